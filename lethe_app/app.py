@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QApplication
 
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.model import EngineCheck
     from lethe_app.paths import Paths
     from lethe_app.ui.shell.main_window import MainWindow
@@ -29,7 +29,7 @@ TURN_S = 0.0005
 milliseconds, reading a long list in the storage's thread would hold the window up for a fifth of a second."""
 
 
-async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None = None) -> House:
+async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None = None) -> AppServices:
     """Open the home at `paths` and put the rooms together; `engine` is `llama` or, for scripted models, `echo`.
 
     `by_meaning`: may an embedding model be loaded? Where nothing is said, not beside scripted models. Raises StorageError when
@@ -92,7 +92,7 @@ def open_window(paths: Paths) -> int:
     return run(application, window, lambda: build_once(paths))
 
 
-async def build_once(paths: Paths) -> House | None:
+async def build_once(paths: Paths) -> AppServices | None:
     """A second start shows the window of the first one, and has no house of its own: None."""
     import asyncio
 
@@ -147,7 +147,7 @@ def keep_log(paths: Paths) -> None:
         logging.getLogger().setLevel(logging.WARNING)
 
 
-def run(application: QApplication, window: MainWindow, make_house: Callable[[], Awaitable[House | None]]) -> int:
+def run(application: QApplication, window: MainWindow, make_house: Callable[[], Awaitable[AppServices | None]]) -> int:
     """One event loop for Qt and asyncio; the house closes before the loop does."""
     import asyncio
 
@@ -167,7 +167,7 @@ def run(application: QApplication, window: MainWindow, make_house: Callable[[], 
         sweeper.close()
 
 
-async def live(window: MainWindow, make_house: Callable[[], Awaitable[House | None]]) -> int:
+async def live(window: MainWindow, make_house: Callable[[], Awaitable[AppServices | None]]) -> int:
     """From an empty frame to a closed house. A home that cannot be opened is told in the window, which stays until closed.
 
     Where another window has the house, None is made, and this one goes.

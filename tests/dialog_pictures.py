@@ -18,9 +18,9 @@ from lethe_app.ui.core.avatars import avatar
 from lethe_app.ui.dialogs.bundle_export import GivingDialog
 from lethe_app.ui.dialogs.bundle_import import MeetingDialog
 from lethe_app.ui.dialogs.bundle_parts import FACE, Waiting
-from lethe_app.ui.dialogs.dialogs import About, Keys, Question
+from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
 from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.pages.feedback.replies import Reason
+from lethe_app.ui.pages.feedback.replies import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.page import Titling
@@ -46,7 +46,7 @@ TWO = [
 
 async def deleting(scene: Scene) -> QDialog:
     words = "What was said there, and learnt nowhere else, is not remembered any more. The Trash gives it all back."
-    return Question(scene.window, "Delete this conversation?", words, "Delete ‘First night aboard’ (3 messages)")
+    return ConfirmDialog(scene.window, "Delete this conversation?", words, "Delete ‘First night aboard’ (3 messages)")
 
 
 async def leaving(scene: Scene) -> QDialog:
@@ -98,7 +98,7 @@ async def titling(scene: Scene) -> QDialog:
 
 
 async def reason(scene: Scene) -> QDialog:
-    return Reason(scene.window, REPLY, "she answers what I said a week ago")
+    return ReasonDialog(scene.window, REPLY, "she answers what I said a week ago")
 
 
 async def world_remember(scene: Scene) -> QDialog:

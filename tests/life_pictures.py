@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Made, MadeKind, Outcome, TaskRun
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.mood import Cause, Feeling, Mood, MoodSample
+from lethe_app.domain.mood import Feeling, Mood, MoodCause, MoodSample
 from lethe_app.domain.persona import Weekday
 from lethe_app.storage.agents.task_runs import TaskRuns
 
@@ -47,7 +47,7 @@ NOTEBOOKS = {
 TWICE = ("Anselm will be fifty on the second of the Dry.", "The stairs of Harrow Light have a hundred and four steps.")
 
 
-async def live(house: House) -> None:
+async def live(house: AppServices) -> None:
     """Some weeks of it."""
     present = now()
     persona = await house.library.persona(MIRA)
@@ -68,7 +68,7 @@ async def live(house: House) -> None:
     await house.indexing.settle_all()
 
 
-async def _feel(house: House, present: datetime) -> None:
+async def _feel(house: AppServices, present: datetime) -> None:
     days = zip(CHEER, ENERGY, CURIOSITY, strict=True)
     samples = [
         MoodSample(at=present - timedelta(days=len(CHEER) - day), values=dict(zip(SIDES, values, strict=True)))
@@ -76,9 +76,9 @@ async def _feel(house: House, present: datetime) -> None:
     ]
     since = present - timedelta(hours=3)
     feelings = {
-        "cheer": Feeling(value=CHEER[-1], why=Cause.PRAISE, since=since),
-        "energy": Feeling(value=ENERGY[-1], why=Cause.TALK, since=since),
-        "curiosity": Feeling(value=CURIOSITY[-1], why=Cause.NEWS, since=since),
+        "cheer": Feeling(value=CHEER[-1], why=MoodCause.PRAISE, since=since),
+        "energy": Feeling(value=ENERGY[-1], why=MoodCause.TALK, since=since),
+        "curiosity": Feeling(value=CURIOSITY[-1], why=MoodCause.NEWS, since=since),
     }
     state = house.mind.moods._house
     await state.set("mood history", MIRA, [one.model_dump(mode="json") for one in samples])
@@ -86,7 +86,7 @@ async def _feel(house: House, present: datetime) -> None:
 
 
 async def _keep(
-    house: House, name: str, content: str, category: MemoryType, insertion: MemoryInsertion, **fields: object
+    house: AppServices, name: str, content: str, category: MemoryType, insertion: MemoryInsertion, **fields: object
 ) -> MemoryUnit:
     memory = MemoryUnit.model_validate(
         {"name": name, "content": content, "category": category, "insertion": insertion, **fields}
@@ -97,10 +97,10 @@ async def _keep(
 async def _work(runs: TaskRuns, present: datetime) -> None:
     """Four attempts, of which three came to an end."""
     for hours, task, outcome, tokens, summary, title in (
-        (2, "journal", Outcome.MADE, 3_412, "Wrote about the bell logs.", "The bell logs"),
-        (3, "goals", Outcome.MADE, 2_980, "Set herself a goal.", "Learn the Quarr signals"),
-        (5, "thoughts", Outcome.GAVE_WAY, 640, "", ""),
-        (26, "journal", Outcome.NOTHING, 1_105, "Nothing asked to be written down.", ""),
+        (2, "journal", RunOutcome.MADE, 3_412, "Wrote about the bell logs.", "The bell logs"),
+        (3, "goals", RunOutcome.MADE, 2_980, "Set herself a goal.", "Learn the Quarr signals"),
+        (5, "thoughts", RunOutcome.GAVE_WAY, 640, "", ""),
+        (26, "journal", RunOutcome.NOTHING, 1_105, "Nothing asked to be written down.", ""),
     ):
         began = present - timedelta(hours=hours)
         made = (Made(kind=MadeKind.MEMORY, id=title, title=title),) if title else ()

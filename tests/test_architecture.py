@@ -186,6 +186,16 @@ def test_no_folder_holds_too_many_modules():
     assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
+def test_every_public_class_name_stands_for_one_class():
+    counts = Counter(
+        node.name
+        for module in MODULES
+        for node in ast.parse(module.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name: count for name, count in counts.items() if count > 1} == {}
+
+
 @pytest.mark.parametrize("module", MODULES, ids=path_of)
 def test_foreign_libraries_enter_by_their_modules(module: Path):
     for name, _for_types in imports(module):

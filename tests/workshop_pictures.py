@@ -10,7 +10,7 @@ from uuid import UUID
 
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -78,7 +78,7 @@ async def settle(seconds: float = 0.6) -> None:
         await asyncio.sleep(0.02)
 
 
-async def remember(house: House, sessions: dict[str, str]) -> None:
+async def remember(house: AppServices, sessions: dict[str, str]) -> None:
     """What Mira knows after some weeks."""
     facts = []
     for text, times, title, pinned in FACTS:

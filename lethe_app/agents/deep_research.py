@@ -7,11 +7,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from lethe_app.agents.web_reading import Asker, Gathering, Page, fitted
+from lethe_app.agents.web_reading import Gathering, ReadPage, TaskModel, fitted
 from lethe_app.brain.llm_schemas.citation_check import extracts, is_foul, sourced
-from lethe_app.brain.llm_schemas.web import Enough, Finding, Outline, Report
+from lethe_app.brain.llm_schemas.web import Enough, Outline, PageSummaryAnswer, ReportAnswer
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.domain.web import Inquiry, PageFinding, PageText, Round
+from lethe_app.domain.web import Inquiry, PageSummary, PageText, Round
 from lethe_app.errors import ModelError, NotAllowed, WebError
 from lethe_app.web.html_text import Count
 
@@ -43,7 +43,7 @@ class DeepResearch:
     def __init__(
         self,
         gathering: Gathering,
-        asker: Asker | None,
+        asker: TaskModel | None,
         count: Count,
         tell: Tell,
         spent: Callable[[], int],
@@ -122,7 +122,7 @@ class DeepResearch:
                 inquiry = await self._told(inquiry, report=report, reported=part[-1].number)
         return inquiry, waiting
 
-    async def _pages(self, inquiry: Inquiry, query: str, why: str) -> list[Page]:
+    async def _pages(self, inquiry: Inquiry, query: str, why: str) -> list[ReadPage]:
         try:
             hits = await self._gathering.internet.search(query, why, RESULTS + 2)
         except NotAllowed:
@@ -133,18 +133,18 @@ class DeepResearch:
         fresh = [hit for hit in hits if hit.address not in inquiry.read][:RESULTS]
         return await self._gathering.read(fresh, why, self._count)
 
-    async def _read(self, inquiry: Inquiry, query: str, page: Page) -> Inquiry:
+    async def _read(self, inquiry: Inquiry, query: str, page: ReadPage) -> Inquiry:
         inquiry = await self._told(inquiry, doing=f"Reading “{page.hit.title[:60]}”" if page.hit.title else "Reading")
         text = await self._finding(inquiry.topic, query, page)
         found = list(inquiry.findings)
         if text:
-            new = PageFinding(number=len(found) + 1, query=query, title=page.hit.title, address=page.hit.address, text=text)
+            new = PageSummary(number=len(found) + 1, query=query, title=page.hit.title, address=page.hit.address, text=text)
             found.append(new)
         *earlier, now = inquiry.rounds
         here = now.model_copy(update={"pages": now.pages + 1, "findings": now.findings + bool(text)})
         return await self._told(inquiry, findings=found, read=[*inquiry.read, page.hit.address], rounds=[*earlier, here])
 
-    async def _finding(self, topic: str, query: str, page: Page) -> str:
+    async def _finding(self, topic: str, query: str, page: ReadPage) -> str:
         if self._asker is not None:
             try:
                 text = await self._asked(self._asker, topic, query, page)
@@ -155,25 +155,25 @@ class DeepResearch:
         quotes = extracts(f"{topic} {query}", [page.whole])
         return f"“{quotes[0].text}”" if quotes else ""
 
-    async def _asked(self, asker: Asker, topic: str, query: str, page: Page) -> str | None:
+    async def _asked(self, asker: TaskModel, topic: str, query: str, page: ReadPage) -> str | None:
         """What a model found in it; empty if nothing, None if it made things up."""
         quoter = await self._gathering.quoter()
-        room = await asker.room("finding", Finding, topic=topic, query=query)
+        room = await asker.room("finding", PageSummaryAnswer, topic=topic, query=query)
         fitting = await fitted([page], room, quoter, asker)
         if not fitting:
             return None
-        answer = await asker.ask("finding", Finding, topic=topic, query=query, page=quoter.quoted_all(fitting))
+        answer = await asker.ask("finding", PageSummaryAnswer, topic=topic, query=query, page=quoter.quoted_all(fitting))
         return (sourced(answer.text, fitting, (topic, query)) or None) if answer.text else ""
 
     # the report
 
-    async def _report(self, inquiry: Inquiry, new: Sequence[PageFinding]) -> str:
+    async def _report(self, inquiry: Inquiry, new: Sequence[PageSummary]) -> str:
         """The report with the new findings in it; what a model leaves out or makes up is put beside it or taken away."""
         if self._asker is not None:
             gaps = {"topic": inquiry.topic, "report": await self._quoted(inquiry, inquiry.report) or NOTHING_YET}
             try:
                 findings = await self._quoted(inquiry, _listed(new))
-                answer = await self._asker.ask("report", Report, findings=findings, **gaps)
+                answer = await self._asker.ask("report", ReportAnswer, findings=findings, **gaps)
             except ModelError:
                 answer = None
             pages = [PageText(one.address, one.title, one.text) for one in inquiry.findings]
@@ -211,11 +211,11 @@ def with_rest(inquiry: Inquiry) -> Inquiry:
     return inquiry.model_copy(update={"report": report, "reported": len(inquiry.findings)})
 
 
-def _beside(report: str, findings: Sequence[PageFinding]) -> str:
+def _beside(report: str, findings: Sequence[PageSummary]) -> str:
     return "\n\n".join(filter(None, (report, *(f"{one.text} [{one.number}]" for one in findings))))
 
 
-def _listed(findings: Sequence[PageFinding]) -> str:
+def _listed(findings: Sequence[PageSummary]) -> str:
     return "\n".join(f"[{one.number}] {' '.join(one.text.split())}" for one in findings)
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from lethe_app.agents.dream_dislikes import Looking, suspected
 from lethe_app.agents.dream_preferences import Listening, understand
-from lethe_app.agents.task import NOTHING, Result, Scene, Sight, Task
+from lethe_app.agents.task import NOTHING, AgentTask, Result, Sight, TaskContext
 from lethe_app.brain.dreams.consolidation import (
     DREAM,
     Decision,
@@ -27,7 +27,7 @@ from lethe_app.brain.dreams.consolidation import (
     together,
 )
 from lethe_app.brain.llm_schemas.dreams import Sorted
-from lethe_app.domain.agent_runs import Change, ChangeState, Made, MadeKind
+from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange
 from lethe_app.domain.changes import Kept, Records
 from lethe_app.domain.memory import MemoryUnit
 
@@ -41,7 +41,7 @@ MOST_FILED = 2000
 LONGEST_NOTE = 600
 
 
-class Desk(Listening, Looking, Protocol):
+class DreamInputs(Listening, Looking, Protocol):
     """What a dream needs besides its scene."""
 
     async def newest_thought(self, persona_id: str) -> datetime | None:
@@ -56,11 +56,11 @@ class Desk(Listening, Looking, Protocol):
     async def thought_of(self, persona_id: str) -> set[str]:
         """The signatures of every change there is, whatever became of it."""
 
-    async def bring(self, change: Change, *, at_once: bool) -> Change:
+    async def bring(self, change: RecordedChange, *, at_once: bool) -> RecordedChange:
         """Propose it, or make it true. One that is no longer possible is left out; then it is DECLINED."""
 
 
-class Dream(Task):
+class Dream(AgentTask):
     """Works with rules alone, and better with a model that may be trusted."""
 
     name = DREAM
@@ -68,7 +68,7 @@ class Dream(Task):
     help: ClassVar[str] = "Memories that say the same become one, and how you want to be talked to is understood."
     every = timedelta(hours=24)
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: DreamInputs) -> None:
         self._desk = desk
 
     async def observe(self, sight: Sight) -> bool:
@@ -82,7 +82,7 @@ class Dream(Task):
         newest += filter(None, [await self._desk.newest_thought(sight.persona.unique_name)])
         return any(last < moment <= sight.moment for moment in newest)  # what a wrong clock dated ahead is not new for ever
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         began, known = scene.moment, await self._desk.thought_of(scene.persona.unique_name)
         scene.progress("Listening again to what was said")
         wanted = [one async for one in understand(scene, self._desk)]
@@ -93,7 +93,7 @@ class Dream(Task):
         await scene.set_state({**await scene.state(), LAST: began.isoformat(), BY_MODEL: self._desk.may_write()})
         return Result(_told(count, at_once=scene.settings.dreams_apply)) if count else NOTHING
 
-    async def _suspect(self, scene: Scene, known: set[str]) -> int:
+    async def _suspect(self, scene: TaskContext, known: set[str]) -> int:
         """What thumbs alone say is never done at once: it waits for the user's word, whatever the settings."""
         found = await suspected(scene, self._desk)
         if found is None:
@@ -103,9 +103,9 @@ class Dream(Task):
 
     async def _bring(
         self,
-        scene: Scene,
+        scene: TaskContext,
         known: set[str],
-        changes: Sequence[Change],
+        changes: Sequence[RecordedChange],
         concluded: Collection[UUID] = (),
         *,
         only_propose: bool = False,
@@ -124,14 +124,14 @@ class Dream(Task):
             await self._desk.conclude(scene.persona.unique_name, concluded)
         return count
 
-    async def _tidy(self, scene: Scene, known: set[str]) -> int:
+    async def _tidy(self, scene: TaskContext, known: set[str]) -> int:
         """What says the same word for word first: that needs nobody's judgement."""
         count = 0
         for group in alike_by_words(await _open_to_change(scene)):
             count += await self._settle(scene, known, group, same_words(group))
         return count + (await self._tidy_with_a_model(scene, known) if self._desk.may_write() else 0)
 
-    async def _tidy_with_a_model(self, scene: Scene, known: set[str]) -> int:
+    async def _tidy_with_a_model(self, scene: TaskContext, known: set[str]) -> int:
         records = await _open_to_change(scene)
         groups = together(records, await self._pairs(scene.persona.unique_name, records))
         asked = {one.guid for group in groups for one in group}
@@ -147,14 +147,14 @@ class Dream(Task):
                 await scene.set_state({**await scene.state(), FILED: looked_at[-MOST_FILED:]})
         return count
 
-    async def _judged(self, scene: Scene, group: Sequence[Kept]) -> Decision:
+    async def _judged(self, scene: TaskContext, group: Sequence[Kept]) -> Decision:
         there = ", ".join(categories_of(await scene.memories())) or "(none yet)"
         told = [await self._desk.told(one, LONGEST_NOTE) for one in group]
         notes = "\n".join(f"{number}. {words}" for number, words in enumerate(told, 1))
         answer = await scene.ask("dream", Sorted, categories=there[:LONGEST_NOTE], notes=notes)
         return answer.decision(len(group))
 
-    async def _settle(self, scene: Scene, known: set[str], group: Sequence[Kept], decision: Decision) -> int:
+    async def _settle(self, scene: TaskContext, known: set[str], group: Sequence[Kept], decision: Decision) -> int:
         names, moment = (scene.persona.name, scene.user.name), scene.moment
         found = changes_of(decision, group, scene.persona.unique_name, scene.run_id, moment, names)
         return await self._bring(scene, known, found)
@@ -174,7 +174,7 @@ async def _open_to_change(sight: Sight) -> list[Kept]:
     return [*memories, *(one for one in await sight.facts() if may_dream_of_fact(one))]
 
 
-def _title(change: Change) -> str:
+def _title(change: RecordedChange) -> str:
     """How what it leads to, or else what it takes away, begins."""
     text = Records.after(change).text or Records.before(change).text
     return " ".join(text.split())[:60]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from lethe_app.agents.task import Scene
+from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.dislikes import LEAST, MOST, Disliked, concluded, spelled
 from lethe_app.brain.llm_schemas.dreams import Common
-from lethe_app.domain.agent_runs import Change
+from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
 
 ASKED = "thumbs"
@@ -24,7 +24,7 @@ class Looking(Protocol):
         """Replies that were not liked without a word, from which nothing was concluded yet, oldest first."""
 
 
-async def suspected(scene: Scene, desk: Looking) -> tuple[Change, list[Disliked]] | None:
+async def suspected(scene: TaskContext, desk: Looking) -> tuple[RecordedChange, list[Disliked]] | None:
     """What the user may not like, with the replies it was seen in. Rules cannot tell: without a model they wait for one."""
     if not desk.may_write():
         return None
@@ -37,7 +37,7 @@ async def suspected(scene: Scene, desk: Looking) -> tuple[Change, list[Disliked]
     return found
 
 
-async def _asked(scene: Scene, disliked: list[Disliked]) -> tuple[Change, list[Disliked]] | None:
+async def _asked(scene: TaskContext, disliked: list[Disliked]) -> tuple[RecordedChange, list[Disliked]] | None:
     user, name = scene.user.name, scene.persona.name
     try:
         answer = await scene.ask("disliked", Common, user=user, name=name, replies=spelled(disliked, user, name))

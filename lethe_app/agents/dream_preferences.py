@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from lethe_app.agents.task import Scene
+from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.consolidation import category
 from lethe_app.brain.dreams.corrections import Strength
-from lethe_app.brain.dreams.preferences import Remark, Wish, anti_pattern, preference, told_anti_pattern, wishes
+from lethe_app.brain.dreams.preferences import PreferenceRemarks, Remark, anti_pattern, preference, told_anti_pattern, wishes
 from lethe_app.brain.fact_guard.grounding import is_grounded
 from lethe_app.brain.llm_schemas.chunking import spell_all
-from lethe_app.brain.llm_schemas.dreams import Avoided, HeardWishes
-from lethe_app.brain.text.utterance import Said
-from lethe_app.domain.agent_runs import Change
+from lethe_app.brain.llm_schemas.dreams import Avoided, StatedPreferences
+from lethe_app.brain.text.utterance import Utterance
+from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
 
 WISHING = ("wants", "prefers", "likes", "asks", "wishes", "be", "being")
@@ -32,7 +32,7 @@ class Listening(Protocol):
     def may_write(self) -> bool:
         """Is there a model that may be trusted with words of its own?"""
 
-    async def unheard(self, persona_id: str) -> list[list[Said]]:
+    async def unheard(self, persona_id: str) -> list[list[Utterance]]:
         """What the user said to her since somebody listened last, conversation by conversation."""
 
     async def heard(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
@@ -45,7 +45,7 @@ class Listening(Protocol):
         """Something was concluded from the remarks in these messages."""
 
 
-async def understand(scene: Scene, desk: Listening) -> AsyncIterator[tuple[Change, list[UUID]]]:
+async def understand(scene: TaskContext, desk: Listening) -> AsyncIterator[tuple[RecordedChange, list[UUID]]]:
     """Each change with the messages it was concluded from."""
     persona_id, told = scene.persona.unique_name, list[Remark]()
     if desk.may_write():
@@ -57,12 +57,12 @@ async def understand(scene: Scene, desk: Listening) -> AsyncIterator[tuple[Chang
             yield change, [one.message for one in wish.remarks]
 
 
-async def _read(scene: Scene, desk: Listening, lines: Sequence[Said]) -> list[Remark]:
+async def _read(scene: TaskContext, desk: Listening, lines: Sequence[Utterance]) -> list[Remark]:
     """The wishes a model hears, each of which must stand in the line it is said to be from."""
     found: list[Remark] = []
     names = {"user": scene.user.name, "name": scene.persona.name}
-    for part in await scene.portions("infer", HeardWishes, lines, **names):
-        heard = await scene.ask("infer", HeardWishes, conversation=spell_all(part, numbered=True), **names)
+    for part in await scene.portions("infer", StatedPreferences, lines, **names):
+        heard = await scene.ask("infer", StatedPreferences, conversation=spell_all(part, numbered=True), **names)
         for one in heard.wishes:
             line = part[one.line - 1] if one.line <= len(part) else None
             if line is not None and is_grounded(one.wish, [_DENYING.sub("not", line.text)], [*names.values(), *WISHING]):
@@ -71,7 +71,7 @@ async def _read(scene: Scene, desk: Listening, lines: Sequence[Said]) -> list[Re
     return found
 
 
-async def _concluded(scene: Scene, desk: Listening, wish: Wish) -> Change:
+async def _concluded(scene: TaskContext, desk: Listening, wish: PreferenceRemarks) -> RecordedChange:
     frame = (scene.persona.unique_name, scene.run_id, scene.moment)
     fails_clearly = any(one.unwanted and one.strength is Strength.STRONG for one in wish.remarks)
     if not fails_clearly:
@@ -83,7 +83,7 @@ async def _concluded(scene: Scene, desk: Listening, wish: Wish) -> Change:
     return told_anti_pattern(told.avoid, told.because, told.instead, domain, wish, frame)
 
 
-async def _avoided(scene: Scene, wish: Wish) -> Avoided | None:
+async def _avoided(scene: TaskContext, wish: PreferenceRemarks) -> Avoided | None:
     """In a model's words, where all of them are the user's."""
     words, names = [one.words for one in wish.occasions], (scene.user.name, scene.persona.name)
     try:

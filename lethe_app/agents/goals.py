@@ -12,10 +12,10 @@ from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.journal import NOTHING_YET
 from lethe_app.agents.self_reflection import plain, told
-from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.brain.llm_schemas.archive import Answer, tidy
+from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, tidy
 from lethe_app.config.options import RoleplayGoals
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
@@ -33,7 +33,7 @@ Short = Annotated[str, _Line, Field(max_length=160)]
 Long = Annotated[str, _Line, Field(min_length=8, max_length=500)]
 
 
-class Aims(Answer):
+class Aims(LlmAnswer):
     """What somebody wants for themselves, and what they wish the other one."""
 
     most_tokens: ClassVar[int] = 300
@@ -41,7 +41,7 @@ class Aims(Answer):
     wishes: list[Short] = Field(max_length=MOST_WISHES)
 
 
-class Plan(Answer):
+class GoalAnswer(LlmAnswer):
     """An aim with everything that belongs to it."""
 
     most_tokens: ClassVar[int] = 480
@@ -66,7 +66,7 @@ class Idea:
 
 
 @dataclass(frozen=True)
-class Wish:
+class GoalRequest:
     """What the user wants a persona to pursue."""
 
     request: str = ""
@@ -75,7 +75,7 @@ class Wish:
     """What she is to bear in mind when she sets them."""
 
 
-class GoalDesigner(Task):
+class GoalDesigner(AgentTask):
     """Goals wait for their moment and are told then; what nobody came to in a month fades."""
 
     name = "goals"
@@ -90,7 +90,7 @@ class GoalDesigner(Task):
     async def observe(self, sight: Sight) -> bool:
         return await newest(sight) is not None
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         session = await newest(scene, self._chance)
         if session is None:
             return NOTHING
@@ -104,7 +104,7 @@ class GoalDesigner(Task):
         return await made(scene, ideas, about, {LAST: str(session.guid)})
 
 
-class SessionGoals(Task):
+class SessionGoals(AgentTask):
     """What was planned in the last conversation, at once and above all."""
 
     name = "session_goals"
@@ -117,7 +117,7 @@ class SessionGoals(Task):
         session = await newest(sight)
         return session is not None and bool(session.future_goals)
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         session = await newest(scene)
         if session is None or not session.future_goals:
             return NOTHING
@@ -125,7 +125,7 @@ class SessionGoals(Task):
         return await made(scene, plans, await around(scene, session), {LAST: str(session.guid)})
 
 
-class CustomGoal(Task):
+class CustomGoal(AgentTask):
     """A goal to the user's own order."""
 
     name = "custom_goal"
@@ -134,14 +134,14 @@ class CustomGoal(Task):
     every = timedelta(days=1)
     needs = frozenset({Need.MODEL})
 
-    def __init__(self, wished: Callable[[str], Awaitable[Wish]]) -> None:
+    def __init__(self, wished: Callable[[str], Awaitable[GoalRequest]]) -> None:
         """`wished` tells what the user wants of a persona."""
         self._wished = wished
 
     async def observe(self, sight: Sight) -> bool:
         return bool((await self._wished(sight.persona.unique_name)).request.strip())
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         wish = await self._wished(scene.persona.unique_name)
         if not wish.request.strip():
             return NOTHING
@@ -170,7 +170,7 @@ def may_use_roleplay(setting: RoleplayGoals, chance: random.Random | None = None
     return setting is RoleplayGoals.ALWAYS
 
 
-async def around(scene: Scene, session: ChatSession | None) -> dict[str, str]:
+async def around(scene: TaskContext, session: ChatSession | None) -> dict[str, str]:
     """Who both are, what was spoken of last, and what she wants already."""
     goals = [one for one in await scene.memories() if one.category is MemoryType.GOAL and one.enabled]
     return {
@@ -183,13 +183,13 @@ async def around(scene: Scene, session: ChatSession | None) -> dict[str, str]:
     }
 
 
-async def made(scene: Scene, ideas: Sequence[Idea], about: dict[str, str], state: dict[str, object]) -> Result:
+async def made(scene: TaskContext, ideas: Sequence[Idea], about: dict[str, str], state: dict[str, object]) -> Result:
     """Each thought through, and all of them kept at the end. What is cut off before that is begun anew and has left nothing."""
     sources = [f"session:{state[LAST]}"] if LAST in state else []
     goals: list[MemoryUnit] = []
     for idea in ideas:
         scene.progress(f"Thinking through: {idea.words.rstrip('.')}")
-        plan = await scene.ask("goal_plan", Plan, **about, aim=idea.words, whose=idea.whose)
+        plan = await scene.ask("goal_plan", GoalAnswer, **about, aim=idea.words, whose=idea.whose)
         goals.append(goal(plan, idea.priority, scene.moment, sources))
     known = {(one.name, one.content) for one in await scene.memories() if one.category is MemoryType.GOAL}
     for one in goals:
@@ -199,11 +199,11 @@ async def made(scene: Scene, ideas: Sequence[Idea], about: dict[str, str], state
     if state:
         await scene.set_state(state)
     if not titles:
-        return Result("Nothing to be wished for.", outcome=Outcome.NOTHING)
+        return Result("Nothing to be wished for.", outcome=RunOutcome.NOTHING)
     return Result(f"Set {len(titles)} goals: {', '.join(titles)}." if len(titles) > 1 else f"Set a goal: {titles[0]}.")
 
 
-def goal(plan: Plan, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
+def goal(plan: GoalAnswer, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
     """A goal as it is kept, with the conversation it arose from."""
     return MemoryUnit(
         category=MemoryType.GOAL,

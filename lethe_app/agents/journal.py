@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.self_reflection import plain, told
-from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.brain.llm_schemas.archive import Answer, Paragraph, tidy
+from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, tidy
 from lethe_app.brain.llm_schemas.chunking import spell_all
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.prompt.untrusted_text import is_quoted
@@ -33,7 +33,7 @@ NOTHING_YET = "(none yet)"
 _Line = BeforeValidator(lambda value: tidy(value) if isinstance(value, str) else value)
 
 
-class Occasion(Answer):
+class JournalOccasionAnswer(LlmAnswer):
     """Is there something worth an entry, and what?"""
 
     most_tokens: ClassVar[int] = 160
@@ -41,7 +41,7 @@ class Occasion(Answer):
     topic: Annotated[str, _Line, Field(max_length=200)]
 
 
-class Entry(Answer):
+class JournalEntryAnswer(LlmAnswer):
     """An entry, a few paragraphs long."""
 
     most_tokens: ClassVar[int] = 1400
@@ -54,7 +54,7 @@ class Entry(Answer):
         return "\n\n".join(dict.fromkeys(self.paragraphs)).replace("{{", "").replace("}}", "")
 
 
-class Journal(Task):
+class Journal(AgentTask):
     """Entries are found again like any memory, and never take the place of each other."""
 
     name = "journal"
@@ -70,18 +70,18 @@ class Journal(Task):
     async def observe(self, sight: Sight) -> bool:
         return self._context() >= LEAST_CONTEXT and len(await since_the_last(sight)) >= LEAST_SESSIONS
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         new = await since_the_last(scene)
         if len(new) < LEAST_SESSIONS:
             return NOTHING
         scene.progress("Thinking of what has happened")
         about = await around(scene, new)
-        talk = await newest_talk(scene, new[-1], "journal", Occasion, DECIDE_TALK, **about)
-        occasion = await scene.ask("journal", Occasion, talk=talk, **about)
+        talk = await newest_talk(scene, new[-1], "journal", JournalOccasionAnswer, DECIDE_TALK, **about)
+        occasion = await scene.ask("journal", JournalOccasionAnswer, talk=talk, **about)
         until = {UNTIL: max(one.last_activity for one in new).isoformat()}
         if not occasion.write or not occasion.topic.strip():
             await scene.set_state(until)
-            return Result("Nothing that wanted to be written down.", outcome=Outcome.NOTHING)
+            return Result("Nothing that wanted to be written down.", outcome=RunOutcome.NOTHING)
         scene.progress(f"Writing about {occasion.topic.rstrip('.')}")
         entry = await self._written(scene, new[-1], occasion.topic, about)
         title = entry.title.strip() or occasion.topic
@@ -91,12 +91,16 @@ class Journal(Task):
         await scene.leave_note(f"{scene.persona.name} has written in the journal about “{title.rstrip('.')}”.")
         return Result(f"Wrote in the journal: “{title.rstrip('.')}”.")
 
-    async def _written(self, scene: Scene, newest: SessionSummary, topic: str, about: dict[str, str]) -> Entry:
+    async def _written(
+        self, scene: TaskContext, newest: SessionSummary, topic: str, about: dict[str, str]
+    ) -> JournalEntryAnswer:
         found = await scene.search(topic, REMEMBERED)
         memories = "\n".join(_remembered(one.text) for one in found) or NOTHING_YET
         material = {name: about[name] for name in ("name", "user", "bio", "last_entry")}
-        talk = await newest_talk(scene, newest, "journal_entry", Entry, WRITE_TALK, **material, topic=topic, memories=memories)
-        return await scene.ask("journal_entry", Entry, **material, topic=topic, memories=memories, talk=talk)
+        talk = await newest_talk(
+            scene, newest, "journal_entry", JournalEntryAnswer, WRITE_TALK, **material, topic=topic, memories=memories
+        )
+        return await scene.ask("journal_entry", JournalEntryAnswer, **material, topic=topic, memories=memories, talk=talk)
 
 
 def _remembered(text: str) -> str:
@@ -124,7 +128,7 @@ async def since_the_last(sight: Sight) -> list[SessionSummary]:
     return [one for one in reversed(found) if known is None or one.last_activity > known]
 
 
-async def around(scene: Scene, new: list[SessionSummary]) -> dict[str, str]:
+async def around(scene: TaskContext, new: list[SessionSummary]) -> dict[str, str]:
     """Who both are, what she wrote last, what was spoken of last, and what she wants."""
     memories = await scene.memories()
     entries = [one for one in memories if one.category is MemoryType.JOURNAL]
@@ -142,7 +146,7 @@ async def around(scene: Scene, new: list[SessionSummary]) -> dict[str, str]:
 
 
 async def newest_talk(
-    scene: Scene, session: SessionSummary, errand: str, answer: type[Answer], most: int, **material: str
+    scene: TaskContext, session: SessionSummary, errand: str, answer: type[LlmAnswer], most: int, **material: str
 ) -> str:
     """As much of the end of a conversation as there is room for, and at most so many tokens."""
     lines = (await scene.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:]

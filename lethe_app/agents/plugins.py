@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import EntryPoint, entry_points
 
-from lethe_app.agents.task import Need, Task
+from lethe_app.agents.task import AgentTask, Need
 
 GROUP = "lethe.tasks"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 class Plugin:
     """A task that came with another distribution."""
 
-    task: Task
+    task: AgentTask
     distribution: str
 
 
@@ -49,10 +49,10 @@ def load(entries: Iterable[EntryPoint]) -> tuple[list[Plugin], list[Fault]]:
     return plugins, faults
 
 
-def _made(entry: EntryPoint) -> Task:
+def _made(entry: EntryPoint) -> AgentTask:
     """Raises whatever the plug-in raises, TypeError and ValueError among it."""
     task = entry.load()()
-    if not isinstance(task, Task):
+    if not isinstance(task, AgentTask):
         raise TypeError("it is no Task.")
     if not isinstance(getattr(task, "name", None), str) or not _NAME.fullmatch(task.name):
         raise ValueError("its name must be short, of small letters, digits, - and _.")

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lethe_app.agents.plugins import Fault, Plugin, found
-from lethe_app.agents.task import Task
+from lethe_app.agents.task import AgentTask
 from lethe_app.domain.persona import Persona
 
 
 @dataclass(frozen=True)
-class Known:
+class RegisteredTask:
     """A task, and where it comes from."""
 
-    task: Task
+    task: AgentTask
     plugin: str = ""
     """Name of the distribution it came with; empty for ours."""
 
@@ -29,7 +29,7 @@ class Registry:
 
     def __init__(
         self,
-        ours: Sequence[Task],
+        ours: Sequence[AgentTask],
         find: Callable[[], tuple[list[Plugin], list[Fault]]] = found,
         reserved: Collection[str] = (),
     ) -> None:
@@ -41,19 +41,19 @@ class Registry:
         self._find = find
 
     @cached_property
-    def _all(self) -> tuple[dict[str, Known], list[Fault]]:
-        known = {task.name: Known(task) for task in self._ours}
+    def _all(self) -> tuple[dict[str, RegisteredTask], list[Fault]]:
+        known = {task.name: RegisteredTask(task) for task in self._ours}
         assert len(known) == len(self._ours), "two of our own tasks have the same name"
         plugins, faults = self._find()
         for plugin in plugins:
             if plugin.task.name in known or plugin.task.name in self._reserved:
                 faults.append(Fault(plugin.distribution, f"There is a task “{plugin.task.name}” already."))
             else:
-                known[plugin.task.name] = Known(plugin.task, plugin.distribution)
+                known[plugin.task.name] = RegisteredTask(plugin.task, plugin.distribution)
         return known, faults
 
     @property
-    def _known(self) -> dict[str, Known]:
+    def _known(self) -> dict[str, RegisteredTask]:
         return self._all[0]
 
     @property
@@ -61,13 +61,13 @@ class Registry:
         """Plug-ins that could not be used."""
         return self._all[1]
 
-    def all(self) -> list[Known]:
+    def all(self) -> list[RegisteredTask]:
         return list(self._known.values())
 
-    def get(self, name: str) -> Known | None:
+    def get(self, name: str) -> RegisteredTask | None:
         return self._known.get(name)
 
-    def of(self, persona: Persona, off: Collection[str]) -> list[Known]:
+    def of(self, persona: Persona, off: Collection[str]) -> list[RegisteredTask]:
         """What this persona does while the user is away: what was chosen for her, or else every one of ours that suits."""
         if not persona.agent_mode:
             return []

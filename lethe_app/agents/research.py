@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, Wish, sites
+from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, ReadingRequest, sites
 from lethe_app.brain.llm_schemas.chunking import spell_all
 from lethe_app.brain.llm_schemas.citation_check import same_topic
-from lethe_app.brain.llm_schemas.web import Topic, Topics
+from lethe_app.brain.llm_schemas.web import TopicAnswer, Topics
 from lethe_app.brain.recall.duplicates import searched, with_search
-from lethe_app.brain.text.utterance import Said
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.brain.text.utterance import Utterance
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.retrieval.query_terms import WORD, fold
@@ -34,7 +34,7 @@ UNTIL, LAST, RECENT = "until", "last", "recent"
 class Assignment:
     """A conversation to be read, and what becomes of what is found."""
 
-    lines: Sequence[Said]
+    lines: Sequence[Utterance]
     context: str
     lasts: timedelta
     more_priority: int
@@ -42,7 +42,7 @@ class Assignment:
     """What the task keeps once it is through."""
 
 
-class ActiveResearchTask(Task):
+class ActiveResearchTask(AgentTask):
     """Reads the conversation that runs, once there is enough that is new."""
 
     name = "active_research"
@@ -57,7 +57,7 @@ class ActiveResearchTask(Task):
     async def observe(self, sight: Sight) -> bool:
         return await _running(sight) is not None
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         found = await _running(scene)
         if found is None:
             return NOTHING
@@ -67,7 +67,7 @@ class ActiveResearchTask(Task):
         return await research(scene, self._gathering, Assignment(lines, told, timedelta(days=7), 1, done))
 
 
-class ResearchTask(Task):
+class ResearchTask(AgentTask):
     """Reads the last conversation that was archived, once."""
 
     name = "research"
@@ -82,7 +82,7 @@ class ResearchTask(Task):
     async def observe(self, sight: Sight) -> bool:
         return await _ended(sight) is not None
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         session = await _ended(scene)
         if session is None:
             return NOTHING
@@ -91,7 +91,7 @@ class ResearchTask(Task):
         return await research(scene, self._gathering, Assignment(lines, session.content, timedelta(days=10), 0, done))
 
 
-async def research(scene: Scene, gathering: Gathering, asked: Assignment) -> Result:
+async def research(scene: TaskContext, gathering: Gathering, asked: Assignment) -> Result:
     """Find subjects, look them up one after the other, and keep what was found; what was done stays done if it is cut off."""
     scene.progress("Thinking of what could be looked up")
     recent = [str(one) for one in _list((await scene.state()).get(RECENT))]
@@ -109,10 +109,10 @@ async def research(scene: Scene, gathering: Gathering, asked: Assignment) -> Res
     return _told(scene, found, [one.topic for one in topics[:MOST_TOPICS]])
 
 
-async def _topics(scene: Scene, asked: Assignment) -> list[Topic]:
+async def _topics(scene: TaskContext, asked: Assignment) -> list[TopicAnswer]:
     """The most urgent first, each once."""
     gaps = {"name": scene.persona.name, "role": role_of(scene), "context": asked.context[:LONGEST_CONTEXT] or NOTHING_KNOWN}
-    found: list[Topic] = []
+    found: list[TopicAnswer] = []
     for lines in (await scene.portions("topics", Topics, asked.lines, **gaps))[-MOST_PORTIONS:]:
         answer = await scene.ask("topics", Topics, conversation=spell_all(lines), **gaps)
         for topic in answer.topics:
@@ -121,28 +121,28 @@ async def _topics(scene: Scene, asked: Assignment) -> list[Topic]:
     return sorted(found, key=lambda topic: -topic.urgency)
 
 
-def _queries(topic: Topic, scene: Sight) -> list[str]:
+def _queries(topic: TopicAnswer, scene: Sight) -> list[str]:
     """Without those that name the user: nobody else is to know who asks."""
     names = {fold(word) for word in WORD.findall(scene.user.name)}
     return [one for one in topic.queries if names.isdisjoint(fold(word) for word in WORD.findall(one))]
 
 
-async def _is_known(scene: Scene, recent: Sequence[str], topic: str) -> bool:
+async def _is_known(scene: TaskContext, recent: Sequence[str], topic: str) -> bool:
     """Was it looked up lately, by whatever way?"""
     kept = [one.name for one in await scene.memories() if one.category is MemoryType.WEB_SEARCH]
     return searched(recent, topic, {}) or any(same_topic(one, topic) for one in (*recent, *kept))
 
 
-async def _looked_up(scene: Scene, gathering: Gathering, asked: Assignment, topic: Topic) -> Merge:
+async def _looked_up(scene: TaskContext, gathering: Gathering, asked: Assignment, topic: TopicAnswer) -> Merge:
     name = scene.persona.name
     why = f"{name} wanted to know more about “{topic.topic}”."
     pages = await gathering.pages(_queries(topic, scene), why, scene.count)
     scene.progress(f"Reading about “{topic.topic}”")
-    wish = Wish(name, topic.topic, topic.reason, role_of(scene), asked.context)
+    wish = ReadingRequest(name, topic.topic, topic.reason, role_of(scene), asked.context)
     return await gathering.merged(wish, pages, scene)
 
 
-async def _keep(scene: Scene, asked: Assignment, topic: Topic, merge: Merge) -> None:
+async def _keep(scene: TaskContext, asked: Assignment, topic: TopicAnswer, merge: Merge) -> None:
     """As a memory that waits for its moment, and as something to tell at the user's return."""
     memory = MemoryUnit(
         category=MemoryType.WEB_SEARCH,
@@ -160,12 +160,12 @@ async def _keep(scene: Scene, asked: Assignment, topic: Topic, merge: Merge) -> 
     await scene.leave_note(f"{words}{sites(merge.sources)}.", uid=f"research {kept.guid}")
 
 
-def _told(scene: Scene, found: Sequence[str], tried: Sequence[str]) -> Result:
+def _told(scene: TaskContext, found: Sequence[str], tried: Sequence[str]) -> Result:
     if found:
         return Result(f"{scene.persona.name} has read about {_quoted(found)}.")
     if tried:
-        return Result(f"Nothing could be found about {_quoted(tried)}.", outcome=Outcome.NOTHING)
-    return Result("Nothing came up that had to be looked up.", outcome=Outcome.NOTHING)
+        return Result(f"Nothing could be found about {_quoted(tried)}.", outcome=RunOutcome.NOTHING)
+    return Result("Nothing came up that had to be looked up.", outcome=RunOutcome.NOTHING)
 
 
 def _quoted(topics: Sequence[str]) -> str:
@@ -183,7 +183,7 @@ def role_of(sight: Sight) -> str:
     return " ".join(bio.replace("{{user}}", sight.user.name).split())[:LONGEST_ROLE]
 
 
-async def _running(sight: Sight) -> tuple[SessionSummary, list[Said]] | None:
+async def _running(sight: Sight) -> tuple[SessionSummary, list[Utterance]] | None:
     """Her newest conversation that is not archived, with its new lines, if they are many enough."""
     for session in await sight.sessions(archived=False, most=1):
         if session.messages < LEAST_NEW:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 
-from lethe_app.domain.agent_runs import Made, Outcome, TaskRun
+from lethe_app.domain.agent_runs import Made, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.agents.task_runs import TaskRuns
 
 
-class Ledger:
+class RunRecorder:
     """What is in it is on the disk, so that a program that ends here leaves a true account."""
 
     def __init__(self, runs: TaskRuns, run: TaskRun, may_spend: Callable[[int], bool] = lambda _tokens: True) -> None:
@@ -51,7 +51,7 @@ class Ledger:
         self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(made))})
         await self._runs.put(self.run)
 
-    async def close(self, outcome: Outcome, summary: str = "", trouble: str = "", made: tuple[Made, ...] = ()) -> TaskRun:
+    async def close(self, outcome: RunOutcome, summary: str = "", trouble: str = "", made: tuple[Made, ...] = ()) -> TaskRun:
         """The run has ended; even if it is cut off, this is kept. What ended once does not end otherwise later."""
         if self.run.outcome is not None:
             return self.run

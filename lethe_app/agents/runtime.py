@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from lethe_app.agents.budget import Budget, BudgetSpent, Spent, midnight, spent
-from lethe_app.agents.registry import Known, Registry
-from lethe_app.agents.run_recorder import Ledger
+from lethe_app.agents.registry import RegisteredTask, Registry
+from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.schedule import due, end_of, is_quiet_hour, pace_of
-from lethe_app.agents.task import Need, Result, Scene, Sight, Task
+from lethe_app.agents.task import AgentTask, Need, Result, Sight, TaskContext
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import Outcome, TaskRun
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.storage.agents.task_runs import TaskRuns
@@ -52,7 +52,7 @@ class Due:
     """A task whose time has come."""
 
     persona: Persona
-    known: Known
+    known: RegisteredTask
 
     @property
     def key(self) -> tuple[str, str]:
@@ -109,7 +109,7 @@ class Runtime:
                 ready += waiting
         return in_turn(ready, self._served)
 
-    def lacks(self, known: Known) -> Need | None:
+    def lacks(self, known: RegisteredTask) -> Need | None:
         """The first thing a task needs and there is not."""
         return next((need for need in sorted(known.task.needs) if not self._provides(need)), None)
 
@@ -132,16 +132,16 @@ class Runtime:
     async def last_run(self, one: Due, moment: datetime) -> TaskRun | None:
         """The newest that came to its end."""
         runs = await self._runs.of(*one.key, limit=NEWEST, before=moment + AHEAD)
-        return next((run for run in runs if run.outcome in {Outcome.MADE, Outcome.NOTHING}), None)
+        return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
-    async def ledger(self, one: Due, moment: datetime, *, is_asked: bool) -> Ledger:
+    async def ledger(self, one: Due, moment: datetime, *, is_asked: bool) -> RunRecorder:
         """For a run that is about to begin. What the user asked for may cost what it costs."""
         self._served[one.key] = moment
         run = TaskRun(persona_id=one.persona.unique_name, task=one.known.name, began=moment)
         if is_asked or not self.budget.tokens:
-            return Ledger(self._runs, run)
+            return RunRecorder(self._runs, run)
         left = self.budget.tokens - (await self.spent_today(one.persona.unique_name, moment)).tokens
-        return Ledger(self._runs, run, lambda tokens: tokens < left)
+        return RunRecorder(self._runs, run, lambda tokens: tokens < left)
 
     async def time_left(self, one: Due, moment: datetime) -> float:
         """Seconds that a run may take."""
@@ -174,7 +174,7 @@ def in_turn(waiting: Sequence[Due], served: dict[tuple[str, str], datetime]) -> 
     return sorted(waiting, key=lambda one: (of_persona.get(one.key[0], 0.0), of_task.get(one.key, 0.0)))
 
 
-async def sees_something(task: Task, sight: Sight) -> bool:
+async def sees_something(task: AgentTask, sight: Sight) -> bool:
     """Does it see something to do? Raises LetheError where that cannot be told, whatever the code of others does."""
     try:
         async with asyncio.timeout(LONGEST_LOOK) as limit:
@@ -188,7 +188,9 @@ async def sees_something(task: Task, sight: Sight) -> bool:
         raise LetheError(TOO_LONG_A_LOOK if is_late else _broken(task, error)) from error
 
 
-async def attempt(task: Task, scene: Scene, ledger: Ledger, seconds: float, cut_off: Callable[[], Outcome]) -> TaskRun:
+async def attempt(
+    task: AgentTask, scene: TaskContext, ledger: RunRecorder, seconds: float, cut_off: Callable[[], RunOutcome]
+) -> TaskRun:
     """One run, from its record to its record. It may be cancelled: then `cut_off` tells what that was."""
     try:
         await ledger.open()
@@ -203,14 +205,14 @@ async def attempt(task: Task, scene: Scene, ledger: Ledger, seconds: float, cut_
         outcome, trouble = _too_long(seconds) if is_late else _went_wrong(task, error)
         return await ledger.close(outcome, trouble=trouble)
     if not isinstance(result, Result):
-        return await ledger.close(Outcome.FAILED, trouble="It ended without a result, as no task may.")
+        return await ledger.close(RunOutcome.FAILED, trouble="It ended without a result, as no task may.")
     return await ledger.close(result.outcome, result.summary, made=result.made)
 
 
-def _too_long(seconds: float) -> tuple[Outcome, str]:
+def _too_long(seconds: float) -> tuple[RunOutcome, str]:
     if seconds >= LONGEST:
-        return Outcome.FAILED, "It took longer than an hour."
-    return Outcome.GAVE_WAY, "The time for today is used up; it goes on another day."
+        return RunOutcome.FAILED, "It took longer than an hour."
+    return RunOutcome.GAVE_WAY, "The time for today is used up; it goes on another day."
 
 
 def _is_for_us(error: BaseException) -> bool:
@@ -220,20 +222,20 @@ def _is_for_us(error: BaseException) -> bool:
     return is_ended if isinstance(error, asyncio.CancelledError) else isinstance(error, KeyboardInterrupt | GeneratorExit)
 
 
-def _went_wrong(task: Task, error: BaseException) -> tuple[Outcome, str]:
+def _went_wrong(task: AgentTask, error: BaseException) -> tuple[RunOutcome, str]:
     if isinstance(error, BudgetSpent):
-        return Outcome.GAVE_WAY, error.message
-    return Outcome.FAILED, error.message if isinstance(error, LetheError) else _broken(task, error)
+        return RunOutcome.GAVE_WAY, error.message
+    return RunOutcome.FAILED, error.message if isinstance(error, LetheError) else _broken(task, error)
 
 
-def _broken(task: Task, error: BaseException) -> str:
+def _broken(task: AgentTask, error: BaseException) -> str:
     """One sentence about a fault in a task's own code; whoever wrote it is told where it happened."""
     _tell_fault(task, error)
     said = " ".join(str(error).split())[:200]
     return f"It broke down: {type(error).__name__}{f' ({said})' if said else ''}."
 
 
-def _tell_fault(task: Task, error: BaseException) -> None:
+def _tell_fault(task: AgentTask, error: BaseException) -> None:
     """Where it happened, and nothing of what anybody said."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 
-from lethe_app.domain.agent_runs import Outcome, TaskRun
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 
 FIRST_REST, LONGEST_REST = timedelta(minutes=10), timedelta(hours=24)
 """After one failure, and after many: each doubles the rest."""
 BREATH = timedelta(minutes=1)
 """After it gave way: the user may be back for a moment only."""
-WENT_WRONG = frozenset({Outcome.FAILED, Outcome.LOST})
+WENT_WRONG = frozenset({RunOutcome.FAILED, RunOutcome.LOST})
 """A program that ended in the middle may have ended because of it."""
-CAME_TO_AN_END = frozenset({Outcome.MADE, Outcome.NOTHING, Outcome.STOPPED})
+CAME_TO_AN_END = frozenset({RunOutcome.MADE, RunOutcome.NOTHING, RunOutcome.STOPPED})
 """Nothing to be made up for: what the user stopped is not begun again before its time, either."""
 
 
@@ -29,7 +29,7 @@ def due(runs: Sequence[TaskRun], every: timedelta, moment: datetime) -> datetime
     if failures := failed_in_a_row(runs):
         last = next(run for run in runs if run.outcome in WENT_WRONG)
         waits.append(min(end_of(last), moment) + rest_after(failures))
-    waits += [min(end_of(run), moment) + BREATH for run in runs[:1] if run.outcome is Outcome.GAVE_WAY]
+    waits += [min(end_of(run), moment) + BREATH for run in runs[:1] if run.outcome is RunOutcome.GAVE_WAY]
     return max(waits, default=None)
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.brain.llm_schemas.archive import Answer, Paragraph, whole_sentences
+from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, whole_sentences
 from lethe_app.brain.llm_schemas.chunking import spell_all
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
@@ -26,7 +26,7 @@ UNTIL = "until"
 NO_THOUGHTS = "(none yet)"
 
 
-class OwnThoughts(Answer):
+class OwnThoughts(LlmAnswer):
     """What somebody thinks, in their own voice."""
 
     most_tokens: ClassVar[int] = 700
@@ -38,7 +38,7 @@ class OwnThoughts(Answer):
         return "\n\n".join(dict.fromkeys(self.paragraphs))
 
 
-class Thoughts(Task):
+class Thoughts(AgentTask):
     """Her file keeps them, and they stand in every prompt of hers."""
 
     name = "thoughts"
@@ -53,7 +53,7 @@ class Thoughts(Task):
     async def observe(self, sight: Sight) -> bool:
         return sight.persona.self_edit_tokens > 0 and bool(await new_sessions(sight))
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         new = await new_sessions(scene)
         if not new:
             return NOTHING
@@ -94,7 +94,7 @@ async def told(sight: Sight, session: ChatSession) -> str:
     return heading + text[:LONGEST_TEXT]
 
 
-async def fitted(scene: Scene, text: str) -> str:
+async def fitted(scene: TaskContext, text: str) -> str:
     """As many whole sentences as the persona has tokens for."""
     ends = [end for end in range(1, len(text) + 1) if text[end - 1] in '.!?…”"' and (end == len(text) or text[end].isspace())]
     beginnings = list(dict.fromkeys(whole_sentences(text[:end]) for end in ends)) or [text]

@@ -25,8 +25,8 @@ A task is a class with a name, words for the user, its own pace, and two methods
             await scene.leave_note(f"{scene.persona.name} has written {scene.user.name} a letter.")
             return Result("Wrote a letter about the last conversation.")
 
-`scene.ask` takes the name of a file in `resources/prompts` (see `prompt.errands`), or an `Errand` a plug-in parsed from words
-of its own, and an `Answer` (see `brain.answers`), which is the shape the model is held to.
+`scene.ask` takes the name of a file in `resources/prompts` (see `prompt.task_prompts`), or a `TaskPrompt` that a plug-in parsed
+from words of its own, and an `LlmAnswer` (see `brain.llm_schemas.archive`), which is the shape the model is held to.
 
 What the runtime sees to: that the user is away, allows it and can afford it, that the task is due, that one runs at a time,
 that every run is stored before it begins and closed afterwards, that tokens are counted, and that everything made with the
@@ -50,19 +50,19 @@ from enum import StrEnum
 from typing import ClassVar, Protocol, TypeVar
 from uuid import UUID
 
-from lethe_app.brain.llm_schemas.archive import Answer
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import Made, Outcome, TaskRun
+from lethe_app.domain.agent_runs import Made, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.recall import Recollection
 from lethe_app.errors import LetheError
-from lethe_app.prompt.task_prompts import Errand
+from lethe_app.prompt.task_prompts import TaskPrompt
 
-T = TypeVar("T", bound=Answer)
+T = TypeVar("T", bound=LlmAnswer)
 
 
 class Need(StrEnum):
@@ -76,7 +76,7 @@ class Need(StrEnum):
     """The user's leave to search the internet."""
 
 
-class Refused(LetheError):
+class ChangeRefused(LetheError):
     """A task wanted to change what the user wrote or protects."""
 
 
@@ -88,14 +88,14 @@ class Result:
     """One sentence for the user: what was done, or why there was nothing to do."""
     made: tuple[Made, ...] = ()
     """Only what was not made with the hands of the scene: those are noted already."""
-    outcome: Outcome = Outcome.MADE
+    outcome: RunOutcome = RunOutcome.MADE
     """MADE or NOTHING."""
 
     def __post_init__(self) -> None:
-        assert self.outcome in {Outcome.MADE, Outcome.NOTHING}, "every other outcome is for the runtime to tell"
+        assert self.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}, "every other outcome is for the runtime to tell"
 
 
-NOTHING = Result(outcome=Outcome.NOTHING)
+NOTHING = Result(outcome=RunOutcome.NOTHING)
 
 
 class Sight(Protocol):
@@ -130,28 +130,28 @@ class Sight(Protocol):
     async def session(self, guid: UUID) -> ChatSession:
         """Whole, with title (`name`), summary (`content`), plans (`future_goals`) and so on."""
 
-    async def lines(self, guid: UUID, newest: int = 0) -> list[Said]:
+    async def lines(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         """What was said aloud, oldest first: all of it, or as much of it as the newest so many messages hold."""
 
     async def state(self) -> dict[str, object]:
         """What this task keeps for this persona: any JSON, empty at first."""
 
 
-class Scene(Sight, Protocol):
+class TaskContext(Sight, Protocol):
     """The hands of a task while it runs. What they make is noted with the run at once."""
 
     @property
     def run_id(self) -> UUID: ...
 
-    async def ask(self, errand: str | Errand, answer: type[T], **material: str) -> T:
+    async def ask(self, errand: str | TaskPrompt, answer: type[T], **material: str) -> T:
         """The model's answer; waits while the user is answered. Raises ModelError, AnswerUnusable among them."""
 
-    async def room(self, errand: str | Errand, answer: type[Answer], **material: str) -> int:
+    async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
         """Tokens that the gaps not named in `material` may take together."""
 
     async def portions(
-        self, errand: str | Errand, answer: type[Answer], lines: Sequence[Said], **material: str
-    ) -> list[list[Said]]:
+        self, errand: str | TaskPrompt, answer: type[LlmAnswer], lines: Sequence[Utterance], **material: str
+    ) -> list[list[Utterance]]:
         """All of `lines` in portions that the errand can take; see `brain.portions.spell_all` for their words."""
 
     async def count(self, texts: list[str]) -> list[int]:
@@ -185,7 +185,7 @@ class Scene(Sight, Protocol):
         """A few words, shown live: what is being done now."""
 
 
-class Task(ABC):
+class AgentTask(ABC):
     """One thing a persona may do; see above."""
 
     name: ClassVar[str]
@@ -203,7 +203,7 @@ class Task(ABC):
         """Is there something to do? If not, it is looked again after a while; nothing is recorded."""
 
     @abstractmethod
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         """Do it."""
 
 

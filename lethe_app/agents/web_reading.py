@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.citation_check import extracts, quotable, sourced
 from lethe_app.brain.llm_schemas.web import Merged
-from lethe_app.domain.web import Found, PageText
+from lethe_app.domain.web import PageText, WebHit
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, NotAllowed, WebError
 from lethe_app.prompt.untrusted_text import Quoter, site_of
 from lethe_app.web.html_text import Count, shortened
 
-T = TypeVar("T", bound=Answer)
+T = TypeVar("T", bound=LlmAnswer)
 MOST_PAGES = 6
 """Read for one subject, whatever the settings say of each question."""
 LEAST_TOKENS = 100
@@ -34,26 +34,26 @@ class Internet(Protocol):
 
     def check(self) -> None: ...
 
-    async def search(self, query: str, why: str, count: int = 0) -> list[Found]: ...
+    async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]: ...
 
     async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText: ...
 
 
-class Asker(Protocol):
+class TaskModel(Protocol):
     """Whoever puts errands to the model: the hands of a task, or a clerk."""
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
 
-    async def room(self, errand: str, answer: type[Answer], **material: str) -> int: ...
+    async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int: ...
 
     async def count(self, texts: list[str]) -> list[int]: ...
 
 
 @dataclass(frozen=True)
-class Page:
+class ReadPage:
     """One hit, and what could be read of its page."""
 
-    hit: Found
+    hit: WebHit
     text: str = ""
     is_cut: bool = False
 
@@ -69,7 +69,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReadingRequest:
     """Who wants to know what, and why."""
 
     name: str
@@ -95,7 +95,7 @@ class Merge:
 
     text: str = ""
     quotes: tuple[PageText, ...] = ()
-    sources: tuple[Found, ...] = ()
+    sources: tuple[WebHit, ...] = ()
 
     @property
     def told(self) -> str:
@@ -119,9 +119,9 @@ class Gathering:
     def __init__(self, internet: Internet, quoter: Callable[[], Awaitable[Quoter]]) -> None:
         self.internet, self.quoter = internet, quoter
 
-    async def pages(self, queries: Sequence[str], why: str, count: Count, most: int = MOST_PAGES) -> list[Page]:
+    async def pages(self, queries: Sequence[str], why: str, count: Count, most: int = MOST_PAGES) -> list[ReadPage]:
         """What the queries lead to, each page once. Raises NotAllowed, and SearchFailed if no query was answered."""
-        hits: dict[str, Found] = {}
+        hits: dict[str, WebHit] = {}
         troubles: list[WebError] = []
         for query in queries:
             try:
@@ -135,22 +135,22 @@ class Gathering:
             raise troubles[-1]
         return await self.read(list(hits.values())[:most], why, count)
 
-    async def read(self, hits: Sequence[Found], why: str, count: Count) -> list[Page]:
+    async def read(self, hits: Sequence[WebHit], why: str, count: Count) -> list[ReadPage]:
         """What the pages of these hits say, read side by side. Raises NotAllowed."""
         async with asyncio.TaskGroup() as group:
             reading = [group.create_task(self._read(hit, why, count)) for hit in hits]
         self.internet.check()
         return [page.result() for page in reading]
 
-    async def _read(self, hit: Found, why: str, count: Count) -> Page:
+    async def _read(self, hit: WebHit, why: str, count: Count) -> ReadPage:
         try:
             page = await self.internet.read(hit.address, why)
         except WebError:
-            return Page(hit)
+            return ReadPage(hit)
         (tokens,) = await count([page.text])
-        return Page(hit, page.text, page.is_cut) if tokens > LEAST_TOKENS and not page.is_description else Page(hit)
+        return ReadPage(hit, page.text, page.is_cut) if tokens > LEAST_TOKENS and not page.is_description else ReadPage(hit)
 
-    async def merged(self, wish: Wish, pages: Sequence[Page], asker: Asker | None, most: int = 0) -> Merge:
+    async def merged(self, wish: ReadingRequest, pages: Sequence[ReadPage], asker: TaskModel | None, most: int = 0) -> Merge:
         """One text out of all pages, of which at most `most` tokens are read together (0: as many as the model has room for).
 
         Without an asker, and where the model's text does not hold, the pages are quoted. Raises ModelError where there is no
@@ -163,11 +163,11 @@ class Gathering:
             text = await self._asked(wish, fitting, quoter, asker) if fitting else ""
             held = sourced(text, fitting, (wish.name, wish.topic))
             if held:
-                return Merge(held, sources=tuple(Found(one.title, one.address) for one in fitting))
+                return Merge(held, sources=tuple(WebHit(one.title, one.address) for one in fitting))
         quotes = tuple(extracts(wish.topic, [page.whole for page in pages]))
-        return Merge(quotes=quotes, sources=tuple(Found(one.title, one.address) for one in quotes))
+        return Merge(quotes=quotes, sources=tuple(WebHit(one.title, one.address) for one in quotes))
 
-    async def _asked(self, wish: Wish, pages: Sequence[PageText], quoter: Quoter, asker: Asker) -> str:
+    async def _asked(self, wish: ReadingRequest, pages: Sequence[PageText], quoter: Quoter, asker: TaskModel) -> str:
         try:
             merged = await asker.ask("merge_pages", Merged, pages=quoter.quoted_all(pages), **wish.gaps)
         except BROKEN:
@@ -177,10 +177,10 @@ class Gathering:
         return merged.text
 
 
-async def fitted(pages: Sequence[Page], room: int, quoter: Quoter, asker: Asker) -> list[PageText]:
+async def fitted(pages: Sequence[ReadPage], room: int, quoter: Quoter, asker: TaskModel) -> list[PageText]:
     """As many pages as have room together, the first ones first; each begins with its description, and shares the rest."""
     heads = [page.quoting("") for page in pages]
-    kept: list[Page] = []
+    kept: list[ReadPage] = []
     left = room
     for page, tokens in zip(pages, await asker.count([quoter.quoted(head) for head in heads]), strict=True):
         if tokens <= left:
@@ -196,7 +196,7 @@ async def fitted(pages: Sequence[Page], room: int, quoter: Quoter, asker: Asker)
     return found
 
 
-async def _within(page: Page, share: int, quoter: Quoter, asker: Asker) -> PageText:
+async def _within(page: ReadPage, share: int, quoter: Quoter, asker: TaskModel) -> PageText:
     """So much of a page that its quotation is no more than `share` tokens longer than its head."""
     (bare,) = await asker.count([quoter.quoted(page.quoting(""))])
     most = share
@@ -210,7 +210,7 @@ async def _within(page: Page, share: int, quoter: Quoter, asker: Asker) -> PageT
     return page.quoting("")
 
 
-def sites(sources: Sequence[Found]) -> str:
+def sites(sources: Sequence[WebHit]) -> str:
     """The names of the sites, each once: “a.org, b.org and c.org”."""
     names = list(dict.fromkeys(site_of(one.address).removeprefix("www.") for one in sources))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "no page"

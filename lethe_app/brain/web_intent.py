@@ -42,7 +42,7 @@ _TAIL = re.compile(
 _SPLIT_VERB = re.compile(r"^look (.+?) up\b(.*)$", re.IGNORECASE)
 
 
-class Wanted(IntEnum):
+class WebIntent(IntEnum):
     """How plainly it is asked for."""
 
     NO = 0
@@ -51,11 +51,11 @@ class Wanted(IntEnum):
     PLAINLY = 2
 
 
-def wanted(text: str) -> Wanted:
+def wanted(text: str) -> WebIntent:
     """Cheap, and asked of every message."""
     if _EXPLICIT.search(text):
-        return Wanted.PLAINLY
-    return Wanted.PERHAPS if _PERHAPS.search(text) else Wanted.NO
+        return WebIntent.PLAINLY
+    return WebIntent.PERHAPS if _PERHAPS.search(text) else WebIntent.NO
 
 
 def topic_in(text: str) -> str:

@@ -13,10 +13,10 @@ from lethe_app.errors import ModelError
 from lethe_app.services.sessions.archive_queue import Archived
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
 
 
-async def archive(house: House, wanted: argparse.Namespace) -> int:
+async def archive(house: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe archive`: end what is open, make title, summary, facts and the rest, and print what came out."""
     persona = await choose_persona(house, wanted.persona)
     if not wanted.rules:
@@ -46,7 +46,7 @@ async def archive(house: House, wanted: argparse.Namespace) -> int:
     return 0
 
 
-async def load(house: House, wanted: argparse.Namespace) -> None:
+async def load(house: AppServices, wanted: argparse.Namespace) -> None:
     """A model that cannot be had is no reason not to archive: rules do what they can."""
     forget = house.models.changed.add(show_loading) if sys.stderr.isatty() else None
     try:

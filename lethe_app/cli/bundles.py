@@ -12,10 +12,10 @@ from lethe_app.cli.chat import choose_persona
 from lethe_app.domain.bundle import BundleScope, Holds
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
 
 
-async def export(house: House, wanted: argparse.Namespace) -> int:
+async def export(house: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe export`."""
     persona = await choose_persona(house, wanted.persona)
     scope = BundleScope.EVERYTHING if wanted.everything else BundleScope.MEMORIES if wanted.memories else BundleScope.PERSONA
@@ -30,7 +30,7 @@ async def export(house: House, wanted: argparse.Namespace) -> int:
     return 0
 
 
-async def receive(house: House, wanted: argparse.Namespace) -> int:
+async def receive(house: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe import`: all of it, or nothing and the reason."""
     bundle = await house.bundles.look(wanted.file.expanduser(), tell("Reading", quiet=wanted.json))
     received = await house.bundles.receive(bundle, wanted.name, tell("Storing", quiet=wanted.json))

@@ -15,17 +15,17 @@ from lethe_app.cli.stdin import TypedLines
 from lethe_app.cli.tool_permission import permission
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.tools import Verdict
+from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.errors import LetheError
-from lethe_app.services.events import AskTool, Finished, Loading, ModelState, Said, ToolUsed, TurnEvent
+from lethe_app.services.events import AskTool, Finished, Loading, ModelState, ReplyText, ToolUsed, TurnEvent
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
 
 HELP = "/new begins a new conversation · /again asks for another reply · /quit leaves · Ctrl+C stops a reply"
 
 
-async def converse(house: House, wanted: argparse.Namespace) -> int:
+async def converse(house: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe chat`: say what `--say` gives and leave, or talk until the user leaves."""
     persona = await choose_persona(house, wanted.persona)
     session = await (house.sessions.new if wanted.new else house.sessions.resume)(persona.unique_name)
@@ -35,7 +35,7 @@ async def converse(house: House, wanted: argparse.Namespace) -> int:
     finally:
         if forget:
             forget()
-    talk = Talk(house, persona, session, as_json=wanted.json)
+    talk = TerminalChat(house, persona, session, as_json=wanted.json)
     if wanted.say:
         for text in wanted.say:
             await talk.say(text)
@@ -43,7 +43,7 @@ async def converse(house: House, wanted: argparse.Namespace) -> int:
     return await talk.interactively()
 
 
-async def choose_persona(house: House, wish: str | None) -> Persona:
+async def choose_persona(house: AppServices, wish: str | None) -> Persona:
     """By name or file name, whatever the case; without a wish the last one used, else the first."""
     personas = await house.library.personas()
     if not personas:
@@ -66,10 +66,10 @@ def show_loading(state: ModelState) -> None:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-class Talk:
+class TerminalChat:
     """One conversation on the terminal."""
 
-    def __init__(self, house: House, persona: Persona, session: ChatSession, *, as_json: bool) -> None:
+    def __init__(self, house: AppServices, persona: Persona, session: ChatSession, *, as_json: bool) -> None:
         self._house = house
         self._persona = persona
         self._session = session
@@ -144,10 +144,10 @@ class Talk:
     async def _play(self, turn: AsyncGenerator[TurnEvent], text: str) -> None:
         async with aclosing(turn) as events:
             async for event in events:
-                if isinstance(event, Said) and not self._as_json:
+                if isinstance(event, ReplyText) and not self._as_json:
                     print(event.text, end="", flush=True)
                 elif isinstance(event, AskTool):
-                    event.decide(Verdict.NOT_NOW if self._as_json else await permission(event, self._lines))
+                    event.decide(PermissionAnswer.NOT_NOW if self._as_json else await permission(event, self._lines))
                 elif isinstance(event, ToolUsed) and not self._as_json:
                     print(f"[{event.result.shown}]", flush=True)
                 elif isinstance(event, Finished):

@@ -65,9 +65,9 @@ def handed_over(paths: Paths, file: Path) -> bool:
 
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
 
-Build = Callable[[Paths], Awaitable["House"]]
+Build = Callable[[Paths], Awaitable["AppServices"]]
 OpenWindow = Callable[[Paths], int]
 
 

@@ -11,10 +11,10 @@ from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
 
 
-async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[House]], *, as_json: bool) -> int:
+async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServices]], *, as_json: bool) -> int:
     """Check everything, print it; 0 when nothing failed. A home that cannot be opened is itself a finding."""
     try:
         house = await build(paths)

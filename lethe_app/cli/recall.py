@@ -11,13 +11,13 @@ from lethe_app.cli.chat import choose_persona
 from lethe_app.domain.recall import NotRecalled, Recollection, TurnMemory
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
 
 MARKS = {"meaning": "◆", "fact": "◆", "keyword": "▤", "title": "▤", "woken": "▤", "constant": "•", "active": "•"}
 WIDTH = 96
 
 
-async def recall(house: House, wanted: argparse.Namespace) -> int:
+async def recall(house: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe recall`: what would be brought up, or with `--all` whatever is nearest. Changes nothing."""
     persona = await choose_persona(house, wanted.persona)
     text = " ".join(wanted.text)

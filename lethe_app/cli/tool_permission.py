@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from lethe_app.cli.stdin import TypedLines
-from lethe_app.domain.tools import Verdict
+from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.services.events import AskTool
 
-ANSWERS = {"y": Verdict.ALLOW, "yes": Verdict.ALLOW, "a": Verdict.ALWAYS, "always": Verdict.ALWAYS}
+ANSWERS = {
+    "y": PermissionAnswer.ALLOW,
+    "yes": PermissionAnswer.ALLOW,
+    "a": PermissionAnswer.ALWAYS,
+    "always": PermissionAnswer.ALWAYS,
+}
 
 
-async def permission(question: AskTool, lines: TypedLines | None) -> Verdict:
+async def permission(question: AskTool, lines: TypedLines | None) -> PermissionAnswer:
     """`lines` is what is typed in a conversation, None where the words came with the command."""
     given = question.about or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
     wish = f"{question.who} would like to {question.title}{f' ({given})' if given else ''}."
     if lines is None:
         print(f"\n[{wish} Nobody is here to be asked, so not now.]", flush=True)
-        return Verdict.NOT_NOW
+        return PermissionAnswer.NOT_NOW
     print(f"\n[{wish} y: allow · a: always in this conversation · anything else: not now]\n? ", end="", flush=True)
     line = await lines.next()
-    return ANSWERS.get((line or "").strip().casefold(), Verdict.NOT_NOW)
+    return ANSWERS.get((line or "").strip().casefold(), PermissionAnswer.NOT_NOW)

@@ -11,48 +11,48 @@ from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.runner import Away
-from lethe_app.services.chat.group import Group
+from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.prefill import ReadingAhead
 from lethe_app.services.chat.prompt_inspector import Inspecting
-from lethe_app.services.chat.reply_actions import Reconsidering
+from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.service import Chat
-from lethe_app.services.extraction.qualification import Trust
+from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.trash import Trash
-from lethe_app.services.memory.facts import Knowing
-from lethe_app.services.memory.objections import Objecting
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.service import Brain
 from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import Models
-from lethe_app.services.models.trial import Trying
+from lethe_app.services.models.trial import ModelTrial
 from lethe_app.services.mood import Moods
 from lethe_app.services.notebooks.recall import Subjects
 from lethe_app.services.notebooks.service import Notebooks
 from lethe_app.services.notebooks.writer import Notekeeping
 from lethe_app.services.personas.bundles import Bundles
-from lethe_app.services.personas.draft_chat import Rehearsing
-from lethe_app.services.personas.goals import Wishes
+from lethe_app.services.personas.draft_chat import DraftChat
+from lethe_app.services.personas.goals import GoalService
 from lethe_app.services.personas.inner_life import InnerLife
 from lethe_app.services.personas.presets import Presets
 from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.cache_state import Warmth
+from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.scheduling.idle import Idleness
-from lethe_app.services.search.everything import Finding
+from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.memory_lists import Browsing
 from lethe_app.services.sessions.archive_queue import Archiving
-from lethe_app.services.sessions.editing import Chronicle
+from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.fact_extraction import FactExtraction
-from lethe_app.services.sessions.rolling_summary import Recapping
+from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import Sessions
 from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.services.tools.registry import Tooling
-from lethe_app.services.web.gate import Surfing
+from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import Researching
 from lethe_app.services.worlds.service import Worlds
 from lethe_app.storage.database import Database
@@ -62,7 +62,7 @@ INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER
 
 
 @dataclass(frozen=True)
-class Mind:
+class MindServices:
     """What goes on in a persona, in the user's hands."""
 
     moods: Moods
@@ -73,11 +73,11 @@ class Mind:
     notebooks: Notebooks
     notekeeping: Notekeeping
     subjects: Subjects
-    wishes: Wishes
+    wishes: GoalService
 
 
 @dataclass(frozen=True)
-class House:
+class AppServices:
     """What the user can do; the window and the terminal are handed nothing else."""
 
     paths: Paths
@@ -86,39 +86,39 @@ class House:
     sessions: Sessions
     timeout: SessionTimeout
     chat: Chat
-    group: Group
-    chronicle: Chronicle
-    finding: Finding
+    group: GroupService
+    chronicle: SessionEditing
+    finding: SearchService
     trash: Trash
     models: Models
     doctor: Doctor
     brain: Brain
     browsing: Browsing
     bundles: Bundles
-    knowing: Knowing
+    knowing: FactService
     archiving: Archiving
     indexing: Indexing
     inspecting: Inspecting
     embedding: Embedding
     calibration: Calibration
-    recapping: Recapping
-    reconsidering: Reconsidering
-    objecting: Objecting
-    rehearsing: Rehearsing
-    trust: Trust
+    recapping: RollingSummary
+    reconsidering: ReplyActions
+    objecting: ObjectionService
+    rehearsing: DraftChat
+    trust: Qualification
     presets: Presets
     downloads: Downloads
-    trying: Trying
+    trying: ModelTrial
     worlds: Worlds
-    surfing: Surfing
+    surfing: WebGate
     tooling: Tooling
     researching: Researching
     away: Away
     dreams: Dreams
     feedback: Feedbacks
     idleness: Idleness
-    mind: Mind
-    warmth: Warmth
+    mind: MindServices
+    warmth: CacheState
     _client: ModelClient
     _embedder: ModelClient
     _database: Database

@@ -11,26 +11,26 @@ from lethe_app.agents.registry import Registry
 from lethe_app.agents.research import ActiveResearchTask, ResearchTask
 from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.self_reflection import Thoughts
-from lethe_app.agents.task import Need, Task
+from lethe_app.agents.task import AgentTask, Need
 from lethe_app.agents.web_reading import Gathering
 from lethe_app.brain.notebooks.subjects import read as read_matters
-from lethe_app.composition.app_services import Mind
-from lethe_app.composition.core import Wiring
+from lethe_app.composition.app_services import MindServices
+from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import MadeKind
-from lethe_app.services.background.activity_log import NOT_COUNTED, WORKS, ArchiveLog, Doings
-from lethe_app.services.background.dreams import DreamDesk, Dreams
+from lethe_app.services.background.activity_log import NOT_COUNTED, WORKS, ActivityLog, ArchiveLog
+from lethe_app.services.background.dreams import Dreams, DreamServices
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.plugin_failures import Failing
 from lethe_app.services.background.runner import Away
 from lethe_app.services.background.task_api import Tools
-from lethe_app.services.background.undo import Taker, TakingBack
-from lethe_app.services.extraction.conclusions import Concluding
-from lethe_app.services.extraction.structured_output import Clerk, Messenger
-from lethe_app.services.memory.proactive import Guidance
-from lethe_app.services.notebooks.undo import Unwriting
+from lethe_app.services.background.undo import ChangeUndo, Taker
+from lethe_app.services.extraction.conclusions import ConclusionService
+from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
+from lethe_app.services.memory.proactive import ProactiveMemory
+from lethe_app.services.notebooks.undo import NotebookUndo
 from lethe_app.services.notebooks.writer import Notekeeping
-from lethe_app.services.personas.goals import Wishes
+from lethe_app.services.personas.goals import GoalService
 from lethe_app.services.personas.inner_life import InnerLife
 from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.personas.week import Week
@@ -44,7 +44,7 @@ from lethe_app.services.tools.builtin_working_memory import BenchTools
 from lethe_app.services.tools.registry import Tooling
 from lethe_app.services.tools.working_memory import Workbench
 from lethe_app.services.web.chat_lookup import LookingUp
-from lethe_app.services.web.gate import Surfing
+from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import Researching
 from lethe_app.storage.agents.change_log import Changes
 from lethe_app.storage.agents.task_runs import TaskRuns
@@ -54,10 +54,10 @@ from lethe_app.storage.memory.memories import ReminderRows
 from lethe_app.storage.memory.working_memory import BenchRows
 
 
-class AwayWiring:
+class BackgroundServices:
     """One of each; everything is built when it is first asked for, out of what the house has already."""
 
-    def __init__(self, made: Wiring) -> None:
+    def __init__(self, made: CoreServices) -> None:
         self.made = made
         self.runs = TaskRuns(made.database)
         self.changes = Changes(made.database)
@@ -65,14 +65,14 @@ class AwayWiring:
         made.quiet.broken.add(lambda _none: self.idleness.touch())  # whoever sends something is here
 
     @cached_property
-    def tasks(self) -> list[Task]:
+    def tasks(self) -> list[AgentTask]:
         """Those of ours, in the order in which they are shown."""
         inner = [Thoughts(), Journal(self.context), GoalDesigner(), SessionGoals(), CustomGoal(self.wishes.of)]
         return [*inner, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_desk)]
 
     @cached_property
-    def wishes(self) -> Wishes:
-        return Wishes(self.made.house_state)
+    def wishes(self) -> GoalService:
+        return GoalService(self.made.house_state)
 
     @cached_property
     def takers(self) -> dict[MadeKind, Taker]:
@@ -91,7 +91,7 @@ class AwayWiring:
             brain=made.brain,
             knowing=made.knowing,
             chats=made.chats,
-            guidance=Guidance(made.house_state, made.state, made.moods, made.foreign),
+            guidance=ProactiveMemory(made.house_state, made.state, made.moods, made.foreign),
             library=made.library,
             clerk=made.clerk,
             changes=self.changes,
@@ -106,16 +106,16 @@ class AwayWiring:
         return Runtime(registry, self.runs, lambda: self.made.preferences.current, self.provides, NOT_COUNTED)
 
     @cached_property
-    def doings(self) -> Doings:
-        return Doings(self.runs, self.runtime)
+    def doings(self) -> ActivityLog:
+        return ActivityLog(self.runs, self.runtime)
 
     @cached_property
     def archive_log(self) -> ArchiveLog:
         return ArchiveLog(self.doings, self.made.chats, Parts(self.made.database))
 
     @cached_property
-    def unwriting(self) -> Unwriting:
-        return Unwriting(self.changes, self.made.notebooks, self.made.knowing, self.runs)
+    def unwriting(self) -> NotebookUndo:
+        return NotebookUndo(self.changes, self.made.notebooks, self.made.knowing, self.runs)
 
     @cached_property
     def away(self) -> Away:
@@ -128,7 +128,7 @@ class AwayWiring:
             self.idleness,
             made.timeout,
             Failing(made.house_state, made.preferences),
-            TakingBack(self.tools, self.runs, self.takers),
+            ChangeUndo(self.tools, self.runs, self.takers),
             self.doings,
             on_battery,
         )
@@ -154,13 +154,13 @@ class AwayWiring:
         return Dreams(self.changes, made.holdings, made.knowing, made.errands)
 
     @cached_property
-    def dream_desk(self) -> DreamDesk:
+    def dream_desk(self) -> DreamServices:
         made = self.made
-        return DreamDesk(self.dreams, self.feedback, made.recall, made.calibration, made.foreign, self.has_trusted_model)
+        return DreamServices(self.dreams, self.feedback, made.recall, made.calibration, made.foreign, self.has_trusted_model)
 
     @cached_property
-    def surfing(self) -> Surfing:
-        return Surfing(self.made.preferences, self.made.house_state, self.made.counting.count)
+    def surfing(self) -> WebGate:
+        return WebGate(self.made.preferences, self.made.house_state, self.made.counting.count)
 
     @cached_property
     def gathering(self) -> Gathering:
@@ -170,15 +170,17 @@ class AwayWiring:
     def looking_up(self) -> LookingUp:
         """Its clerk works within the turn, for which the other one makes way; counting ends what that one has under way."""
         made = self.made
-        clerk = Clerk(made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False)
-        messenger = Messenger(clerk, lambda: made.client.count(["."]))
+        clerk = StructuredOutput(
+            made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False
+        )
+        messenger = TaskModelAdapter(clerk, lambda: made.client.count(["."]))
         return LookingUp(made.preferences, made.chats, self.gathering, messenger, self.has_trusted_model)
 
     @cached_property
     def researching(self) -> Researching:
         made = self.made
         home = (made.casting, made.brain, made.house_state, self.doings)
-        return Researching(self.surfing, self.gathering, Messenger(made.clerk), self.has_trusted_model, *home)
+        return Researching(self.surfing, self.gathering, TaskModelAdapter(made.clerk), self.has_trusted_model, *home)
 
     def context(self) -> int:
         """Tokens that the loaded model can read."""
@@ -190,10 +192,10 @@ class AwayWiring:
         return self.provides(Need.MODEL)
 
     @cached_property
-    def mind(self) -> Mind:
+    def mind(self) -> MindServices:
         made = self.made
         asked = (made.clerk, made.trust, made.quiet, made.house_state)
-        return Mind(
+        return MindServices(
             moods=made.moods,
             reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving, self.doings),
             reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.house_state),
@@ -213,7 +215,7 @@ class AwayWiring:
             made.facts,
             made.casting,
             made.knowing,
-            Concluding(made.knowing, made.facts, made.clerk, made.trust, made.preferences),
+            ConclusionService(made.knowing, made.facts, made.clerk, made.trust, made.preferences),
             self.doings,
             self.unwriting,
             made.archiving,

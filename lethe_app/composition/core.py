@@ -7,54 +7,54 @@ from functools import cached_property
 from lethe_app.domain.model import LoadedModel
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
-from lethe_app.prompt.task_prompts import Errands
+from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import Recall
-from lethe_app.services.chat.expected_prefix import Lasting
-from lethe_app.services.chat.group import Group
+from lethe_app.services.chat.expected_prefix import ExpectedPrefix
+from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.prefill import ReadingAhead
 from lethe_app.services.chat.prompt_inspector import Inspecting
-from lethe_app.services.chat.recall_step import Remembering
-from lethe_app.services.chat.receipts import Accounts
-from lethe_app.services.chat.reply_actions import Reconsidering
+from lethe_app.services.chat.recall_step import RecallStep
+from lethe_app.services.chat.receipts import ReceiptService
+from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.service import Chat
 from lethe_app.services.events import Listeners, ModelState, Ready
-from lethe_app.services.extraction.conversation import Minutes
-from lethe_app.services.extraction.qualification import Trust
-from lethe_app.services.extraction.structured_output import Clerk, Messenger
+from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
-from lethe_app.services.memory.cache import Holdings
-from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.lore import LoreKeeping
-from lethe_app.services.memory.objections import Objecting
-from lethe_app.services.memory.proactive import Guidance
-from lethe_app.services.memory.recall import Recollecting
+from lethe_app.services.memory.objections import ObjectionService
+from lethe_app.services.memory.proactive import ProactiveMemory
+from lethe_app.services.memory.recall import RecallService
 from lethe_app.services.memory.service import Brain
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.models.service import Models
 from lethe_app.services.mood import Moods, made_moods
-from lethe_app.services.notebooks.recall import Noting, Subjects
+from lethe_app.services.notebooks.recall import NotebookRecall, Subjects
 from lethe_app.services.notebooks.service import Notebooks
-from lethe_app.services.participants import Casting
+from lethe_app.services.participants import ParticipantService
 from lethe_app.services.personas.bundles import Bundles
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import Prompting
-from lethe_app.services.prompting.cache_state import Warmth
-from lethe_app.services.prompting.stable_prefix import Frames
-from lethe_app.services.scheduling.priority import Quiet
-from lethe_app.services.search.everything import Finding
+from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.services.prompting.stable_prefix import StablePrefixes
+from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.memory_lists import Browsing
 from lethe_app.services.sessions.archive_parts import Archivist
 from lethe_app.services.sessions.archive_queue import Archiving
-from lethe_app.services.sessions.editing import Chronicle
-from lethe_app.services.sessions.rolling_summary import Recapping
+from lethe_app.services.sessions.editing import SessionEditing
+from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import Sessions
 from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.services.token_counts import Counting
-from lethe_app.services.untrusted_memories import Foreign
-from lethe_app.services.worlds.purge import Withdrawing
+from lethe_app.services.untrusted_memories import UntrustedMemories
+from lethe_app.services.worlds.purge import WorldPurge
 from lethe_app.services.worlds.service import Worlds
 from lethe_app.services.worlds.test_bench import WorldTrials
 from lethe_app.storage.chats.archive_jobs import Parts
@@ -62,15 +62,15 @@ from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.index.pending import Debts
-from lethe_app.storage.key_value import HouseState, SessionState, TokenCounts
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.index.pending import PendingIndex
+from lethe_app.storage.key_value import AppState, SessionState, TokenCounts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.storage.memory.world_usage import Awakenings
 
 
-class Wiring:
+class CoreServices:
     """One of each; everything is built when it is first asked for, with what it needs."""
 
     def __init__(self, paths: Paths, engine: str, preferences: Preferences, database: Database, *, by_meaning: bool) -> None:
@@ -79,25 +79,25 @@ class Wiring:
         self.preferences = preferences
         self.database = database
         self.sessions_changed: Listeners[str] = Listeners()
-        self.quiet = Quiet()
+        self.quiet = BackgroundPriority()
         self.chats = Chats(database)
-        self.facts = Facts(database)
+        self.facts = FactStore(database)
         self.memories = Memories(database)
         self.passages = Passages(database)
         self.receipts = Receipts(database)
-        self.house_state = HouseState(database)
+        self.house_state = AppState(database)
         self.state = SessionState(database)
         self.client = ModelClient(engine)
-        self.warmth = Warmth(self.client, preferences, paths.states)
-        self.errands = Errands(paths.prompts, paths.own_prompts)
+        self.warmth = CacheState(self.client, preferences, paths.states)
+        self.errands = TaskPrompts(paths.prompts, paths.own_prompts)
         self.library = Library(paths, database)
         self.recall = Recall(self.passages, folder=paths.index)
         self.counting = Counting(self.client, TokenCounts(database))
         self.models = Models(self.client, self.counting, preferences, paths)
-        self.casting = Casting(self.library, preferences)
+        self.casting = ParticipantService(self.library, preferences)
         noted = lambda *session: self.subjects.standing(*session)  # noqa: E731, PLW0108 - built when it is first asked
-        self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting, noted)
-        self.holdings = Holdings(self.memories)
+        self.frames = StablePrefixes(self.chats, self.facts, self.state, preferences, self.counting, noted)
+        self.holdings = MemoryCache(self.memories)
         self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
         self.calibration = Calibration(self.house_state, self.embedding, preferences, paths.calibration)
         self.prompting = Prompting(self.chats, self.frames, self.library, preferences, self.counting)
@@ -114,7 +114,7 @@ class Wiring:
     @cached_property
     def indexing(self) -> Indexing:
         return Indexing(
-            Debts(self.database),
+            PendingIndex(self.database),
             self.chats,
             self.memories,
             self.facts,
@@ -127,12 +127,12 @@ class Wiring:
         )
 
     @cached_property
-    def knowing(self) -> Knowing:
-        return Knowing(self.facts, self.recall, self.indexing, self.calibration, self.frames)
+    def knowing(self) -> FactService:
+        return FactService(self.facts, self.recall, self.indexing, self.calibration, self.frames)
 
     @cached_property
-    def clerk(self) -> Clerk:
-        return Clerk(
+    def clerk(self) -> StructuredOutput:
+        return StructuredOutput(
             self.client,
             self.errands,
             self.loaded,
@@ -142,24 +142,28 @@ class Wiring:
         )
 
     @cached_property
-    def trust(self) -> Trust:
-        return Trust(self.clerk, self.errands, self.house_state, self.paths.selftest)
+    def trust(self) -> Qualification:
+        return Qualification(self.clerk, self.errands, self.house_state, self.paths.selftest)
 
     @cached_property
-    def at_once(self) -> Messenger:
+    def at_once(self) -> TaskModelAdapter:
         """Has errands done in the middle of a turn."""
-        clerk = Clerk(self.client, self.errands, self.loaded, self.prompting.form, self.counting.count, lambda: False)
-        return Messenger(clerk, lambda: self.client.count(["."]))
+        clerk = StructuredOutput(
+            self.client, self.errands, self.loaded, self.prompting.form, self.counting.count, lambda: False
+        )
+        return TaskModelAdapter(clerk, lambda: self.client.count(["."]))
 
     @cached_property
     def archiving(self) -> Archiving:
-        archivist = Archivist(self.chats, Parts(self.database), self.knowing, Minutes(self.clerk), self.trust, self.preferences)
+        archivist = Archivist(
+            self.chats, Parts(self.database), self.knowing, ConversationExtraction(self.clerk), self.trust, self.preferences
+        )
         check = self.trust.check if self.engine != "echo" else None
         return Archiving(self.chats, Parts(self.database), archivist, self.indexing, self.quiet, self.sessions_changed, check)
 
     @cached_property
-    def recapping(self) -> Recapping:
-        return Recapping(self.frames, Minutes(self.clerk), self.trust, self.quiet)
+    def recapping(self) -> RollingSummary:
+        return RollingSummary(self.frames, ConversationExtraction(self.clerk), self.trust, self.quiet)
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -170,13 +174,13 @@ class Wiring:
         return SessionTimeout(self.chats, self.archiving, self.preferences, self.quiet)
 
     @cached_property
-    def group(self) -> Group:
-        return Group(self.chats, self.library, self.casting, self.preferences, self.sessions_changed, self.at_once)
+    def group(self) -> GroupService:
+        return GroupService(self.chats, self.library, self.casting, self.preferences, self.sessions_changed, self.at_once)
 
     @cached_property
-    def chronicle(self) -> Chronicle:
+    def chronicle(self) -> SessionEditing:
         home = (self.database, self.chats, self.casting, self.sessions, self.archiving)
-        return Chronicle(*home, self.frames, self.warmth)
+        return SessionEditing(*home, self.frames, self.warmth)
 
     @cached_property
     def bundles(self) -> Bundles:
@@ -184,9 +188,9 @@ class Wiring:
         return Bundles(*kept, self.indexing, self.preferences, self.sessions_changed)
 
     @cached_property
-    def finding(self) -> Finding:
+    def finding(self) -> SearchService:
         kept = (self.database, self.chats, self.facts, self.memories)
-        return Finding(*kept, self.brain, self.indexing, self.chronicle, self.library)
+        return SearchService(*kept, self.brain, self.indexing, self.chronicle, self.library)
 
     @cached_property
     def keeping(self) -> LoreKeeping:
@@ -201,15 +205,15 @@ class Wiring:
         return made_moods(self.house_state, self.preferences, self.paths)
 
     @cached_property
-    def recollecting(self) -> Recollecting:
-        return Recollecting(
+    def recollecting(self) -> RecallService:
+        return RecallService(
             self.chats,
             TurnMemories(self.database),
             self.state,
             self.holdings,
             self.keeping,
-            Noting(self.subjects, self.keeping, self.searching, self.preferences, self.objecting),
-            Guidance(self.house_state, self.state, self.moods, self.foreign),
+            NotebookRecall(self.subjects, self.keeping, self.searching, self.preferences, self.objecting),
+            ProactiveMemory(self.house_state, self.state, self.moods, self.foreign),
             self.frames,
             self.recall,
             self.indexing,
@@ -219,16 +223,16 @@ class Wiring:
         )
 
     @cached_property
-    def foreign(self) -> Foreign:
-        return Foreign(self.library, self.paths.prompts)
+    def foreign(self) -> UntrustedMemories:
+        return UntrustedMemories(self.library, self.paths.prompts)
 
     @cached_property
-    def remembering(self) -> Remembering:
-        return Remembering(self.chats, TurnMemories(self.database), self.recollecting)
+    def remembering(self) -> RecallStep:
+        return RecallStep(self.chats, TurnMemories(self.database), self.recollecting)
 
     @cached_property
     def ahead(self) -> ReadingAhead:
-        lasting = Lasting(self.chats, TurnMemories(self.database), self.keeping)
+        lasting = ExpectedPrefix(self.chats, TurnMemories(self.database), self.keeping)
         return ReadingAhead(
             self.sessions, self.casting, self.models, self.client, self.prompting, lasting, self.warmth, self.preferences
         )
@@ -237,7 +241,7 @@ class Wiring:
     def chat(self) -> Chat:
         kept = (self.chats, self.casting, self.models, self.client, self.counting, self.prompting, self.remembering)
         asked = (self.frames, self.sessions, self.ahead, self.warmth, self.quiet)
-        return Chat(*kept, *asked, Accounts(self.receipts, self.counting), self.group)
+        return Chat(*kept, *asked, ReceiptService(self.receipts, self.counting), self.group)
 
     @cached_property
     def inspecting(self) -> Inspecting:
@@ -260,8 +264,8 @@ class Wiring:
         )
 
     @cached_property
-    def withdrawing(self) -> Withdrawing:
-        return Withdrawing(Awakenings(self.database), self.receipts)
+    def withdrawing(self) -> WorldPurge:
+        return WorldPurge(Awakenings(self.database), self.receipts)
 
     @cached_property
     def worlds(self) -> Worlds:
@@ -277,13 +281,13 @@ class Wiring:
         return Brain(*kept, *ways, self.calibration, self.frames)
 
     @cached_property
-    def objecting(self) -> Objecting:
-        return Objecting(self.house_state, TurnMemories(self.database), self.chats)
+    def objecting(self) -> ObjectionService:
+        return ObjectionService(self.house_state, TurnMemories(self.database), self.chats)
 
     @cached_property
-    def reconsidering(self) -> Reconsidering:
+    def reconsidering(self) -> ReplyActions:
         chats, turns, hands = self.chats, TurnMemories(self.database), (self.brain, self.knowing, self.sessions, self.archiving)
-        return Reconsidering(chats, self.facts, self.memories, turns, self.state, *hands, self.objecting, self.frames)
+        return ReplyActions(chats, self.facts, self.memories, turns, self.state, *hands, self.objecting, self.frames)
 
     def loaded(self) -> LoadedModel | None:
         """The model that answers now."""

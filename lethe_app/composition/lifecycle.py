@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from lethe_app.composition.app_services import House
-from lethe_app.composition.background import AwayWiring
-from lethe_app.composition.core import Wiring
+from lethe_app.composition.app_services import AppServices
+from lethe_app.composition.background import BackgroundServices
+from lethe_app.composition.core import CoreServices
 from lethe_app.domain.model import EngineCheck
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready
-from lethe_app.services.maintenance.backups import Safekeeping
+from lethe_app.services.maintenance.backups import BackupService
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.macro_values import MacroValues
 from lethe_app.services.models.downloads import Downloads
-from lethe_app.services.models.trial import Trying
-from lethe_app.services.personas.draft_chat import Rehearsing
+from lethe_app.services.models.trial import ModelTrial
+from lethe_app.services.personas.draft_chat import DraftChat
 from lethe_app.services.personas.presets import Presets
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tools.instructions import ToolNote
@@ -32,13 +32,13 @@ def furnish(
     check_window: Callable[[], EngineCheck],
     *,
     by_meaning: bool,
-) -> House:
+) -> AppServices:
     """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
-    made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
-    away = _introduced(made, AwayWiring(made))
-    probe, safekeeping, downloads = ModelClient("embed"), Safekeeping(database.path), Downloads(paths, preferences)
+    made = CoreServices(paths, engine, preferences, database, by_meaning=by_meaning)
+    away = _introduced(made, BackgroundServices(made))
+    probe, safekeeping, downloads = ModelClient("embed"), BackupService(database.path), Downloads(paths, preferences)
     trash = _trash(made, presets := Presets(paths, database, made.library.changed))
-    return House(
+    return AppServices(
         paths=paths,
         preferences=preferences,
         library=made.library,
@@ -63,11 +63,11 @@ def furnish(
         recapping=made.recapping,
         reconsidering=made.reconsidering,
         objecting=made.objecting,
-        rehearsing=Rehearsing(made.library, made.sessions, made.house_state),
+        rehearsing=DraftChat(made.library, made.sessions, made.house_state),
         trust=made.trust,
         presets=presets,
         downloads=downloads,
-        trying=Trying(made.client, made.loaded, made.prompting.form),
+        trying=ModelTrial(made.client, made.loaded, made.prompting.form),
         worlds=made.worlds,
         surfing=away.surfing,
         tooling=away.tooling,
@@ -86,12 +86,12 @@ def furnish(
     )
 
 
-def _trash(made: Wiring, presets: Presets) -> Trash:
+def _trash(made: CoreServices, presets: Presets) -> Trash:
     kept = (made.sessions, made.chronicle, made.brain, made.knowing, made.indexing)
     return Trash(made.paths, made.database, made.chats, made.library, presets, *kept, made.preferences, made.notebooks)
 
 
-def _introduced(made: Wiring, away: AwayWiring) -> AwayWiring:
+def _introduced(made: CoreServices, away: BackgroundServices) -> BackgroundServices:
     """Services that are to hear of each other without knowing each other; the second wiring is handed back."""
     made.remembering.look_up = away.looking_up.of_turn
     made.chat.tooling, made.prompting.offered = away.tooling, away.tooling.offered
@@ -106,14 +106,14 @@ def _introduced(made: Wiring, away: AwayWiring) -> AwayWiring:
     return away
 
 
-def _closing_away(away: AwayWiring) -> tuple[Callable[[], Awaitable[None]], ...]:
+def _closing_away(away: BackgroundServices) -> tuple[Callable[[], Awaitable[None]], ...]:
     """What works while the user is away, before everything it works with."""
     mind = (away.mind.reader.close, away.mind.reminders.close, away.mind.notekeeping.close, away.mind.subjects.close)
     return (away.workbench.close, *mind, away.away.close, away.researching.close, away.surfing.close)
 
 
 def _closing_order(
-    made: Wiring, downloads: Downloads, trash: Trash, safekeeping: Safekeeping, probe: ModelClient
+    made: CoreServices, downloads: Downloads, trash: Trash, safekeeping: BackupService, probe: ModelClient
 ) -> tuple[Callable[[], Awaitable[None]], ...]:
     """What works unasked first, then the models, and last the database that all of them write to."""
     return (

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Theme(StrEnum):
+class ThemeOption(StrEnum):
     """Which palette the window wears."""
 
     SYSTEM = "system"

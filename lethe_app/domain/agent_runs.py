@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from lethe_app.domain.clock import now
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """How a run ended."""
 
     MADE = "made"
@@ -64,7 +64,7 @@ class TaskRun(BaseModel):
     """Name of the task, such as `journal`."""
     began: AwareDatetime = Field(default_factory=now)
     ended: AwareDatetime | None = None
-    outcome: Outcome | None = None
+    outcome: RunOutcome | None = None
     """None while it is under way."""
     tokens: int = Field(default=0, ge=0)
     """Evaluated and written, together."""
@@ -85,7 +85,7 @@ class ChangeState(StrEnum):
     DECLINED = "declined"
 
 
-class Change(BaseModel):
+class RecordedChange(BaseModel):
     """One change to what is remembered, with everything needed to take it back."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -104,7 +104,7 @@ class Change(BaseModel):
     """JSON: the records as they are to be."""
 
 
-class Verdict(StrEnum):
+class ReplyRating(StrEnum):
     """What the user thinks of a reply."""
 
     GOOD = "good"
@@ -119,7 +119,7 @@ class Feedback(BaseModel):
     message_id: UUID
     position: int = Field(default=0, ge=0)
     persona_id: str
-    verdict: Verdict
+    verdict: ReplyRating
     words: str = ""
     at: AwareDatetime = Field(default_factory=now)
     settled: bool = False

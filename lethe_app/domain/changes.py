@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lethe_app.domain.agent_runs import Change
+from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -37,12 +37,12 @@ class Records(BaseModel):
     facts: list[ExtractedFact] = Field(default_factory=list)
 
     @classmethod
-    def before(cls, change: Change) -> Self:
+    def before(cls, change: RecordedChange) -> Self:
         """The records as they were."""
         return cls.model_validate_json(change.before or "{}")
 
     @classmethod
-    def after(cls, change: Change) -> Self:
+    def after(cls, change: RecordedChange) -> Self:
         """The records as they are to be."""
         return cls.model_validate_json(change.after or "{}")
 
@@ -73,7 +73,7 @@ def same(one: Kept, other: Kept) -> bool:
     return one.model_dump(exclude=set(LIVES_ON)) == other.model_dump(exclude=set(LIVES_ON))
 
 
-def rebased(change: Change, now_held: Records) -> Change:
+def rebased(change: RecordedChange, now_held: Records) -> RecordedChange:
     """The change upon the records as they are now: what was brought up or said since it was thought of is counted too."""
     before, after = Records.before(change), Records.after(change)
     memories = [_risen(one, before.memories, now_held.memories) for one in after.memories]
@@ -113,7 +113,7 @@ Value = str | int | float | None
 Row = Mapping[str, Value]
 
 
-class Place(NamedTuple):
+class MessagePosition(NamedTuple):
     """Where a message stood."""
 
     id: str
@@ -134,7 +134,7 @@ class Before:
     """Those that were not there yet."""
     rows: Mapping[str, Sequence[Row]]
     """Their records, by where they lie."""
-    places: Sequence[Place]
+    places: Sequence[MessagePosition]
     sources: Mapping[str, str]
     """The conversations each fact was taken from, as JSON."""
 
@@ -145,7 +145,7 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Told:
+class PartValue:
     """One part of what is told of a conversation, and who had made it."""
 
     session: UUID

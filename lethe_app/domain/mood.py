@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 
-class Cause(StrEnum):
+class MoodCause(StrEnum):
     """Why a mood moved; a plug-in may have causes of its own, in plain words."""
 
     START = "start"
@@ -36,8 +36,8 @@ class Feeling(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: float = Field(ge=0.0, le=1.0)
-    why: str = Cause.START.value
-    """What moved it last so that it could be noticed: a `Cause`, or a plug-in's own words."""
+    why: str = MoodCause.START.value
+    """What moved it last so that it could be noticed: a `MoodCause`, or a plug-in's own words."""
     since: AwareDatetime
     """When that was."""
     creep: float = 0.0

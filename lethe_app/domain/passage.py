@@ -45,7 +45,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class TextEmbedding:
     """One text as an embedding model sees it."""
 
     vector: bytes

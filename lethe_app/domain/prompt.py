@@ -10,7 +10,7 @@ from functools import cached_property
 from lethe_app.config.options import PromptLayout
 
 
-class Part(StrEnum):
+class PromptPart(StrEnum):
     """The sections of a prompt, in the order in which the default layout puts them."""
 
     SYSTEM = "system prompt"
@@ -32,10 +32,10 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True)
-class Span:
+class PromptSpan:
     """A stretch of a prompt that belongs to one part. All spans of a prompt, put together, are its text."""
 
-    part: Part
+    part: PromptPart
     text: str
 
 
@@ -43,7 +43,7 @@ class Span:
 class Share:
     """What one part got."""
 
-    part: Part
+    part: PromptPart
     tokens: int
     cut_tokens: int = 0
     """Tokens that were left out to fit."""
@@ -97,7 +97,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReceiptEntry:
     """What is kept of the prompt of a reply, without its words."""
 
     receipt: Receipt
@@ -118,17 +118,17 @@ class Prompt:
     """The prompt itself already opened the thinking block."""
     background: tuple[str, ...] = ()
     """The texts of the memory block, its heading first; a reply that only repeats them says nothing."""
-    label: Callable[[], tuple[Span, ...]] = field(default=tuple, compare=False, repr=False)
+    label: Callable[[], tuple[PromptSpan, ...]] = field(default=tuple, compare=False, repr=False)
     """Takes the text apart, which nobody need wait for before the model begins to read."""
 
     @cached_property
-    def spans(self) -> tuple[Span, ...]:
+    def spans(self) -> tuple[PromptSpan, ...]:
         """The text again, in order, each stretch with the part it belongs to."""
         return self.label()
 
 
 @dataclass(frozen=True)
-class Turn:
+class PromptTurn:
     """One message as the prompt sees it: role and text, no identity."""
 
     role: str

@@ -11,7 +11,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryType
 
 
-class Way(StrEnum):
+class RecallWay(StrEnum):
     """How a memory came to be brought up."""
 
     MEANING = "meaning"
@@ -42,7 +42,7 @@ class Way(StrEnum):
     """A new conversation begins, and it is among what matters most."""
 
 
-LOGGED = frozenset({Way.NATURAL, Way.FORCED, Way.NEWS, Way.RETURN})
+LOGGED = frozenset({RecallWay.NATURAL, RecallWay.FORCED, RecallWay.NEWS, RecallWay.RETURN})
 """What comes in these ways is written into the conversation as a hidden line, once."""
 
 
@@ -57,7 +57,7 @@ class Because(BaseModel):
     """As measured; 0 where nothing was."""
 
 
-class Lead(BaseModel):
+class RecallLead(BaseModel):
     """A text that led to a memory: a fact, a line, a sentence of a summary."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -84,9 +84,9 @@ class Recollection(BaseModel):
     title: str = ""
     text: str
     """As it goes into the prompt, macros not yet filled in."""
-    way: Way
+    way: RecallWay
     because: list[Because] = Field(default_factory=list)
-    leads: list[Lead] = Field(default_factory=list)
+    leads: list[RecallLead] = Field(default_factory=list)
     score: float = 0.0
     """Comparable only with others of the same turn."""
     likelihood: float = 1.0

@@ -23,7 +23,7 @@ class HitKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     """One place. A fact can stand in a conversation or for itself."""
 
     kind: HitKind

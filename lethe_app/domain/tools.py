@@ -36,7 +36,7 @@ class ToolCall(BaseModel):
         return f"{self.name} {json.dumps(self.arguments, sort_keys=True, ensure_ascii=False, default=str)}"
 
 
-class Outcome(StrEnum):
+class CallOutcome(StrEnum):
     """What became of a call."""
 
     DONE = "done"
@@ -55,10 +55,10 @@ class ToolResult(BaseModel):
     """For the model."""
     shown: str = ""
     """For the user, in a few words: “kept a memory”."""
-    outcome: Outcome = Outcome.DONE
+    outcome: CallOutcome = CallOutcome.DONE
 
 
-class Verdict(StrEnum):
+class PermissionAnswer(StrEnum):
     """What the user says to a tool that asks first."""
 
     ALLOW = "allow"
@@ -68,7 +68,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Occasion:
+class ToolContext:
     """Where a tool is used."""
 
     persona_id: str
@@ -83,7 +83,7 @@ class Occasion:
 
 
 @dataclass(frozen=True)
-class Told:
+class ToolOutput:
     """What came of using a tool."""
 
     text: str
@@ -96,11 +96,11 @@ def _always() -> bool:
     return True
 
 
-Run = Callable[[Occasion, Any], Awaitable[Told]]
+Run = Callable[[ToolContext, Any], Awaitable[ToolOutput]]
 """Gets the arguments as an instance of the tool's own class. Raises LetheError with words that the model may read."""
 
 
-About = Callable[[Occasion, Any], Awaitable[str]]
+About = Callable[[ToolContext, Any], Awaitable[str]]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ class InquiryState(StrEnum):
     FAILED = "failed"
 
 
-class PageFinding(BaseModel):
+class PageSummary(BaseModel):
     """What one page says to the question."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -63,7 +63,7 @@ class Inquiry(BaseModel):
     questions: list[str] = Field(default_factory=list)
     enough_when: str = ""
     rounds: list[Round] = Field(default_factory=list)
-    findings: list[PageFinding] = Field(default_factory=list)
+    findings: list[PageSummary] = Field(default_factory=list)
     read: list[str] = Field(default_factory=list)
     """Addresses of pages that were read, also of those that say nothing to the question."""
     report: str = ""
@@ -90,7 +90,7 @@ def _plain(title: str) -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class WebHit:
     """One hit of a search, in the engine's words. Nobody vouches for any of them."""
 
     title: str

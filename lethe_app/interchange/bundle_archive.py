@@ -33,7 +33,7 @@ _END_SIZE, _LONGEST_COMMENT = 22, 65_535
 
 
 @dataclass(frozen=True)
-class Limits:
+class BundleLimits:
     """How large a bundle may be, in bytes unpacked. Far more than anybody writes, and less than fills a memory."""
 
     member: int = 256 * 1024 * 1024
@@ -44,13 +44,13 @@ class Limits:
     line: int = 32 * 1024 * 1024
 
 
-LIMITS = Limits()
+LIMITS = BundleLimits()
 
 
 class Archive:
     """The members by name. Raises FileError for whatever is not as it should be."""
 
-    def __init__(self, file: BinaryIO, name: str, told: Callable[[float], None], limits: Limits = LIMITS) -> None:
+    def __init__(self, file: BinaryIO, name: str, told: Callable[[float], None], limits: BundleLimits = LIMITS) -> None:
         """`told` hears how much was read, from 0 to 1, and may raise to have it end."""
         self._name, self._told, self._limits = name, told, limits
         self._read = 0
@@ -132,7 +132,7 @@ class Archive:
         return found
 
 
-def _check_directory(file: BinaryIO, name: str, limits: Limits) -> int:
+def _check_directory(file: BinaryIO, name: str, limits: BundleLimits) -> int:
     """The list of names is read before anything can be asked of it, so its own size is looked at first; how many there are."""
     size = file.seek(0, 2)
     if size > limits.everything:
@@ -152,7 +152,7 @@ def _check_directory(file: BinaryIO, name: str, limits: Limits) -> int:
 class Packer:
     """Writes a bundle, member by member."""
 
-    def __init__(self, file: BinaryIO, limits: Limits = LIMITS) -> None:
+    def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6, allowZip64=False)
         self._limits = limits
         self._written = 0

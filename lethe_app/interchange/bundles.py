@@ -30,7 +30,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.interchange import bundle_archive as archive
 from lethe_app.interchange import images
-from lethe_app.interchange.bundle_archive import LIMITS, Archive, Limits, Packer
+from lethe_app.interchange.bundle_archive import LIMITS, Archive, BundleLimits, Packer
 
 Model = TypeVar("Model", bound=BaseModel)
 SMALL, WORLD, NOTEBOOK = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
@@ -53,7 +53,7 @@ class BundleReader:
     """One file, once. Raises FileError that names the file, the member and the field at fault."""
 
     def __init__(
-        self, file: BinaryIO, name: str, understand: Understand, told: Callable[[float], None], limits: Limits = LIMITS
+        self, file: BinaryIO, name: str, understand: Understand, told: Callable[[float], None], limits: BundleLimits = LIMITS
     ) -> None:
         self._understand = understand
         self._archive = Archive(file, name, told, limits)
@@ -198,7 +198,7 @@ class BundleReader:
 class BundleWriter:
     """One file, once; conversations come one by one, so that they need not all be held at a time."""
 
-    def __init__(self, file: BinaryIO, limits: Limits = LIMITS) -> None:
+    def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:
         self._packer = Packer(file, limits)
         self._conversations = 0
 

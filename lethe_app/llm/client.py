@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, Usage
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
 from lethe_app.llm.engines import worker
@@ -31,23 +31,23 @@ from lethe_app.llm.protocol import (
     EmbedTokens,
     Forget,
     Generate,
+    JobFailed,
     Keep,
     KeptAt,
-    Lane,
     Load,
     Loaded,
     LoadProgress,
+    PrefillProgress,
     ReadAhead,
-    Reading,
-    Refused,
     Report,
     Request,
+    RequestPriority,
     Rest,
-    Stop,
+    StopRequest,
     Tokenize,
     TokensEmbedded,
     Weigh,
-    Weighed,
+    WeighReply,
 )
 
 RESTART = "Restart the model to go on."
@@ -73,7 +73,7 @@ def crash(died: Died) -> ModelCrashed:
     return ModelCrashed(f"The model stopped working{code}. Everything said so far is safe.", RESTART)
 
 
-def translate(refused: Refused) -> LetheError:
+def translate(refused: JobFailed) -> LetheError:
     """The error that happened in the child, as the same class here."""
     kind = getattr(errors, refused.kind, ModelError)
     return kind(refused.message, refused.remedy)
@@ -81,7 +81,7 @@ def translate(refused: Refused) -> LetheError:
 
 PARTING_SECONDS = 2.0
 """How long closing may take for the sake of the next time."""
-LAST_WORDS = Loaded | Done | Counted | Weighed | Embedded | TokensEmbedded | Refused | Died
+LAST_WORDS = Loaded | Done | Counted | WeighReply | Embedded | TokensEmbedded | JobFailed | Died
 """After one of these a job has nothing more to say."""
 
 
@@ -125,12 +125,12 @@ class ModelClient:
         stop: Sequence[str] = (),
         grammar: str = "",
         schema: str = "",
-        lane: Lane = Lane.CHAT,
+        lane: RequestPriority = RequestPriority.CHAT,
         *,
         surgery: bool = True,
         shortest: int = SHORTEST,
         kept_at: KeptAt | None = None,
-    ) -> AsyncGenerator[Reading | Chunk | Done]:
+    ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         """Continue `prompt`, with a `schema` as JSON that obeys it.
 
         Closing the generator stops the model and waits until it did; then it can be asked again. A quiet job ends with
@@ -144,7 +144,7 @@ class ModelClient:
         self._holds_something |= kept_at is not None
         async with aclosing(self._reports(request)) as reports:
             async for report in reports:
-                if isinstance(report, Reading | Chunk | Done):
+                if isinstance(report, PrefillProgress | Chunk | Done):
                     yield report
 
     async def read_ahead(
@@ -203,7 +203,7 @@ class ModelClient:
         """What could follow `prompt`; nothing where something else was asked of the model meanwhile."""
         async with aclosing(self._reports(Weigh(next(self._jobs), prompt, most))) as reports:
             async for report in reports:
-                if isinstance(report, Weighed):
+                if isinstance(report, WeighReply):
                     return report.words
         return NextWords(())
 
@@ -215,7 +215,7 @@ class ModelClient:
                     return [array("f", vector) for vector in report.vectors]
         raise ModelError("The engine gave no vectors.")
 
-    async def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+    async def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Each text as a whole, the same vector as `embed` gives, and token by token, in one pass through the model."""
         async with aclosing(self._reports(EmbedTokens(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
@@ -255,7 +255,7 @@ class ModelClient:
                 ended = isinstance(report, LAST_WORDS)
                 if isinstance(report, Died):
                     raise crash(report)
-                if isinstance(report, Refused):
+                if isinstance(report, JobFailed):
                     raise translate(report)
                 yield report
         finally:
@@ -266,7 +266,7 @@ class ModelClient:
     async def _stop(self, job: int, inbox: asyncio.Queue[Report | Died]) -> None:
         """Ask the job to end and wait for its last word, so that the next request finds an idle engine."""
         with suppress(LetheError):
-            self._send(Stop(job))
+            self._send(StopRequest(job))
             while not isinstance(await inbox.get(), LAST_WORDS):
                 pass
 

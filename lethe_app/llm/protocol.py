@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, NextWords, Usage
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.kv_cache.diff import SHORTEST
 
@@ -27,7 +27,7 @@ class KeptAt:
     """The number of the last `Forget` when the prompt was begun, which those after it may concern; None is all there were."""
 
 
-class Lane(StrEnum):
+class RequestPriority(StrEnum):
     """Whether somebody waits for the answer."""
 
     CHAT = "chat"
@@ -38,7 +38,7 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True)
 class Load:
-    """Load this model; answered by `LoadProgress` and then `Loaded` or `Refused`."""
+    """Load this model; answered by `LoadProgress` and then `Loaded` or `JobFailed`."""
 
     job: int
     path: Path
@@ -47,7 +47,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Generate:
-    """Continue `prompt`; answered by `Reading`, `Chunk` and then `Done` or `Refused`."""
+    """Continue `prompt`; answered by `PrefillProgress`, `Chunk` and then `Done` or `JobFailed`."""
 
     job: int
     prompt: str
@@ -58,7 +58,7 @@ class Generate:
     """GBNF with a rule `root`; empty for free text."""
     schema: str = ""
     """A JSON schema as text, which the worker turns into a grammar; empty for free text."""
-    lane: Lane = Lane.CHAT
+    lane: RequestPriority = RequestPriority.CHAT
     surgery: bool = True
     """Keep what stands behind pieces that were cut out of the prompt or put in; else only the common beginning."""
     shortest: int = SHORTEST
@@ -116,7 +116,7 @@ class Tokenize:
 
 @dataclass(frozen=True)
 class Weigh:
-    """What could follow `prompt`, and how likely each word is; quiet work. Answered by `Weighed`."""
+    """What could follow `prompt`, and how likely each word is; quiet work. Answered by `WeighReply`."""
 
     job: int
     prompt: str
@@ -148,13 +148,13 @@ class Rest:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopRequest:
     """End that job now; its `Done` still comes."""
 
     job: int
 
 
-Request = Load | Generate | ReadAhead | Keep | Forget | Tokenize | Weigh | Embed | EmbedTokens | Rest | Stop
+Request = Load | Generate | ReadAhead | Keep | Forget | Tokenize | Weigh | Embed | EmbedTokens | Rest | StopRequest
 
 # From the worker
 
@@ -168,7 +168,7 @@ class LoadProgress:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ModelFacts:
     """What a loaded model says about itself; the fields are those of `domain.model.LoadedModel`."""
 
     context: int
@@ -188,11 +188,11 @@ class Loaded:
     """The model answers from now on."""
 
     job: int
-    facts: Facts
+    facts: ModelFacts
 
 
 @dataclass(frozen=True)
-class Reading:
+class PrefillProgress:
     """Prompt tokens evaluated so far, of those that had to be; the rest was in the KV cache."""
 
     job: int
@@ -225,7 +225,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class WeighReply:
     """Answer to `Weigh`; without any word where something else came first."""
 
     job: int
@@ -245,11 +245,11 @@ class TokensEmbedded:
     """Answer to `EmbedTokens`, in its order."""
 
     job: int
-    meanings: tuple[Meaning, ...]
+    meanings: tuple[TextEmbedding, ...]
 
 
 @dataclass(frozen=True)
-class Refused:
+class JobFailed:
     """The job could not be done; `kind` is the name of an error class of `errors.py`."""
 
     job: int
@@ -258,7 +258,7 @@ class Refused:
     remedy: str = ""
 
 
-Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Weighed | Embedded | TokensEmbedded | Refused
+Report = LoadProgress | Loaded | PrefillProgress | Chunk | Done | Counted | WeighReply | Embedded | TokensEmbedded | JobFailed
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import PromptPart
 
-CAPS: dict[Part, float] = {
-    Part.MEMORIES: 0.20,
-    Part.SUMMARIES: 0.15,
-    Part.STYLE: 0.10,
-    Part.FACTS: 0.08,
-    Part.WORLD: 0.20,
+CAPS: dict[PromptPart, float] = {
+    PromptPart.MEMORIES: 0.20,
+    PromptPart.SUMMARIES: 0.15,
+    PromptPart.STYLE: 0.10,
+    PromptPart.FACTS: 0.08,
+    PromptPart.WORLD: 0.20,
 }
 """The most a part may have, as a fraction of the context; in the order in which they shrink."""
 HISTORY_FLOOR = 0.25
@@ -51,7 +51,7 @@ class Demand:
     context: int
     fixed: int
     """What is never shortened, the format's own tokens included, without the new message."""
-    items: Mapping[Part, Sequence[int]]
+    items: Mapping[PromptPart, Sequence[int]]
     """Optional parts: their pieces, the most important first."""
     history: Sequence[int]
     """Messages that may be cut, oldest first; the new message is not among them."""
@@ -63,35 +63,35 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class Plan:
+class BudgetPlan:
     """What is kept."""
 
-    kept: dict[Part, tuple[int, ...]] = field(default_factory=dict)
+    kept: dict[PromptPart, tuple[int, ...]] = field(default_factory=dict)
     """Places of the pieces that stay, for every optional part."""
-    capped: dict[Part, int] = field(default_factory=dict)
+    capped: dict[PromptPart, int] = field(default_factory=dict)
     """Pieces that were left out because of the part's cap; whatever else is left out had no room."""
     cut: int = 0
     """Messages cut off the front of the history; to be given back as `previous_cut` the next time."""
 
 
-def plan(demand: Demand) -> Plan:
+def plan(demand: Demand) -> BudgetPlan:
     """The largest prompt that fits the demand's limit. When even the fixed part does not, everything else is left out."""
     caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
     kept = {part: _within(demand.items.get(part, ()), cap) for part, cap in caps.items()}
     over = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
     floor = int(HISTORY_FLOOR * demand.context)
     expected = max(demand.message, int(MESSAGE_SHARE * demand.context))
-    head = [part for part in CAPS if part is not Part.MEMORIES]
+    head = [part for part in CAPS if part is not PromptPart.MEMORIES]
     for part in head:
         others = _used(demand, kept, (other for other in head if other is not part))
         room = demand.limit - demand.fixed - expected - floor - others
         kept[part] = _within(demand.items.get(part, ()), min(room, caps[part]))
     free = demand.limit - demand.fixed - demand.message - _used(demand, kept, head)
-    told = min(free - min(sum(demand.history), floor), caps[Part.MEMORIES])
-    kept[Part.MEMORIES] = _within(demand.items.get(Part.MEMORIES, ()), told)
-    room = free - _used(demand, kept, [Part.MEMORIES])
+    told = min(free - min(sum(demand.history), floor), caps[PromptPart.MEMORIES])
+    kept[PromptPart.MEMORIES] = _within(demand.items.get(PromptPart.MEMORIES, ()), told)
+    room = free - _used(demand, kept, [PromptPart.MEMORIES])
     capped = {part: len(places.difference(kept[part])) for part, places in over.items()}
-    return Plan(kept, capped, cut_history(demand.history, room, demand.previous_cut, demand.history_target))
+    return BudgetPlan(kept, capped, cut_history(demand.history, room, demand.previous_cut, demand.history_target))
 
 
 def cut_history(history: Sequence[int], room: int, previous_cut: int, part: float = HISTORY_TARGET) -> int:
@@ -127,5 +127,5 @@ def _within(pieces: Sequence[int], room: int) -> tuple[int, ...]:
     return tuple(places)
 
 
-def _used(demand: Demand, kept: Mapping[Part, Sequence[int]], parts: Iterable[Part]) -> int:
+def _used(demand: Demand, kept: Mapping[PromptPart, Sequence[int]], parts: Iterable[PromptPart]) -> int:
     return sum(demand.items[part][place] for part in parts if part in demand.items for place in kept[part])

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Note, Part, Prompt, Receipt, Share, Turn
+from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn, Receipt, Share
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, Demand, Plan, plan
+from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, BudgetPlan, Demand, plan
 from lethe_app.prompt.control_tokens import Disarmer
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import opens_thought
 from lethe_app.prompt.group import SPEAKS, compile_group
-from lethe_app.prompt.layout import Pieces, Placed, arrange
-from lethe_app.prompt.macros import Scene, expand
+from lethe_app.prompt.layout import Pieces, PlacedTurn, arrange
+from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.receipt import explain, history_note, left_out, write_receipt
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 from lethe_app.prompt.spans import label, rewritten
@@ -46,8 +46,8 @@ class Request:
     """Who speaks next."""
     user: Persona | None
     system: SystemPreset
-    scene: Scene
-    history: Sequence[Turn]
+    scene: MacroContext
+    history: Sequence[PromptTurn]
     """Oldest first. Ends with the new message, or with a reply after which the persona speaks again."""
     context: int
     reply_reserve: int
@@ -80,44 +80,44 @@ class _Draft:
     """What stands above the notes."""
     speaker: str
     """In a group, the line that says who speaks next."""
-    old: tuple[Turn, ...]
+    old: tuple[PromptTurn, ...]
     """History that may be cut."""
-    tail: tuple[Turn, ...]
+    tail: tuple[PromptTurn, ...]
     """From the newest user message on."""
 
     @property
     def limit(self) -> int:
         return self.request.context - self.request.reply_reserve
 
-    def items(self) -> dict[Part, tuple[str, ...]]:
+    def items(self) -> dict[PromptPart, tuple[str, ...]]:
         found = {section.part: section.items for section in self.compiled.titled if section.items}
-        return found | {Part.MEMORIES: tuple(note.text for note in self.volatile)}
+        return found | {PromptPart.MEMORIES: tuple(note.text for note in self.volatile)}
 
-    def fixed(self) -> list[tuple[Part, str]]:
+    def fixed(self) -> list[tuple[PromptPart, str]]:
         sections = (*self.compiled.running, *self.compiled.titled)
-        speaker = [(Part.SPEAKER, self.speaker)] if self.speaker else []
+        speaker = [(PromptPart.SPEAKER, self.speaker)] if self.speaker else []
         return [*((section.part, section.text) for section in sections if section.text), *speaker]
 
-    def placed(self, kept: Plan) -> list[Placed]:
+    def placed(self, kept: BudgetPlan) -> list[PlacedTurn]:
         pieces = Pieces(
             head=rewritten(self.compiled.spans(kept.kept), self.request.disarm),
             old=self.old[kept.cut :],
             tail=self.tail,
-            notes=[self.volatile[place] for place in kept.kept.get(Part.MEMORIES, ())],
+            notes=[self.volatile[place] for place in kept.kept.get(PromptPart.MEMORIES, ())],
             title=self.title,
             continue_last=self.request.continue_last,
             speaker=self.speaker,
         )
         return arrange(self.request.layout, pieces)
 
-    def spell(self, turns: list[Turn]) -> str:
+    def spell(self, turns: list[PromptTurn]) -> str:
         request = self.request
         text = request.renderer.render(turns, continue_last=request.continue_last, thinking=request.thinking)
         if _names(request) and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
             return f"{text}{request.disarm(request.scene.char)}:"
         return text
 
-    def text(self, kept: Plan) -> str:
+    def text(self, kept: BudgetPlan) -> str:
         return self.spell([one.turn for one in self.placed(kept)])
 
 
@@ -131,7 +131,7 @@ async def build(request: Request, count: Counter) -> Prompt:
     counts = await _count(draft, count)
     slack = 0
     for attempt in range(_ROUNDS):
-        chosen = plan(_demand(draft, counts, slack)) if attempt < _ROUNDS - 1 else Plan(cut=len(draft.old))
+        chosen = plan(_demand(draft, counts, slack)) if attempt < _ROUNDS - 1 else BudgetPlan(cut=len(draft.old))
         text = draft.text(chosen)
         tokens = (await count([text]))[0]
         if tokens <= draft.limit:
@@ -167,7 +167,7 @@ def _draft(request: Request) -> _Draft:
     return _Draft(request, _compiled(request), volatile, heading, speaker, tuple(turns[:start]), tuple(turns[start:]))
 
 
-def _newest_question(turns: Sequence[Turn]) -> int:
+def _newest_question(turns: Sequence[PromptTurn]) -> int:
     """The place of the newest user message, if nobody said much since; else of the last turn. Tools say nothing."""
     said = 0
     for place in range(len(turns) - 1, -1, -1):
@@ -185,7 +185,7 @@ def _compiled(request: Request) -> Compiled:
     return compile_system(request.system, request.persona, request.user, request.scene, request.extras)
 
 
-def _spoken(turn: Turn, request: Request) -> Turn:
+def _spoken(turn: PromptTurn, request: Request) -> PromptTurn:
     content = request.disarm(turn.content)
     if _names(request) and turn.role in {"user", "assistant"}:
         name = turn.name or (request.scene.user if turn.role == "user" else request.scene.char)
@@ -197,8 +197,8 @@ def _spoken(turn: Turn, request: Request) -> Turn:
 class Counts:
     """Tokens of every text of a draft."""
 
-    fixed: Sequence[tuple[Part, int]]
-    items: Mapping[Part, Sequence[int]]
+    fixed: Sequence[tuple[PromptPart, int]]
+    items: Mapping[PromptPart, Sequence[int]]
     title: int
     """What stands above the notes."""
     history: Sequence[int]
@@ -212,7 +212,7 @@ class Counts:
 async def _count(draft: _Draft, count: Counter) -> Counts:
     """All counts in one question."""
     renderer, thinking = draft.request.renderer, draft.request.thinking
-    user, reply = Turn("user", _PROBE), Turn("assistant", _PROBE)
+    user, reply = PromptTurn("user", _PROBE), PromptTurn("assistant", _PROBE)
     probes = [_PROBE, renderer.render([user], thinking=thinking), renderer.render([user, reply, user], thinking=thinking)]
     fixed, items = draft.fixed(), draft.items()
     texts = [text for _, text in fixed]
@@ -247,11 +247,11 @@ def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
     )
 
 
-def _fixed_sizes(draft: _Draft, counts: Counts) -> list[tuple[Part, int]]:
-    return [*counts.fixed, (Part.MESSAGE, sum(counts.tail))]
+def _fixed_sizes(draft: _Draft, counts: Counts) -> list[tuple[PromptPart, int]]:
+    return [*counts.fixed, (PromptPart.MESSAGE, sum(counts.tail))]
 
 
-def _prompt(draft: _Draft, counts: Counts, chosen: Plan, text: str, tokens: int) -> Prompt:
+def _prompt(draft: _Draft, counts: Counts, chosen: BudgetPlan, text: str, tokens: int) -> Prompt:
     request = draft.request
     receipt: Receipt = write_receipt(_shares(draft, counts, chosen), tokens, chosen.cut, request)
     return Prompt(
@@ -266,13 +266,13 @@ def _prompt(draft: _Draft, counts: Counts, chosen: Plan, text: str, tokens: int)
     )
 
 
-def _background(draft: _Draft, chosen: Plan) -> tuple[str, ...]:
-    notes = [draft.volatile[place] for place in chosen.kept.get(Part.MEMORIES, ())]
+def _background(draft: _Draft, chosen: BudgetPlan) -> tuple[str, ...]:
+    notes = [draft.volatile[place] for place in chosen.kept.get(PromptPart.MEMORIES, ())]
     told = [note.text for note in notes if note.role == "system"]
     return (draft.title, *told) if told else ()
 
 
-def _shares(draft: _Draft, counts: Counts, chosen: Plan) -> list[Share]:
+def _shares(draft: _Draft, counts: Counts, chosen: BudgetPlan) -> list[Share]:
     """What each part has and what was cut of it, in no order and not yet summed up."""
     shares = [Share(part, tokens) for part, tokens in counts.fixed]
     for part, sizes in counts.items.items():
@@ -280,6 +280,6 @@ def _shares(draft: _Draft, counts: Counts, chosen: Plan) -> list[Share]:
         shares.append(Share(part, kept, sum(sizes) - kept, left_out(part, len(sizes), chosen)))
     cut = chosen.cut
     note = history_note(cut, len(draft.old), draft.request.earlier)
-    shares.append(Share(Part.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
-    shares.append(Share(Part.MESSAGE, sum(counts.tail)))
+    shares.append(Share(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
+    shares.append(Share(PromptPart.MESSAGE, sum(counts.tail)))
     return shares

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.prompt.macros import Scene, expand
+from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 
 SPEAKS = "{{char}} speaks now, and nobody else."
@@ -21,7 +21,7 @@ _OWN = ("charbio", "examples", "selfedit")
 
 
 def compile_group(
-    preset: SystemPreset, members: Sequence[Persona], user: Persona | None, scene: Scene, extras: Extras
+    preset: SystemPreset, members: Sequence[Persona], user: Persona | None, scene: MacroContext, extras: Extras
 ) -> Compiled:
     """The same for every member who speaks. Rules and scenario are the first one's, unless the scene tells another."""
     first, names = members[0], in_a_row([member.name for member in members])
@@ -43,7 +43,7 @@ def in_a_row(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def _introduced(preset: SystemPreset, member: Persona, scene: Scene) -> str:
+def _introduced(preset: SystemPreset, member: Persona, scene: MacroContext) -> str:
     """A member under their name; the macros in what is said of them mean them."""
     own = replace(scene, char=member.name, texts={**scene.texts, **dict.fromkeys(_OWN, "")})
     text = expand(member.mini_bio.strip() or member.bio, own).strip()

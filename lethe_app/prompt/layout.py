@@ -11,31 +11,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Note, Part, Span, Turn
+from lethe_app.domain.prompt import Note, PromptPart, PromptSpan, PromptTurn
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedTurn:
     """A turn in its place, its content taken apart."""
 
     role: str
-    spans: tuple[Span, ...]
+    spans: tuple[PromptSpan, ...]
     name: str = ""
 
     @property
-    def turn(self) -> Turn:
-        return Turn(self.role, "".join(span.text for span in self.spans), self.name)
+    def turn(self) -> PromptTurn:
+        return PromptTurn(self.role, "".join(span.text for span in self.spans), self.name)
 
 
 @dataclass(frozen=True)
 class Pieces:
     """A prompt before it is put in order."""
 
-    head: Sequence[Span]
+    head: Sequence[PromptSpan]
     """The system prompt."""
-    old: Sequence[Turn]
+    old: Sequence[PromptTurn]
     """The history that is kept, without the newest user message."""
-    tail: Sequence[Turn]
+    tail: Sequence[PromptTurn]
     """From the newest user message on."""
     notes: Sequence[Note]
     title: str
@@ -46,16 +46,16 @@ class Pieces:
     """In a group, the line that says who speaks next."""
 
 
-def arrange(layout: PromptLayout, pieces: Pieces) -> list[Placed]:
+def arrange(layout: PromptLayout, pieces: Pieces) -> list[PlacedTurn]:
     """All turns in the order in which the model reads them."""
-    system = [Placed("system", tuple(pieces.head))] if pieces.head else []
-    old, tail = placed(pieces.old, Part.HISTORY), placed(pieces.tail, Part.MESSAGE)
-    speaker = [Placed("system", (Span(Part.SPEAKER, pieces.speaker),))] if pieces.speaker else []
+    system = [PlacedTurn("system", tuple(pieces.head))] if pieces.head else []
+    old, tail = placed(pieces.old, PromptPart.HISTORY), placed(pieces.tail, PromptPart.MESSAGE)
+    speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []
     if layout is PromptLayout.SYSTEM:
         told = _told(pieces.notes, pieces.title)
-        gap = [Span(Part.MEMORIES, "\n\n")] if pieces.head and told else []
+        gap = [PromptSpan(PromptPart.MEMORIES, "\n\n")] if pieces.head and told else []
         head = (*pieces.head, *gap, *told)
-        return [*([Placed("system", head)] if head else []), *old, *_spoken(pieces.notes), *speaker, *tail]
+        return [*([PlacedTurn("system", head)] if head else []), *old, *_spoken(pieces.notes), *speaker, *tail]
     if layout is PromptLayout.DEPTH and pieces.tail and pieces.tail[0].role == "user":
         return [*system, *_at_depth(pieces, old), *speaker, *tail]
     notes = [*turns_of(pieces.notes, pieces.title), *speaker]
@@ -65,18 +65,18 @@ def arrange(layout: PromptLayout, pieces: Pieces) -> list[Placed]:
     return [*system, *old, *([] if closing else tail), *notes, *closing]
 
 
-def placed(turns: Sequence[Turn], part: Part) -> list[Placed]:
+def placed(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTurn]:
     """Turns that belong to one part."""
-    return [Placed(turn.role, (Span(part, turn.content),), turn.name) for turn in turns]
+    return [PlacedTurn(turn.role, (PromptSpan(part, turn.content),), turn.name) for turn in turns]
 
 
-def turns_of(notes: Sequence[Note], title: str) -> list[Placed]:
+def turns_of(notes: Sequence[Note], title: str) -> list[PlacedTurn]:
     """The system's notes as one turn, those that somebody seems to say each by itself; the higher order stands later."""
     told = _told(notes, title)
-    return [*([Placed("system", tuple(told))] if told else []), *_spoken(notes)]
+    return [*([PlacedTurn("system", tuple(told))] if told else []), *_spoken(notes)]
 
 
-def _at_depth(pieces: Pieces, history: Sequence[Placed]) -> list[Placed]:
+def _at_depth(pieces: Pieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
     """Each note so many messages above the newest one as it asks for; where the history is shorter, above all of it."""
     old = list(history)
     depths = {min(note.depth, len(history)) for note in pieces.notes}
@@ -87,14 +87,18 @@ def _at_depth(pieces: Pieces, history: Sequence[Placed]) -> list[Placed]:
     return old
 
 
-def _told(notes: Sequence[Note], title: str) -> list[Span]:
+def _told(notes: Sequence[Note], title: str) -> list[PromptSpan]:
     told = [note.text for note in _in_order(notes) if note.role == "system"]
     lines = [line for line in (title, *told) if line] if told else []
-    return [Span(Part.MEMORIES, f"\n{line}" if place else line) for place, line in enumerate(lines)]
+    return [PromptSpan(PromptPart.MEMORIES, f"\n{line}" if place else line) for place, line in enumerate(lines)]
 
 
-def _spoken(notes: Sequence[Note]) -> list[Placed]:
-    return [Placed(note.role, (Span(Part.MEMORIES, note.text),)) for note in _in_order(notes) if note.role != "system"]
+def _spoken(notes: Sequence[Note]) -> list[PlacedTurn]:
+    return [
+        PlacedTurn(note.role, (PromptSpan(PromptPart.MEMORIES, note.text),))
+        for note in _in_order(notes)
+        if note.role != "system"
+    ]
 
 
 def _in_order(notes: Sequence[Note]) -> list[Note]:

@@ -45,7 +45,7 @@ def _no_memory(_title: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Scene:
+class MacroContext:
     """What the macros stand for. Moment and seed stay the same for a session, so that the prompt's beginning does too."""
 
     user: str
@@ -60,7 +60,7 @@ class Scene:
     """Finds the memory with this title, or part of it."""
 
 
-def expand(text: str, scene: Scene) -> str:
+def expand(text: str, scene: MacroContext) -> str:
     """`text` with every known macro filled in; unknown ones stay as they are. Always ends, whatever refers to what."""
     if "{{" not in text and "<" not in text:
         return text
@@ -70,7 +70,7 @@ def expand(text: str, scene: Scene) -> str:
 def unknown_macros(text: str) -> list[str]:
     """The macros in `text` that would stay as they are, each once, without braces."""
     moment = datetime.fromtimestamp(0).astimezone()
-    expansion = _Expansion(Scene("", "", moment, texts=dict.fromkeys(_TEXTS, ""), memory=lambda _: ""))
+    expansion = _Expansion(MacroContext("", "", moment, texts=dict.fromkeys(_TEXTS, ""), memory=lambda _: ""))
     expansion.run(text)
     return list(dict.fromkeys(expansion.unknown))
 
@@ -81,7 +81,7 @@ _TEXTS = ("charbio", "userbio", "scenario", "examples", "selfedit", "original")
 class _Expansion:
     """One call of `expand`: what is being filled in just now, and how much there was."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: MacroContext) -> None:
         self.scene = scene
         self.unknown: list[str] = []
         self._inside: list[str] = []
@@ -169,7 +169,7 @@ def _roll(dice: str, random: Random) -> str | None:
     return str(total + int(f"{match[3]}{match[4]}" if match[3] else 0))
 
 
-def _idle(scene: Scene) -> str:
+def _idle(scene: MacroContext) -> str:
     minutes = int(scene.idle.total_seconds() // 60)
     for unit, size in (("day", 1440), ("hour", 60), ("minute", 1)):
         if minutes >= size:
@@ -178,7 +178,7 @@ def _idle(scene: Scene) -> str:
     return "a moment"
 
 
-_PLAIN: dict[str, Callable[[Scene], str]] = {
+_PLAIN: dict[str, Callable[[MacroContext], str]] = {
     "user": lambda scene: scene.user,
     "char": lambda scene: scene.char,
     "date": lambda scene: spell_date(scene.moment),

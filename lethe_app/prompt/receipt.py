@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Part, Receipt, Share
-from lethe_app.prompt.budget import CAPS, Plan
+from lethe_app.domain.prompt import PromptPart, Receipt, Share
+from lethe_app.prompt.budget import CAPS, BudgetPlan
 
 
 class Room(Protocol):
@@ -25,15 +25,15 @@ class Room(Protocol):
 
 def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages: int, room: Room) -> Receipt:
     """One line for each part, in layout order; what the parts do not account for is the template's."""
-    summed: dict[Part, Share] = {}
+    summed: dict[PromptPart, Share] = {}
     for share in shares:
         old = summed.get(share.part, Share(share.part, 0))
         tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
         summed[share.part] = Share(share.part, tokens, cut, share.note or old.note)
-    lines = [summed[part] for part in Part if part in summed and _is_worth_a_line(summed[part])]
+    lines = [summed[part] for part in PromptPart if part in summed and _is_worth_a_line(summed[part])]
     rest = prompt_tokens - sum(line.tokens for line in lines)
     return Receipt(
-        shares=(*_balanced(lines, rest), Share(Part.TEMPLATE, max(rest, 0))),
+        shares=(*_balanced(lines, rest), Share(PromptPart.TEMPLATE, max(rest, 0))),
         prompt_tokens=prompt_tokens,
         context=room.context,
         reply_reserve=room.reply_reserve,
@@ -47,7 +47,7 @@ def _is_worth_a_line(share: Share) -> bool:
     return bool(share.tokens or share.cut_tokens or share.note)
 
 
-def left_out(part: Part, pieces: int, chosen: Plan) -> str:
+def left_out(part: PromptPart, pieces: int, chosen: BudgetPlan) -> str:
     """What of an optional part was cut and why; nothing where all of it is there."""
     lost = pieces - len(chosen.kept.get(part, ()))
     if not lost:
@@ -77,9 +77,9 @@ def _balanced(lines: Sequence[Share], rest: int) -> list[Share]:
     return lines
 
 
-def explain(sizes: Iterable[tuple[Part, int]], tokens: int, limit: int, room: Room) -> tuple[str, str]:
+def explain(sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, room: Room) -> tuple[str, str]:
     """Message and remedy for a prompt whose fixed parts do not fit, the largest part first."""
-    summed: dict[Part, int] = {}
+    summed: dict[PromptPart, int] = {}
     for part, size in sizes:
         summed[part] = summed.get(part, 0) + size
     ordered = sorted(((size, part) for part, size in summed.items() if size), key=lambda entry: -entry[0])
@@ -88,5 +88,5 @@ def explain(sizes: Iterable[tuple[Part, int]], tokens: int, limit: int, room: Ro
         f"The prompt needs {tokens} tokens even without history and memories, but only {max(limit, 0)} of the context's "
         f"{room.context} are free beside the {room.reply_reserve} kept for the reply ({listed})."
     )
-    largest = ordered[0][1] if ordered else Part.TEMPLATE
+    largest = ordered[0][1] if ordered else PromptPart.TEMPLATE
     return message, f"Shorten the {largest}, or give the model a larger context in the settings."

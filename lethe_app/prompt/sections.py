@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Part, Span
-from lethe_app.prompt.macros import Scene, expand
+from lethe_app.domain.prompt import PromptPart, PromptSpan
+from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.spans import cut_out
 
 _BODIES = {
-    "charbio": Part.PERSONA,
-    "userbio": Part.USER,
-    "scenario": Part.SCENARIO,
-    "examples": Part.STYLE,
-    "selfedit": Part.THOUGHTS,
+    "charbio": PromptPart.PERSONA,
+    "userbio": PromptPart.USER,
+    "scenario": PromptPart.SCENARIO,
+    "examples": PromptPart.STYLE,
+    "selfedit": PromptPart.THOUGHTS,
 }
 """Macros whose texts are parts of their own, wherever the prompt puts them."""
 _BODY = re.compile(r"\{\{\s*(charbio|userbio|scenario|examples|selfedit|description|persona|mesexamples)\s*\}\}", re.IGNORECASE)
@@ -38,10 +38,10 @@ class Extras:
 
 
 @dataclass(frozen=True)
-class Section:
+class PromptSection:
     """A stretch of the system prompt that belongs to one part. Its title stands only above items that are there."""
 
-    part: Part
+    part: PromptPart
     text: str = ""
     """Text that is never shortened."""
     title: str = ""
@@ -64,26 +64,28 @@ class Section:
 class Compiled:
     """The system prompt, ready to be spelled with more or fewer items. The first sections are one running text."""
 
-    running: tuple[Section, ...]
-    titled: tuple[Section, ...]
+    running: tuple[PromptSection, ...]
+    titled: tuple[PromptSection, ...]
 
-    def spell(self, kept: Mapping[Part, Sequence[int]]) -> str:
+    def spell(self, kept: Mapping[PromptPart, Sequence[int]]) -> str:
         """The whole text."""
         return "".join(span.text for span in self.spans(kept))
 
-    def spans(self, kept: Mapping[Part, Sequence[int]]) -> list[Span]:
+    def spans(self, kept: Mapping[PromptPart, Sequence[int]]) -> list[PromptSpan]:
         """The text in stretches, each with its part; a gap belongs to what follows it."""
-        running = [Span(section.part, section.text) for section in self.running]
+        running = [PromptSpan(section.part, section.text) for section in self.running]
         text = "".join(span.text for span in running)
         spans = cut_out(running, len(text) - len(text.lstrip()), len(text.rstrip()))
         for section in self.titled:
             spelled = section.spell(kept.get(section.part, ()))
             if spelled.strip():
-                spans.append(Span(section.part, f"\n\n{spelled}" if spans else spelled))
+                spans.append(PromptSpan(section.part, f"\n\n{spelled}" if spans else spelled))
         return spans
 
 
-def compile_system(preset: SystemPreset, persona: Persona, user: Persona | None, scene: Scene, extras: Extras) -> Compiled:
+def compile_system(
+    preset: SystemPreset, persona: Persona, user: Persona | None, scene: MacroContext, extras: Extras
+) -> Compiled:
     """`scene` gives names, moment and, in its texts, the session's own scenario where there is one.
 
     A persona's own system prompt replaces the preset's and may name it as {{original}}. A bio that the prompt does not name is
@@ -96,12 +98,12 @@ def compile_system(preset: SystemPreset, persona: Persona, user: Persona | None,
     named = {_OTHER_NAMES.get(name.lower(), name.lower()) for name in _BODY.findall(prompt)}
     running = _running(prompt, scene)
     unnamed = [name for name in ("charbio", "userbio") if name not in named]
-    bios = [Section(_BODIES[name], text) for name in unnamed if (text := _full(name, scene))]
-    tools = [Section(Part.SYSTEM, text)] if (text := expand(extras.tools, scene).strip()) else []
+    bios = [PromptSection(_BODIES[name], text) for name in unnamed if (text := _full(name, scene))]
+    tools = [PromptSection(PromptPart.SYSTEM, text)] if (text := expand(extras.tools, scene).strip()) else []
     return Compiled(tuple(running), (*bios, *tools, *_titled(preset, persona, scene, extras, named)))
 
 
-def with_texts(scene: Scene, preset: SystemPreset, persona: Persona, user: Persona | None) -> Scene:
+def with_texts(scene: MacroContext, preset: SystemPreset, persona: Persona, user: Persona | None) -> MacroContext:
     """The scene with the long texts that macros may name."""
     texts = {
         "charbio": persona.bio,
@@ -114,43 +116,47 @@ def with_texts(scene: Scene, preset: SystemPreset, persona: Persona, user: Perso
     return replace(scene, texts=texts | {name: text for name, text in scene.texts.items() if text.strip()})
 
 
-def _running(prompt: str, scene: Scene) -> list[Section]:
+def _running(prompt: str, scene: MacroContext) -> list[PromptSection]:
     """The prompt cut where a macro brings in the text of another part, each piece filled in by itself."""
-    sections: list[Section] = []
+    sections: list[PromptSection] = []
     end = 0
     for match in _BODY.finditer(prompt):
         name = match[1].lower()
         name = _OTHER_NAMES.get(name, name)
-        sections.append(Section(Part.SYSTEM, expand(prompt[end : match.start()], scene)))
-        sections.append(Section(_BODIES[name], _full(name, scene)))
+        sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end : match.start()], scene)))
+        sections.append(PromptSection(_BODIES[name], _full(name, scene)))
         end = match.end()
-    sections.append(Section(Part.SYSTEM, expand(prompt[end:], scene)))
+    sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end:], scene)))
     return [section for section in sections if section.text]
 
 
-def _full(name: str, scene: Scene) -> str:
+def _full(name: str, scene: MacroContext) -> str:
     return expand(f"{{{{{name}}}}}", scene).strip()
 
 
-def _titled(preset: SystemPreset, persona: Persona, scene: Scene, extras: Extras, named: set[str]) -> list[Section]:
-    def section(part: Part, title: str, items: Sequence[str], *, bullets: bool = False, fixed: bool = False) -> Section | None:
+def _titled(
+    preset: SystemPreset, persona: Persona, scene: MacroContext, extras: Extras, named: set[str]
+) -> list[PromptSection]:
+    def section(
+        part: PromptPart, title: str, items: Sequence[str], *, bullets: bool = False, fixed: bool = False
+    ) -> PromptSection | None:
         texts = tuple(text for item in items if (text := expand(item, scene).strip()))
         if not title or not texts:
             return None
         heading = f"{preset.category_separator} {expand(title, scene)}".strip()
         if fixed:
-            return Section(part, text=f"{heading}\n{texts[0]}")
-        return Section(part, "", heading, texts, bullets=bullets, newest_first=part is Part.SUMMARIES)
+            return PromptSection(part, text=f"{heading}\n{texts[0]}")
+        return PromptSection(part, "", heading, texts, bullets=bullets, newest_first=part is PromptPart.SUMMARIES)
 
     scenario = [] if "scenario" in named else [scene.texts["scenario"]]
     examples = [] if "examples" in named else persona.example_dialogs
     thoughts = [] if "selfedit" in named else [persona.self_edit_field]
     found = [
-        section(Part.SCENARIO, preset.scenario_title, scenario, fixed=True),
-        section(Part.STYLE, preset.dialogs_title, examples, bullets=True),
-        section(Part.THOUGHTS, preset.inner_thoughts_title, thoughts, fixed=True),
-        section(Part.WORLD, preset.world_info_title, extras.world),
-        section(Part.SUMMARIES, preset.session_history_title, extras.summaries),
-        section(Part.FACTS, preset.core_facts_title, extras.facts, bullets=True),
+        section(PromptPart.SCENARIO, preset.scenario_title, scenario, fixed=True),
+        section(PromptPart.STYLE, preset.dialogs_title, examples, bullets=True),
+        section(PromptPart.THOUGHTS, preset.inner_thoughts_title, thoughts, fixed=True),
+        section(PromptPart.WORLD, preset.world_info_title, extras.world),
+        section(PromptPart.SUMMARIES, preset.session_history_title, extras.summaries),
+        section(PromptPart.FACTS, preset.core_facts_title, extras.facts, bullets=True),
     ]
     return [one for one in found if one is not None]

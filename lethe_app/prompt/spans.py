@@ -9,33 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from lethe_app.domain.prompt import Part, Span, Turn
+from lethe_app.domain.prompt import PromptPart, PromptSpan, PromptTurn
 from lethe_app.errors import TemplateUnusable
-from lethe_app.prompt.layout import Placed
+from lethe_app.prompt.layout import PlacedTurn
 
-Spell = Callable[[list[Turn]], str]
+Spell = Callable[[list[PromptTurn]], str]
 _MARK = re.compile("\ue0f2(\\d+)\ue0f3")
 """Private-use characters, so nobody else writes them; and the contents, which might, are not there when it is looked for."""
 
 
-def joined(spans: Sequence[Span]) -> str:
+def joined(spans: Sequence[PromptSpan]) -> str:
     """The text they make."""
     return "".join(span.text for span in spans)
 
 
-def cut_out(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+def cut_out(spans: Sequence[PromptSpan], start: int, end: int) -> list[PromptSpan]:
     """What stands from one character to another, empty stretches left out."""
-    found: list[Span] = []
+    found: list[PromptSpan] = []
     place = 0
     for span in spans:
         text = span.text[max(start - place, 0) : max(end - place, 0)]
         place += len(span.text)
         if text:
-            found.append(Span(span.part, text))
+            found.append(PromptSpan(span.part, text))
     return found
 
 
-def rewritten(spans: Sequence[Span], change: Callable[[str], str]) -> list[Span]:
+def rewritten(spans: Sequence[PromptSpan], change: Callable[[str], str]) -> list[PromptSpan]:
     """The same after `change` has put letters into the whole text, such as those that disarm control tokens."""
     before = joined(spans)
     after = change(before)
@@ -51,10 +51,12 @@ def rewritten(spans: Sequence[Span], change: Callable[[str], str]) -> list[Span]
         ends.append(place)
     ends[-1:] = [len(after)]
     starts = [0, *ends]
-    return [Span(span.part, after[start:end]) for span, start, end in zip(spans, starts, ends, strict=False) if end > start]
+    return [
+        PromptSpan(span.part, after[start:end]) for span, start, end in zip(spans, starts, ends, strict=False) if end > start
+    ]
 
 
-def label(text: str, placed: Sequence[Placed], spell: Spell) -> tuple[Span, ...]:
+def label(text: str, placed: Sequence[PlacedTurn], spell: Spell) -> tuple[PromptSpan, ...]:
     """`text` in spans; `spell` made it of the turns of `placed`, and is asked once more."""
     spans = _aligned(text, placed, spell)
     spans = _searched(text, placed) if spans is None else spans
@@ -62,13 +64,13 @@ def label(text: str, placed: Sequence[Placed], spell: Spell) -> tuple[Span, ...]
     return tuple(spans)
 
 
-def _aligned(text: str, placed: Sequence[Placed], spell: Spell) -> list[Span] | None:
+def _aligned(text: str, placed: Sequence[PlacedTurn], spell: Spell) -> list[PromptSpan] | None:
     """None where the template looks at what it is given, and writes other things around a mark."""
     try:
         pieces = _MARK.split(spell([_marked(number, one) for number, one in enumerate(placed)]))
     except TemplateUnusable:
         return None
-    spans = [Span(Part.TEMPLATE, pieces[0])]
+    spans = [PromptSpan(PromptPart.TEMPLATE, pieces[0])]
     place = len(pieces[0])
     if not text.startswith(pieces[0]):
         return None
@@ -78,7 +80,7 @@ def _aligned(text: str, placed: Sequence[Placed], spell: Spell) -> list[Span] | 
         if found is None:
             return None
         start, length = found
-        spans += [*cut_out(content, start, start + length), Span(Part.TEMPLATE, following)]
+        spans += [*cut_out(content, start, start + length), PromptSpan(PromptPart.TEMPLATE, following)]
         place += length + len(following)
     return [span for span in spans if span.text] if place == len(text) else None
 
@@ -95,9 +97,9 @@ def _shown(text: str, place: int, content: str, following: str) -> tuple[int, in
     return (start, end - place) if start >= 0 else None
 
 
-def _searched(text: str, placed: Sequence[Placed]) -> list[Span]:
+def _searched(text: str, placed: Sequence[PlacedTurn]) -> list[PromptSpan]:
     """Each content looked for behind the one before it; whatever is not found counts as the template's."""
-    spans: list[Span] = []
+    spans: list[PromptSpan] = []
     place = 0
     for one in placed:
         content = _content(one)
@@ -105,22 +107,22 @@ def _searched(text: str, placed: Sequence[Placed]) -> list[Span]:
         found = text.find(words, place) if words else -1
         if found >= 0:
             start = joined(content).index(words)
-            spans += [Span(Part.TEMPLATE, text[place:found]), *cut_out(content, start, start + len(words))]
+            spans += [PromptSpan(PromptPart.TEMPLATE, text[place:found]), *cut_out(content, start, start + len(words))]
             place = found + len(words)
-    spans.append(Span(Part.TEMPLATE, text[place:]))
+    spans.append(PromptSpan(PromptPart.TEMPLATE, text[place:]))
     return [span for span in spans if span.text]
 
 
-def _marked(number: int, placed: Placed) -> Turn:
+def _marked(number: int, placed: PlacedTurn) -> PromptTurn:
     """Blank contents stay, for formats treat them otherwise than words."""
     content = joined(placed.spans)
     if not content.strip():
         return placed.turn
     mark = f"\ue0f2{number}\ue0f3"
-    return Turn(placed.role, f"[{mark}]" if _in_brackets(placed) else mark, placed.name)
+    return PromptTurn(placed.role, f"[{mark}]" if _in_brackets(placed) else mark, placed.name)
 
 
-def _content(placed: Placed) -> list[Span]:
+def _content(placed: PlacedTurn) -> list[PromptSpan]:
     """What its mark stands for."""
     text = joined(placed.spans)
     if not _in_brackets(placed):
@@ -128,7 +130,7 @@ def _content(placed: Placed) -> list[Span]:
     return cut_out(placed.spans, text.index("[") + 1, text.rindex("]"))
 
 
-def _in_brackets(placed: Placed) -> bool:
+def _in_brackets(placed: PlacedTurn) -> bool:
     """Would a format that puts notes into brackets leave it as it is?"""
     text = joined(placed.spans).strip()
     return placed.role not in {"user", "assistant"} and text.startswith("[") and text.endswith("]") and len(text) > 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import FileError
 
 LOG = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ _HEADING = re.compile(r"^# (Material|Example|Answer)[ \t]*$", re.MULTILINE)
 _GAP = re.compile(r"\{([a-z_]+)\}")
 
 
-class Task(StrEnum):
+class TaskKind(StrEnum):
     """What a clerk can be asked to do; each is the name of a file."""
 
     TITLE = "title"
@@ -47,7 +47,7 @@ class Task(StrEnum):
 
 
 @dataclass(frozen=True)
-class Errand:
+class TaskPrompt:
     """Something to be done, in the words the model reads."""
 
     name: str
@@ -61,17 +61,17 @@ class Errand:
         """The names of the material it wants."""
         return set(_GAP.findall(self.instructions + self.frame))
 
-    def turns(self, material: Mapping[str, str]) -> list[Turn]:
+    def turns(self, material: Mapping[str, str]) -> list[PromptTurn]:
         """The conversation whose next reply is the answer. `material` must fill every gap; its own braces stay as they are."""
         missing = self.gaps - material.keys()
         assert not missing, f"the errand “{self.name}” lacks {missing}"
-        turns = [Turn("system", _fill(self.instructions, material))]
+        turns = [PromptTurn("system", _fill(self.instructions, material))]
         for question, answer in self.examples:
-            turns += [Turn("user", question), Turn("assistant", answer)]
-        return [*turns, Turn("user", _fill(self.frame, material))]
+            turns += [PromptTurn("user", question), PromptTurn("assistant", answer)]
+        return [*turns, PromptTurn("user", _fill(self.frame, material))]
 
 
-class Errands:
+class TaskPrompts:
     """The errands that lie in a folder, each read when it is needed; the user's own words for one go before ours.
 
     A file of the user's that cannot be used stops nothing: ours is taken, and `broken` tells what is wrong with it, by name.
@@ -83,17 +83,17 @@ class Errands:
         self.broken: dict[str, FileError] = {}
         self._folder = folder
         self._own = own
-        self._known: dict[str, Errand] = {}
-        self._own_known: dict[str, tuple[int, Errand | None]] = {}
+        self._known: dict[str, TaskPrompt] = {}
+        self._own_known: dict[str, tuple[int, TaskPrompt | None]] = {}
         """With the moment at which its file was written; None is one that cannot be used."""
 
-    def of(self, task: str) -> Errand:
+    def of(self, task: str) -> TaskPrompt:
         """By the name of its file. Raises FileError if ours is not there or not written as it must be."""
         if task not in self._known:
             self._known[task] = _read(task, self._folder / f"{task}.md")
         return self._users(task, self._known[task]) or self._known[task]
 
-    def _users(self, task: str, ours: Errand) -> Errand | None:
+    def _users(self, task: str, ours: TaskPrompt) -> TaskPrompt | None:
         path = self._own / f"{task}.md" if self._own is not None else None
         try:
             written = path.stat().st_mtime_ns if path is not None else 0
@@ -106,7 +106,7 @@ class Errands:
             self._own_known[task] = (written, self._fitting(task, path, ours))
         return self._own_known[task][1]
 
-    def _fitting(self, task: str, path: Path, ours: Errand) -> Errand | None:
+    def _fitting(self, task: str, path: Path, ours: TaskPrompt) -> TaskPrompt | None:
         """The user's words, if they want no other material than ours do."""
         self.broken.pop(task, None)
         try:
@@ -127,7 +127,7 @@ def _listed(gaps: Iterable[str]) -> str:
     return ", ".join(f"{{{gap}}}" for gap in sorted(gaps)) or "none"
 
 
-def _read(task: str, path: Path) -> Errand:
+def _read(task: str, path: Path) -> TaskPrompt:
     try:
         return parse(task, path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -136,7 +136,7 @@ def _read(task: str, path: Path) -> Errand:
         raise FileError(path, str(error)) from error
 
 
-def parse(name: str, text: str) -> Errand:
+def parse(name: str, text: str) -> TaskPrompt:
     """The errand written in a file; raises ValueError where a heading is missing or stands in the wrong place."""
     instructions, *rest = _HEADING.split(text)
     sections = list(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))
@@ -147,7 +147,7 @@ def parse(name: str, text: str) -> Errand:
     if titles != ["Example", "Answer"] * (len(titles) // 2):
         raise ValueError("every “# Example” needs its “# Answer”")
     pairs = zip(examples[::2], examples[1::2], strict=True)
-    return Errand(name, instructions.strip(), sections[0][1], tuple((asked[1], answered[1]) for asked, answered in pairs))
+    return TaskPrompt(name, instructions.strip(), sections[0][1], tuple((asked[1], answered[1]) for asked, answered in pairs))
 
 
 def _fill(text: str, material: Mapping[str, str]) -> str:

@@ -67,7 +67,7 @@ _COURTESY = re.compile(
 
 
 @dataclass(frozen=True)
-class Line:
+class LineAssertions:
     """What one line of a conversation states."""
 
     states: bool
@@ -81,13 +81,13 @@ class Line:
 
 
 @lru_cache(CACHED)
-def read_line(text: str) -> Line:
+def read_line(text: str) -> LineAssertions:
     """Return what a line states. `text` is what was said, or a message as it stands in a passage."""
     quoted = QUOTED.match(text)
     sentences = [found for found in SENTENCE.findall(quoted[1] if quoted else text) if found.strip()]
     stating = [sentence for sentence in sentences if states(sentence)]
     asking = [sentence for sentence in sentences if asks(sentence)]
-    return Line(
+    return LineAssertions(
         states=bool(stating),
         states_of_itself=any(not SECOND_PERSON.search(sentence) for sentence in stating),
         asks_of_itself=any(FIRST_PERSON.search(sentence) for sentence in asking),

@@ -13,8 +13,8 @@ import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.passage import Meaning
-from lethe_app.retrieval.calibration_threshold import FARTHEST, Sample
+from lethe_app.domain.passage import TextEmbedding
+from lethe_app.retrieval.calibration_threshold import FARTHEST, DistanceSample
 from lethe_app.retrieval.contradictions import contrast
 from lethe_app.storage.files.json_files import read_model
 
@@ -30,7 +30,7 @@ WORTHLESS = 0.75
 """Where no limit reaches these, the best one counts, but not if it is right less often than this."""
 
 
-class Kind(StrEnum):
+class PairKind(StrEnum):
     """What the second text of a pair is to the first."""
 
     DUPLICATE = "duplicate"
@@ -48,8 +48,8 @@ class Kind(StrEnum):
     """First a message, second a memory of another topic."""
 
 
-FACTS = (Kind.DUPLICATE, Kind.UPDATE, Kind.RELATED, Kind.UNRELATED)
-MESSAGES = (Kind.QUESTION, Kind.QUESTION_OTHER, Kind.QUESTION_STRANGER)
+FACTS = (PairKind.DUPLICATE, PairKind.UPDATE, PairKind.RELATED, PairKind.UNRELATED)
+MESSAGES = (PairKind.QUESTION, PairKind.QUESTION_OTHER, PairKind.QUESTION_STRANGER)
 
 
 class Pair(BaseModel):
@@ -57,7 +57,7 @@ class Pair(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kind: Kind
+    kind: PairKind
     topic: str = Field(min_length=1)
     first: str = Field(min_length=1)
     second: str = Field(min_length=1)
@@ -166,13 +166,15 @@ def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -
     return Thresholds(**limits, embedder=embedder, fitted=now(), quality=quality)
 
 
-Fitted = dict[str, tuple[float | None, Sample]]
+Fitted = dict[str, tuple[float | None, DistanceSample]]
 """A limit, where there is one, and the pairs that it was drawn between."""
 
 
 def near_identity(pairs: Sequence[Pair], distances: Sequence[float]) -> float:
     """Below it lie only repetitions; 0, and so nothing, for an embedder that sees no difference at all."""
-    others = [far for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS and pair.kind is not Kind.DUPLICATE]
+    others = [
+        far for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS and pair.kind is not PairKind.DUPLICATE
+    ]
     return min(NEAR_IDENTITY, max(0.0, min(others, default=FARTHEST) / 2))
 
 
@@ -181,10 +183,10 @@ def facts_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
     rows = [(pair, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS]
     agreeing = [contrast(pair.first, pair.second).agrees for pair, _far in rows]
     kinds, far = [pair.kind for pair, _far in rows], [far for _pair, far in rows]
-    same = Sample.of(far, [kind is Kind.DUPLICATE for kind in kinds], kinds)
+    same = DistanceSample.of(far, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
     worded = [distance if agrees else np.inf for distance, agrees in zip(far, agreeing, strict=True)]
-    same_words = Sample.of(worded, [kind is Kind.DUPLICATE for kind in kinds], kinds)
-    matter = Sample.of(far, [kind in {Kind.DUPLICATE, Kind.UPDATE} for kind in kinds], kinds)
+    same_words = DistanceSample.of(worded, [kind is PairKind.DUPLICATE for kind in kinds], kinds)
+    matter = DistanceSample.of(far, [kind in {PairKind.DUPLICATE, PairKind.UPDATE} for kind in kinds], kinds)
     told, parted = same.is_parted(), matter.is_parted()
     return {
         "duplicate": (same.precise(PRECISE, WORTHLESS) if told else None, same),
@@ -197,10 +199,10 @@ def facts_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
 def messages_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
     """The limits between messages and memories; those of other topics are left out where there are none."""
     rows = [(pair.kind, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in MESSAGES]
-    strangers = np.sort(np.array([far for kind, far in rows if kind is Kind.QUESTION_STRANGER], np.float64))
-    near = [(kind, far) for kind, far in rows if kind is not Kind.QUESTION_STRANGER]
+    strangers = np.sort(np.array([far for kind, far in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
+    near = [(kind, far) for kind, far in rows if kind is not PairKind.QUESTION_STRANGER]
     kinds = [kind for kind, _far in near]
-    sample = Sample.of([far for _kind, far in near], [kind is Kind.QUESTION for kind in kinds], kinds)
+    sample = DistanceSample.of([far for _kind, far in near], [kind is PairKind.QUESTION for kind in kinds], kinds)
     found: Fitted = {}
     for name, aim in AIMS.items():
         limit = sample.precise(aim.precision, aim.precision) if sample.is_parted() else None
@@ -212,10 +214,10 @@ def messages_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted
 
 def with_strangers(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs, and every message once more with the memories of all other topics, which it does not mean."""
-    asked = list({pair.first: pair for pair in pairs if pair.kind is Kind.QUESTION}.values())
-    kept = list({pair.second: pair for pair in pairs if pair.kind is Kind.QUESTION}.values())
+    asked = list({pair.first: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
+    kept = list({pair.second: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
     return [*pairs] + [
-        Pair(kind=Kind.QUESTION_STRANGER, topic=message.topic, first=message.first, second=memory.second)
+        Pair(kind=PairKind.QUESTION_STRANGER, topic=message.topic, first=message.first, second=memory.second)
         for message in asked
         for memory in kept
         if memory.topic != message.topic
@@ -223,7 +225,7 @@ def with_strangers(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 async def calibrate(
-    embed: Callable[[Sequence[str]], Awaitable[list[Meaning]]],
+    embed: Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]],
     embedder: str,
     pairs: Sequence[Pair],
     progress: Callable[[float], None] = lambda _fraction: None,
@@ -237,7 +239,7 @@ async def calibrate(
 
 
 async def measure(
-    embed: Callable[[Sequence[str]], Awaitable[list[Meaning]]],
+    embed: Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]],
     pairs: Sequence[Pair],
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> list[float]:

@@ -20,7 +20,7 @@ FEWEST, SMALLEST_SHARE = 5, 0.05
 
 
 @dataclass(frozen=True)
-class Sample:
+class DistanceSample:
     """Pairs of which some are wanted; distances ascend, a pair with an infinite one passes no limit."""
 
     distances: Numbers
@@ -28,7 +28,7 @@ class Sample:
     weight: Numbers
 
     @classmethod
-    def of(cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Chosen, kinds: Sequence[str]) -> Sample:
+    def of(cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Chosen, kinds: Sequence[str]) -> DistanceSample:
         """Every kind weighs 1, however many pairs it has."""
         count = {kind: kinds.count(kind) for kind in set(kinds)}
         weight = np.array([1 / count[kind] for kind in kinds], np.float64)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.assertions import is_evidence
 from lethe_app.retrieval.embedding_geometry import Geometry
-from lethe_app.retrieval.features import Evidence, Flags, Floats, Places, cosines_of, gather, places_of, to_compare
-from lethe_app.retrieval.query_terms import Question
+from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, Places, cosines_of, gather, places_of, to_compare
+from lethe_app.retrieval.query_terms import QueryTerms
 from lethe_app.retrieval.term_statistics import NEAREST, Spread, promising, spread_of_all, spread_of_some
-from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import Columns, Rows
-from lethe_app.retrieval.vectors.owner_views import View, vector_of
+from lethe_app.retrieval.vectors.owner_views import OwnerView, vector_of
 from lethe_app.retrieval.vectors.top_k import among
 from lethe_app.storage.index.passages import Passages
 
@@ -28,7 +28,7 @@ ALL_UP_TO, PLACES_UP_TO = 5_000, 12_000
 class Looked:
     """Evidence, and the passages that are to be compared word by word."""
 
-    evidence: Evidence
+    evidence: PassageFeatures
     compared: Rows
     """Their places in the evidence."""
     tokens: Mapping[int, bytes]
@@ -41,12 +41,12 @@ class Looker:
 
     passages: Passages
     embedder: str
-    view: View
+    view: OwnerView
     columns: Columns
     allowed: Flags
-    asked: Question
-    moment: Moment
-    meaning: Meaning | None
+    asked: QueryTerms
+    moment: TimeReference
+    meaning: TextEmbedding | None
     """None where there are no vectors to compare it with."""
     geometry: Geometry
     personas: Collection[str]
@@ -82,7 +82,7 @@ class Looker:
         known = gather(self.columns, rows, places, spread, nearer)
         return await self._heard(known, compared, closer.tokens)
 
-    async def _heard(self, known: Evidence, compared: Rows, tokens: Mapping[int, bytes]) -> Looked:
+    async def _heard(self, known: PassageFeatures, compared: Rows, tokens: Mapping[int, bytes]) -> Looked:
         """Read the compared lines and leave out those that state nothing."""
         numbers = self.columns.number[known.rows]
         lines = await self.passages.spoken_lines(numbers[compared].tolist(), self.personas)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import late_interaction
 
 Floats = NDArray[np.float32]
-Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
+Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 
 QUESTIONS = (
     "Where did I leave the spare key?",
@@ -96,5 +96,5 @@ async def measured(ask: Embed, embed: Embed) -> Geometry:
     return Geometry(min(float(cosines.mean()), HIGHEST), min(tokens, HIGHEST))
 
 
-def _matrix(meanings: Sequence[Meaning]) -> Floats:
+def _matrix(meanings: Sequence[TextEmbedding]) -> Floats:
     return np.stack([np.frombuffer(meaning.vector, np.float32) for meaning in meanings])

@@ -8,7 +8,7 @@ from lethe_app.retrieval.calibration import Thresholds
 from lethe_app.retrieval.contradictions import contrast
 
 
-class Relation(StrEnum):
+class SentenceRelation(StrEnum):
     """What a new sentence is to one that is known."""
 
     SAME = "same"
@@ -16,7 +16,7 @@ class Relation(StrEnum):
     NEW = "new"
 
 
-def relation(a: str, b: str, distance: float, thresholds: Thresholds) -> Relation:
+def relation(a: str, b: str, distance: float, thresholds: Thresholds) -> SentenceRelation:
     """What `b`, said later, is to the known `a`, given the cosine distance of the plain texts; when unsure NEW.
 
     SAME needs a small distance and words that do not speak against it (`Contrast.agrees`), and is so from both sides. UPDATE
@@ -25,10 +25,10 @@ def relation(a: str, b: str, distance: float, thresholds: Thresholds) -> Relatio
     SAME loses what was said, and a wrong UPDATE hides what is still true; hence the order of doubt.
     """
     if a.strip() == b.strip():
-        return Relation.SAME
+        return SentenceRelation.SAME
     found = contrast(a, b)
     if distance < thresholds.same_words and found.agrees:
-        return Relation.SAME
+        return SentenceRelation.SAME
     if distance < thresholds.update and found.replaces:
-        return Relation.UPDATE
-    return Relation.NEW
+        return SentenceRelation.UPDATE
+    return SentenceRelation.NEW

@@ -32,7 +32,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PassageFeatures:
     """Of the passages that are weighed, one entry each; `shares` has a row per word of the question."""
 
     rows: Rows
@@ -51,7 +51,7 @@ class Evidence:
     silent: Flags
     """It states nothing (see `assertions`), so it counts for nothing."""
 
-    def without(self, silent: Flags) -> Evidence:
+    def without(self, silent: Flags) -> PassageFeatures:
         """Return the evidence with these passages silenced."""
         return replace(
             self,
@@ -73,13 +73,13 @@ def gather(
     places: Places,
     spread: Spread,
     near: tuple[Rows, Floats],
-) -> Evidence:
+) -> PassageFeatures:
     """Put together what meaning (`near`: numbers and cosines) and words say of these rows, which are in rising order."""
     sources, source = np.unique(columns.source[rows], return_inverse=True)
     word, place = _known(columns.number[rows], places)
     words = len(spread.rarity)
     counts = np.bincount(word * len(rows) + place, minlength=words * len(rows)).reshape(words, len(rows)).astype(np.float32)
-    return Evidence(
+    return PassageFeatures(
         rows=rows,
         group=columns.group[rows],
         source=source,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.query_terms import STOP_WORDS, cut, fold
 
 Matrix = NDArray[np.float32]
@@ -24,13 +24,13 @@ SHARPNESS = 3
 WORD_START = "\u2581"
 
 
-def packed(meaning: Meaning) -> bytes:
+def packed(meaning: TextEmbedding) -> bytes:
     """The token vectors of a passage as they are stored: length one, one byte per component, only those of words."""
     rows = _unit_rows(meaning)[[bool(cut(piece)) and not _is_control(piece) for piece in meaning.pieces]]
     return bytes(np.round(rows * STEPS).astype(np.int8).tobytes())
 
 
-def asked(meaning: Meaning, weights: Mapping[str, float]) -> tuple[Matrix, Matrix, list[str]]:
+def asked(meaning: TextEmbedding, weights: Mapping[str, float]) -> tuple[Matrix, Matrix, list[str]]:
     """The token vectors of a question that count, the weight of each, and the word each belongs to.
 
     `weights` is by folded word; words it does not name count nothing.
@@ -65,7 +65,7 @@ def nearest(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
     return found
 
 
-def _unit_rows(meaning: Meaning) -> Matrix:
+def _unit_rows(meaning: TextEmbedding) -> Matrix:
     if not meaning.pieces:  # numpy cannot tell from nothing how long its rows would be
         return np.zeros((0, len(meaning.vector) // np.float32().nbytes), np.float32)
     rows = np.frombuffer(meaning.tokens, np.float32).reshape(len(meaning.pieces), -1)

@@ -13,15 +13,15 @@ from uuid import UUID
 import numpy as np
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import late_interaction, passage_builder
 from lethe_app.retrieval.assertions import parts_of, substance
 from lethe_app.retrieval.candidates import Looked, Looker
 from lethe_app.retrieval.embedding_geometry import STARTER, Geometry, measured
 from lethe_app.retrieval.features import SATURATION, Floats, slowed
-from lethe_app.retrieval.query_terms import Question, question, spaced, unaddressed
-from lethe_app.retrieval.ranking import Found, Weighing
+from lethe_app.retrieval.query_terms import QueryTerms, question, spaced, unaddressed
+from lethe_app.retrieval.ranking import RankedSources, Weighing
 from lethe_app.retrieval.signals import weigh
 from lethe_app.retrieval.time_expressions import moment
 from lethe_app.retrieval.vectors import distances as vectors_distances
@@ -30,7 +30,7 @@ from lethe_app.retrieval.vectors.owner_views import Views
 from lethe_app.retrieval.vectors.store import EXACT_UP_TO
 from lethe_app.storage.index.passages import Passages, Vectors
 
-Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
+Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 """Texts in, their meanings out, in the same order."""
 
 BATCH = 64
@@ -145,7 +145,7 @@ class Recall:
 
     # Asking
 
-    async def understand(self, text: str, present: Collection[str] = ()) -> Meaning | None:
+    async def understand(self, text: str, present: Collection[str] = ()) -> TextEmbedding | None:
         """What a text that asks means, to be handed to several searches; None without an embedder, or when it fails.
 
         `present` are the names of those to whom or by whom it is said: whom it addresses is no part of what it means.
@@ -161,23 +161,23 @@ class Recall:
         at: datetime | None = None,
         without: Collection[UUID] = (),
         only: Collection[UUID] | None = None,
-        meaning: Meaning | None = None,
+        meaning: TextEmbedding | None = None,
         present: Collection[str] = (),
         personas: Collection[str] = (),
-    ) -> Found:
+    ) -> RankedSources:
         """What `text`, said at this moment (`at`), reminds of in the memory of these owners. Changes nothing.
 
         What lies in the future keeps silent; `without` names sources that are in view already, `only` those that may come;
         `meaning` is that of the text where it is known. The names of those `present` lead nowhere, and what `personas` said of
         others is no evidence. A long text is searched for in parts (`parts_of`). When the embedder fails, words find.
         """
-        parts, found = parts_of(text, present), list[Found]()
+        parts, found = parts_of(text, present), list[RankedSources]()
         for part in parts:
             known = meaning if part == text else None
             weighing = await self.weigh(
                 owners, part, at=at, without=without, only=only, meaning=known, present=present, personas=personas
             )
-            found.append(weighing.found(limit) if weighing is not None else Found())
+            found.append(weighing.found(limit) if weighing is not None else RankedSources())
         return found[0].with_others(found[1:], limit)
 
     async def weigh(
@@ -188,7 +188,7 @@ class Recall:
         at: datetime | None = None,
         without: Collection[UUID] = (),
         only: Collection[UUID] | None = None,
-        meaning: Meaning | None = None,
+        meaning: TextEmbedding | None = None,
         present: Collection[str] = (),
         personas: Collection[str] = (),
     ) -> Weighing | None:
@@ -227,7 +227,7 @@ class Recall:
             self._geometry = geometry
         return self._geometry or STARTER
 
-    async def distances(self, text: str | Meaning, origins: Collection[UUID]) -> dict[UUID, float]:
+    async def distances(self, text: str | TextEmbedding, origins: Collection[UUID]) -> dict[UUID, float]:
         """How far what each of these was turned into lies from a text: the least cosine distance, 0 to 2, days left out.
 
         Only of those that have a vector; of none without an embedder.
@@ -258,7 +258,7 @@ class Recall:
 
 
 def _compared(
-    looked: Looked, columns: Columns, asked: Question, meaning: Meaning | None, geometry: Geometry
+    looked: Looked, columns: Columns, asked: QueryTerms, meaning: TextEmbedding | None, geometry: Geometry
 ) -> tuple[Floats, Floats]:
     """Compare the tokens of the question with the passages; return their nearness and the weight of each token.
 
@@ -279,7 +279,7 @@ def _compared(
     return late_interaction.sharpened(geometry.scaled_tokens(cosines)), weight
 
 
-async def _understood(embed: Embed | None, text: str) -> Meaning | None:
+async def _understood(embed: Embed | None, text: str) -> TextEmbedding | None:
     if embed is None:
         return None
     try:

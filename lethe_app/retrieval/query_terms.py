@@ -73,7 +73,7 @@ MOST_WORDS = 24
 
 
 @dataclass(frozen=True)
-class Question:
+class QueryTerms:
     """What someone said, as words that may lead somewhere."""
 
     text: str
@@ -97,7 +97,7 @@ def cut(text: str) -> list[str]:
     return WORD.findall(spaced(text))
 
 
-def question(text: str, present: Collection[str] = ()) -> Question:
+def question(text: str, present: Collection[str] = ()) -> QueryTerms:
     """Take a text apart. Where nothing but stop words was said, nothing leads anywhere.
 
     The names of those `present` are said to somebody or of somebody about whom nearly everything is: they lead nowhere either.
@@ -107,7 +107,7 @@ def question(text: str, present: Collection[str] = ()) -> Question:
     kept = sorted(sorted(set(folded), key=lambda word: -len(word))[:MOST_WORDS], key=folded.index)
     first = WORD.search(text)
     names = {fold(word) for word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
-    return Question(text, tuple(kept), tuple(map(spaced, kept)), frozenset(names))
+    return QueryTerms(text, tuple(kept), tuple(map(spaced, kept)), frozenset(names))
 
 
 def unaddressed(text: str, present: Collection[str]) -> str:

@@ -11,11 +11,11 @@ from uuid import UUID
 import numpy as np
 
 from lethe_app.retrieval.assertions import is_request, read_line
-from lethe_app.retrieval.features import Evidence, Flags, Floats, standard
-from lethe_app.retrieval.query_terms import Question
+from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, standard
+from lethe_app.retrieval.query_terms import QueryTerms
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, likelihood, telling
-from lethe_app.retrieval.signals import SIGNALS, Weighed
-from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.signals import SIGNALS, WeighedSources
+from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import LINES, Columns, Rows
 from lethe_app.retrieval.vectors.top_k import highest_first
 
@@ -26,7 +26,7 @@ LEADS = 3
 
 
 @dataclass(frozen=True)
-class Lead:
+class PassageLead:
     """One passage that led to a source."""
 
     passage: int
@@ -40,7 +40,7 @@ class Lead:
 
 
 @dataclass(frozen=True)
-class Reason:
+class RankingReason:
     """One sign that spoke for a source more than for the others."""
 
     name: str
@@ -52,7 +52,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Hit:
+class RankedSource:
     """A session, memory or world entry that a question leads to."""
 
     source: UUID
@@ -62,33 +62,33 @@ class Hit:
     """That it is really meant, 0 to 1."""
     is_sure: bool
     """Likely enough to be brought up unasked."""
-    leads: tuple[Lead, ...]
+    leads: tuple[PassageLead, ...]
     """Best first."""
-    reasons: tuple[Reason, ...]
+    reasons: tuple[RankingReason, ...]
     """Strongest first."""
     time_words: str = ""
     """The words of the question that name its time."""
 
 
 @dataclass(frozen=True)
-class Found:
+class RankedSources:
     """Everything a question leads to, best first."""
 
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[RankedSource, ...] = ()
     lines: tuple[int, ...] = ()
     """Numbers of the messages that say it, best first."""
     by_meaning: bool = False
     """Was meaning compared too? Without an embedder, or before its vectors are there, words alone find."""
 
-    def with_others(self, others: Sequence[Found], limit: int) -> Found:
+    def with_others(self, others: Sequence[RankedSources], limit: int) -> RankedSources:
         """Return this with what other parts of the same message surely lead to, behind what this surely leads to."""
         sure = sorted((hit for found in others for hit in found.hits if hit.is_sure), key=lambda hit: -hit.likelihood)
-        hits: dict[UUID, Hit] = {}
+        hits: dict[UUID, RankedSource] = {}
         for hit in (*(hit for hit in self.hits if hit.is_sure), *sure, *self.hits):
             hits.setdefault(hit.source, hit)
         return replace(self, hits=tuple(hits.values())[:limit])
 
-    def brought_up(self, slots: int) -> tuple[Hit, ...]:
+    def brought_up(self, slots: int) -> tuple[RankedSource, ...]:
         """What would be inserted: the best, as far as they are sure."""
         return tuple(hit for hit in self.hits[:slots] if hit.is_sure)
 
@@ -97,12 +97,12 @@ class Found:
 class Weighing:
     """All that is known about one question once everything is weighed."""
 
-    question: Question
-    moment: Moment
+    question: QueryTerms
+    moment: TimeReference
     columns: Columns
-    evidence: Evidence
+    evidence: PassageFeatures
     compared: Rows
-    weighed: Weighed
+    weighed: WeighedSources
     by_meaning: bool
     """Were there vectors to compare with that of the question?"""
 
@@ -113,7 +113,7 @@ class Weighing:
         late[self.compared] = self.weighed.late
         return late
 
-    def found(self, limit: int) -> Found:
+    def found(self, limit: int) -> RankedSources:
         """The best sources and lines."""
         order = highest_first(self.weighed.score, limit)
         gate = BY_MEANING if self.by_meaning else BY_WORDS
@@ -124,7 +124,7 @@ class Weighing:
         sure = gate.passed(likely, asking=is_request(self.question.text))
         strength = self._strength()
         hits = tuple(self._hit(place, float(likely[place]), strength, is_sure=bool(sure[place])) for place in order.tolist())
-        return Found(hits, self._lines(strength), self.by_meaning)
+        return RankedSources(hits, self._lines(strength), self.by_meaning)
 
     def _says_all(self, tells: Sequence[bool]) -> Flags:
         """Return which sources have a passage with every telling word of the question: “What do I do on Thursdays?”."""
@@ -134,10 +134,10 @@ class Weighing:
             said[self.evidence.source[says]] = True
         return said
 
-    def _hit(self, place: int, likely: float, strength: Floats, *, is_sure: bool) -> Hit:
+    def _hit(self, place: int, likely: float, strength: Floats, *, is_sure: bool) -> RankedSource:
         source = self.columns.sources[int(self.evidence.sources[place])]
         reasons = [
-            Reason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
+            RankingReason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
             for name, part in self.weighed.parts.items()
             if part[place] > 0
         ]
@@ -146,7 +146,7 @@ class Weighing:
         members = heard if len(heard) else members
         best = members[np.argsort(-strength[members], kind="stable")[:LEADS]]
         began = int(self.columns.day[self.evidence.rows[members]].min())
-        return Hit(
+        return RankedSource(
             source=source,
             score=float(self.weighed.score[place]),
             likelihood=likely,
@@ -156,8 +156,8 @@ class Weighing:
             time_words=self.moment.fit(date.fromordinal(began))[1],
         )
 
-    def _lead(self, place: int) -> Lead:
-        return Lead(
+    def _lead(self, place: int) -> PassageLead:
+        return PassageLead(
             passage=int(self.columns.number[self.evidence.rows[place]]),
             words=tuple(word for word, there in zip(self.question.words, self.evidence.shares[:, place], strict=True) if there),
             cosine=float(self.evidence.cosine[place]),

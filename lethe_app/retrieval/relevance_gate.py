@@ -15,7 +15,7 @@ RARE_ENOUGH = 1.5
 
 
 @dataclass(frozen=True)
-class Limits:
+class GateLimits:
     """Likelihoods from which sources are brought up by one message."""
 
     first: float
@@ -30,9 +30,9 @@ class Gate:
 
     bias: float
     weights: Mapping[str, float]
-    telling: Limits
+    telling: GateLimits
     """For a message that tells something: it is better to add nothing than a third memory that is only similar."""
-    asking: Limits
+    asking: GateLimits
     """For one that asks: the answer may lie in several sessions."""
 
     @property
@@ -56,8 +56,8 @@ BY_MEANING = Gate(
         "matter": 4.4, "nearest": 3.5, "ahead": 5.6, "together": 1.3, "rare words": 2.0, "single word": -1.8,
         "nothing telling": -1.2,
     },
-    telling=Limits(first=0.37, others=0.48),
-    asking=Limits(first=0.32, others=0.18),
+    telling=GateLimits(first=0.37, others=0.48),
+    asking=GateLimits(first=0.32, others=0.18),
 )  # fmt: skip
 """Fitted on questions, questions to strangers, small talk and hand-labelled ordinary messages of real conversations (see
 `tests/bench/ordinary_turns.py`), each conversation judged by weights fitted on the others, and rounded."""
@@ -65,8 +65,8 @@ BY_MEANING = Gate(
 BY_WORDS = Gate(
     bias=-4.8,
     weights={"rare words": 1.7, "said": 3.0, "single word": -2.0, "nothing telling there": -3.5},
-    telling=Limits(first=0.3, others=0.3),
-    asking=Limits(first=0.22, others=0.14),
+    telling=GateLimits(first=0.3, others=0.3),
+    asking=GateLimits(first=0.22, others=0.14),
 )
 """The same where no embedder is there: then what shares only words of every day, as a long text of a world does with any line
 of a chat, has nothing in common."""

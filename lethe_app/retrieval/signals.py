@@ -9,9 +9,9 @@ from datetime import date
 import numpy as np
 
 from lethe_app.retrieval.candidates import Looked
-from lethe_app.retrieval.features import Evidence, Flags, Floats, highest, standard
+from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, highest, standard
 from lethe_app.retrieval.term_statistics import BACKGROUND
-from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, SUMMARIES, Columns, Rows
 
 CHANCE = 0.03
@@ -53,7 +53,7 @@ USUAL = 0.1
 
 
 @dataclass(frozen=True)
-class Weighed:
+class WeighedSources:
     """The signals of every weighed source, and how near single passages are."""
 
     values: dict[str, Floats]
@@ -65,7 +65,7 @@ class Weighed:
     """Per compared passage: how well its words answer those of the question, 0 to 1."""
 
 
-def weigh(columns: Columns, looked: Looked, near: Floats, weight: Floats, moment: Moment) -> Weighed:
+def weigh(columns: Columns, looked: Looked, near: Floats, weight: Floats, moment: TimeReference) -> WeighedSources:
     """All signals of all sources. `near` has a row per token of the question and a column per compared passage.
 
     What stands alone has neither lines nor a summary: it speaks for itself where others have those.
@@ -91,7 +91,7 @@ def weigh(columns: Columns, looked: Looked, near: Floats, weight: Floats, moment
         "words": highest(evidence.bm25, evidence.source, count),
     }
     parts = shares(values)
-    return Weighed(values, parts, _sum(parts.values()), late)
+    return WeighedSources(values, parts, _sum(parts.values()), late)
 
 
 def shares(values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -157,7 +157,7 @@ def _together(near: Floats, weight: Floats, owner: Rows, owners: int) -> Floats:
     return gathered
 
 
-def _in_time(columns: Columns, evidence: Evidence, moment: Moment) -> dict[str, Floats]:
+def _in_time(columns: Columns, evidence: PassageFeatures, moment: TimeReference) -> dict[str, Floats]:
     """Signals that follow from when a source began."""
     count = len(evidence.sources)
     day = np.full(count, np.iinfo(np.int64).max)

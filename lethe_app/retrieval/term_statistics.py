@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lethe_app.retrieval.query_terms import EVERYDAY
-from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import LINES, SAMPLE, Columns, Rows
 from lethe_app.retrieval.vectors.top_k import begins, distinct, highest_first
 from lethe_app.storage.index.term_positions import Listed, Occurrences
@@ -104,7 +104,7 @@ def _rarity_so_far(found_in: Rows | Floats, of: int, at_least: int, steady: Flag
     return rarity_of(found_in + missing * np.where(steady, found_in / of, share), max(of, at_least))
 
 
-def promising(columns: Columns, allowed: Flags, spread: Spread, near: Rows, moment: Moment) -> tuple[Rows, Floats]:
+def promising(columns: Columns, allowed: Flags, spread: Spread, near: Rows, moment: TimeReference) -> tuple[Rows, Floats]:
     """Rows worth weighing of very many, in rising order, and how much the words in each are worth."""
     nearest, known = columns.rows_of(near[:NEAREST])
     order = np.argsort(spread.row, kind="stable")
@@ -133,7 +133,7 @@ def _counted(columns: Columns, found: Rows, since: int | None) -> tuple[float, f
     return of_passages * len(columns.number), of_sources * columns.source_count
 
 
-def _in_time(columns: Columns, moment: Moment) -> list[Rows]:
+def _in_time(columns: Columns, moment: TimeReference) -> list[Rows]:
     """Rows of the time that is named: the days that fit best, the first days, the last days."""
     found: list[Rows] = []
     if moment.spans:

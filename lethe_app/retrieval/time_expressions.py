@@ -51,7 +51,7 @@ LAST_MET = re.compile(rf"\b(?:last (?:{TALK})|recently|lately|the other day)\b",
 
 
 @dataclass(frozen=True)
-class Span:
+class DaySpan:
     """Days from `first` to `last`, both included, and the words that mean them."""
 
     first: date
@@ -62,10 +62,10 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimeReference:
     """All that a question says about time."""
 
-    spans: tuple[Span, ...] = ()
+    spans: tuple[DaySpan, ...] = ()
     beginning: bool = False
     """It asks for the first meetings."""
     lately: bool = False
@@ -77,27 +77,27 @@ class Moment:
         return max(fits, default=(0.0, ""))
 
 
-def moment(text: str, today: date) -> Moment:
+def moment(text: str, today: date) -> TimeReference:
     """Read the time words of a question that is asked today."""
-    spans: list[Span] = []
+    spans: list[DaySpan] = []
     today = min(today, LAST_DAY)
     for match in SEASON.finditer(text):
         first = date(int(match["year"]), SEASONS[match["season"].lower()], 1)
-        spans.append(Span(first, first + timedelta(days=SEASON_DAYS), match[0]))
+        spans.append(DaySpan(first, first + timedelta(days=SEASON_DAYS), match[0]))
     rest = SEASON.sub(" ", text)
     for pattern in DATES:
         spans.extend(filter(None, map(_named, pattern.finditer(rest))))
         rest = pattern.sub(" ", rest)
     spans += _relative(rest, today)
-    return Moment(tuple(spans), bool(FIRST_MET.search(text)), bool(LAST_MET.search(text)))
+    return TimeReference(tuple(spans), bool(FIRST_MET.search(text)), bool(LAST_MET.search(text)))
 
 
-def _named(match: re.Match[str]) -> Span | None:
+def _named(match: re.Match[str]) -> DaySpan | None:
     """A date that is spelled out, as far as it is."""
     parts = match.groupdict()
     year = int(parts["year"]) if parts.get("year") else 0
     if not parts.get("month"):
-        return Span(date(year, 1, 1), date(year, 12, 31), match[0])
+        return DaySpan(date(year, 1, 1), date(year, 12, 31), match[0])
     month = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(parts["month"].lower()))
     somewhen = year or 2000  # a leap year, so that 29 February exists
     try:
@@ -105,19 +105,19 @@ def _named(match: re.Match[str]) -> Span | None:
     except ValueError:
         return None
     last = first if parts.get("day") else _end_of_month(first)
-    return Span(first, last, match[0], any_year=not year)
+    return DaySpan(first, last, match[0], any_year=not year)
 
 
-def _relative(text: str, today: date) -> Iterator[Span]:
+def _relative(text: str, today: date) -> Iterator[DaySpan]:
     """Spans that depend on the day of the question."""
     for match in AGO.finditer(text):
         count = match["count"].lower()
         unit = DAYS[match["unit"].lower()]
         days = (NUMBERS.get(count) or int(count)) * unit
         slack = (days if count in VAGUE else unit) // 2
-        yield Span(_before(today, days + slack), _before(today, max(0, days - slack)), match[0])
+        yield DaySpan(_before(today, days + slack), _before(today, max(0, days - slack)), match[0])
     for match in (*LAST.finditer(text), *NEAR.finditer(text)):
-        yield Span(*_days_of(match["what"].lower(), today), match[0])
+        yield DaySpan(*_days_of(match["what"].lower(), today), match[0])
 
 
 def _days_of(what: str, today: date) -> tuple[date, date]:
@@ -146,7 +146,7 @@ def _days_of(what: str, today: date) -> tuple[date, date]:
     }[what]
 
 
-def _fit(span: Span, when: date) -> float:
+def _fit(span: DaySpan, when: date) -> float:
     """1 inside the span, then falling, for what happened is told for a while."""
     if not span.any_year:
         return _told(span.first, span.last, when)

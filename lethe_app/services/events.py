@@ -12,15 +12,15 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
 from lethe_app.domain.recall import TurnMemory
+from lethe_app.domain.tools import PermissionAnswer as ToolVerdict
 from lethe_app.domain.tools import ToolCall, ToolResult
-from lethe_app.domain.tools import Verdict as ToolVerdict
 from lethe_app.errors import LetheError
 
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Stored:
+class MessageStored:
     """A message is safe on disk: the user's own before anything else happens."""
 
     message: Message
@@ -34,7 +34,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Noted:
+class NoteAdded:
     """A hidden line was put into the conversation, right above another message."""
 
     message: Message
@@ -88,14 +88,14 @@ class Began:
 
 
 @dataclass(frozen=True)
-class Thought:
+class ThinkingText:
     """A piece of the model's thinking, to be shown folded."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Said:
+class ReplyText:
     """A piece of the reply, to be appended."""
 
     text: str
@@ -136,8 +136,8 @@ class Finished:
     usage: Usage
 
 
-Speech = Began | Thought | Said | AskTool | ToolUsed
-TurnEvent = Moved | Stored | Noted | Withdrawn | Recalled | Searching | Prompted | Evaluating | Speech | Finished
+Speech = Began | ThinkingText | ReplyText | AskTool | ToolUsed
+TurnEvent = Moved | MessageStored | NoteAdded | Withdrawn | Recalled | Searching | Prompted | Evaluating | Speech | Finished
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
-from lethe_app.storage.files.collection import Shelf, Stock
+from lethe_app.storage.files.collection import FileCollection, Stock
 
 T = TypeVar("T", Persona, World, InstructPreset, SamplerPreset, SystemPreset)
 R = TypeVar("R")
@@ -29,11 +29,11 @@ class Library:
         trash = paths.trash
         presets, shipped = paths.presets, paths.shipped_presets
         self._database = database
-        self._personas = Shelf(Persona, paths.shipped_personas, paths.personas, trash / "personas")
-        self._worlds = Shelf(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", keeps_values=True)
-        self._instruct = Shelf(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
-        self._samplers = Shelf(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
-        self._systems = Shelf(SystemPreset, shipped / "system", presets / "system", trash / "presets")
+        self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, trash / "personas")
+        self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", keeps_values=True)
+        self._instruct = FileCollection(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
+        self._samplers = FileCollection(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
+        self._systems = FileCollection(SystemPreset, shipped / "system", presets / "system", trash / "presets")
 
     async def personas(self) -> list[Persona]:
         """Characters to talk with, by name."""
@@ -152,12 +152,12 @@ class Library:
     async def problems(self) -> list[FileError]:
         """Files that could not be read, each with what is wrong with it."""
         found: list[FileError] = []
-        shelves: tuple[Shelf[Any], ...] = (self._personas, self._worlds, self._instruct, self._samplers, self._systems)
+        shelves: tuple[FileCollection[Any], ...] = (self._personas, self._worlds, self._instruct, self._samplers, self._systems)
         for shelf in shelves:
             found += (await self._aside(shelf.stock)).problems
         return found
 
-    async def _stock(self, shelf: Shelf[T]) -> Stock[T]:
+    async def _stock(self, shelf: FileCollection[T]) -> Stock[T]:
         return await self._aside(shelf.stock)
 
     async def _aside(self, work: Callable[[], R]) -> R:

@@ -10,17 +10,17 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.brain.mood.dynamics import Life, affected, installed, moodlets
-from lethe_app.brain.mood.model import Heard, Moodlet, news, sentence
-from lethe_app.brain.mood.sentiment import Phrases, read
+from lethe_app.brain.mood.model import Moodlet, MoodMessage, news, sentence
+from lethe_app.brain.mood.sentiment import SentimentPhrases, read
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import Feeling, Mood, MoodReading, MoodSample
 from lethe_app.domain.persona import Persona
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 MOODS, HISTORY, READINGS = "moods", "mood history", "mood readings"
 """Scopes of the house's state, by persona."""
@@ -60,7 +60,9 @@ class Felt:
 class Moods:
     """`changed` names the persona whose mood is another one now."""
 
-    def __init__(self, house: HouseState, preferences: Preferences, life: Life, praise: Phrases, harsh: Phrases) -> None:
+    def __init__(
+        self, house: AppState, preferences: Preferences, life: Life, praise: SentimentPhrases, harsh: SentimentPhrases
+    ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._house = house
         self._preferences = preferences
@@ -139,7 +141,7 @@ class Moods:
 
     # What moves it
 
-    async def felt(self, session: ChatSession, cast: Cast, message: Message, history: Sequence[Message]) -> Felt | None:
+    async def felt(self, session: ChatSession, cast: Participants, message: Message, history: Sequence[Message]) -> Felt | None:
         """What that message does to her, who has heard `history` before it; None if she has no moods.
 
         A message that is answered again does nothing more.
@@ -183,10 +185,10 @@ class Moods:
             )
             await self._keep(persona_id, mood)
 
-    def _heard(self, message: Message, history: Sequence[Message]) -> Heard:
+    def _heard(self, message: Message, history: Sequence[Message]) -> MoodMessage:
         said = [one for one in history if not one.hidden and one.role in {Role.USER, Role.ASSISTANT}]
         hers = said[-1].content if said and said[-1].role is Role.ASSISTANT else ""
-        return Heard(
+        return MoodMessage(
             text=message.content,
             moment=message.time,
             praise=self._praise.find(message.content),
@@ -235,7 +237,7 @@ def sample_of(mood: Mood) -> MoodSample:
     return MoodSample(at=mood.at, session=mood.session, values=mood.values)
 
 
-def made_moods(house: HouseState, preferences: Preferences, paths: Paths) -> Moods:
+def made_moods(house: AppState, preferences: Preferences, paths: Paths) -> Moods:
     """With the moodlets of all packages installed, and the lists of words that came with Lethe or are the user's own."""
     folders = (paths.resources / "mood", paths.home / "mood")
     return Moods(house, preferences, Life(moodlets(installed())), read(folders, "praise"), read(folders, "harsh"))

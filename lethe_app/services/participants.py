@@ -12,7 +12,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError
 from lethe_app.prompt.group import in_a_row
-from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.macros import MacroContext
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 
@@ -22,7 +22,7 @@ NOBODY = Persona(is_user=True, name="Guest")
 
 
 @dataclass(frozen=True)
-class Cast:
+class Participants:
     """Those who speak."""
 
     persona: Persona
@@ -47,21 +47,23 @@ class Cast:
         """Of all personas who take part."""
         return (self.persona.name, *(guest.name for guest in self.guests))
 
-    def spoken_by(self, unique_name: str) -> Cast:
+    def spoken_by(self, unique_name: str) -> Participants:
         """The same while one of them speaks; one who is not there leaves the word to the persona."""
         return replace(self, speaks=next((one for one in self.group if one.unique_name == unique_name), None))
 
-    def scene(self, session: ChatSession, moment: datetime) -> Scene:
+    def scene(self, session: ChatSession, moment: datetime) -> MacroContext:
         """What macros mean in this session at that moment; the same dice and choices all through it."""
         texts = {"charbio": self.speaker.bio, "userbio": self.user.bio, "scenario": session.scenario or self.persona.scenario}
         if self.group:
             others = [name for name in self.names if name != self.speaker.name]
             texts |= {"group": in_a_row([self.speaker.name, *others]), "mgroup": in_a_row(self.names)}
             texts |= {"mchar": self.persona.name, "mcharbio": self.persona.bio}
-        return Scene(user=self.user.name, char=self.speaker.name, moment=moment, seed=session.guid.int & SEED_BITS, texts=texts)
+        return MacroContext(
+            user=self.user.name, char=self.speaker.name, moment=moment, seed=session.guid.int & SEED_BITS, texts=texts
+        )
 
 
-class Casting:
+class ParticipantService:
     """Looks the speakers up; a user persona that is gone is replaced by the one chosen now."""
 
     def __init__(self, library: Library, preferences: Preferences) -> None:
@@ -73,25 +75,25 @@ class Casting:
         """Who the user is in new conversations; empty before they named themselves."""
         return self._preferences.current.user_persona
 
-    async def of_persona(self, persona_id: str) -> Cast:
+    async def of_persona(self, persona_id: str) -> Participants:
         """The persona with the user's present self."""
-        return Cast(await self._library.persona(persona_id), await self._user(self.chosen_user))
+        return Participants(await self._library.persona(persona_id), await self._user(self.chosen_user))
 
-    async def of_session(self, session: ChatSession) -> Cast:
+    async def of_session(self, session: ChatSession) -> Participants:
         """The persona with the self the user had when the session began, and whoever was asked in. Raises FileError."""
         persona, user = await self._library.persona(session.persona_id), await self._user(session.user_id)
-        return Cast(persona, user, await self._guests(session.guests))
+        return Participants(persona, user, await self._guests(session.guests))
 
-    async def of_reply(self, session: ChatSession, message: Message) -> Cast:
+    async def of_reply(self, session: ChatSession, message: Message) -> Participants:
         """The cast in which a reply is written anew: by whoever spoke, also if they have left since."""
         cast = await self.of_session(session)
         if message.speaker and message.speaker not in {one.unique_name for one in (cast.persona, *cast.guests)}:
             cast = replace(cast, guests=(*cast.guests, *await self._guests([message.speaker])))
         return cast.spoken_by(message.speaker)
 
-    async def in_need(self, session: ChatSession) -> Cast:
+    async def in_need(self, session: ChatSession) -> Participants:
         """The same while the persona's file cannot be read: she is known by her file's name alone."""
-        return Cast(Persona(unique_name=session.persona_id, name=session.persona_id), await self._user(session.user_id))
+        return Participants(Persona(unique_name=session.persona_id, name=session.persona_id), await self._user(session.user_id))
 
     async def sampler(self, persona: Persona, usual: SamplerPreset) -> SamplerPreset:
         """`usual`, unless the persona has samplers that suit her and the one chosen in the settings is not among them."""

@@ -17,7 +17,7 @@ LONGEST_QUOTE = 2500
 """Characters of one memory, so that a hidden line holds its fences whole."""
 
 
-class Foreign:
+class UntrustedMemories:
     """Asks for a quoter only where there is something to be quoted."""
 
     def __init__(self, library: Library, prompts: Path) -> None:

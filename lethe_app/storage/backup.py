@@ -45,7 +45,7 @@ class Backup:
     before_migration_from: int | None
 
 
-class Stopped(Exception):
+class BackupCancelled(Exception):
     """The copy was called off."""
 
 
@@ -126,7 +126,7 @@ def _daily(database: Path, keep: int, moment: datetime, stop: threading.Event) -
     target = folder / f"lethe-{_stamp(moment)}.sqlite3"
     try:
         copy_verified(database, target, stop)
-    except Stopped:
+    except BackupCancelled:
         return None
     _rotate([copy for copy in list_backups(folder) if copy.before_migration_from is None], keep)
     return target
@@ -149,7 +149,7 @@ def _holds_anything(database: Path) -> bool:
 def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event) -> None:
     def breathe(_status: int, _remaining: int, _total: int) -> None:
         if stop.is_set():
-            raise Stopped
+            raise BackupCancelled
         time.sleep(REST_SECONDS)
 
     with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
@@ -166,7 +166,7 @@ def _is_sound(path: Path, stop: threading.Event) -> bool:
             return verdict == "ok" and connection.execute("PRAGMA foreign_key_check").fetchone() is None
         except sqlite3.DatabaseError as error:
             if stop.is_set():
-                raise Stopped from error
+                raise BackupCancelled from error
             log.info("The check of %s ended early: %s", path, error)
             return False
 
@@ -187,7 +187,7 @@ def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None
             finally:
                 remove_draft(fresh)
             sync_folder(database.parent)
-    except Stopped as error:
+    except BackupCancelled as error:
         raise StorageError(f"Restoring {backup} was stopped; nothing has changed.") from error
     else:
         return aside

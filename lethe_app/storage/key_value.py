@@ -36,7 +36,7 @@ class SessionState:
         await self._database.run(lambda connection: keep(connection, session_id, key, value))
 
 
-class HouseState:
+class AppState:
     """Any JSON value under a scope and a key, such as what a persona's brain keeps between turns."""
 
     def __init__(self, database: Database) -> None:

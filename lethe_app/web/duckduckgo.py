@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from threading import Lock
 from typing import Any
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.web import WebHit
 from lethe_app.errors import SearchFailed
 from lethe_app.web.bounded_threads import in_thread
 from lethe_app.web.search import clean_query, gathered
@@ -33,7 +33,7 @@ class DuckDuckGo:
     def __init__(self, proxy: str = "", ask: Ask | None = None) -> None:
         self._proxy, self._ask = proxy, ask or by_library
 
-    async def search(self, query: str, count: int) -> list[Found]:
+    async def search(self, query: str, count: int) -> list[WebHit]:
         """See `SearchEngine`."""
         words = clean_query(query)
         try:

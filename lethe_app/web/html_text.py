@@ -37,7 +37,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+")
 
 
 @dataclass(frozen=True)
-class Words:
+class ExtractedText:
     """What a page says."""
 
     title: str
@@ -95,27 +95,27 @@ def one_line(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-async def words_of(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> Words:
+async def words_of(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> ExtractedText:
     """Title and main text of a page, or at least what its head says of it. Runs in a thread and takes no longer than told."""
     if kind == "text/plain":
         try:
-            return Words("", await in_thread(lambda: unlinked(cleaned(decoded(body, charset)[:LONGEST])), seconds))
+            return ExtractedText("", await in_thread(lambda: unlinked(cleaned(decoded(body, charset)[:LONGEST])), seconds))
         except TimeoutError:
-            return Words("", "", is_description=True)
+            return ExtractedText("", "", is_description=True)
     try:
         source, head = await in_thread(lambda: _opened(body, charset), seconds)
     except TimeoutError:
-        return Words("", "", is_description=True)
+        return ExtractedText("", "", is_description=True)
     try:
         text = await in_thread(lambda: unlinked(cleaned(main_text(source)[:LONGEST])), seconds)
     except TimeoutError:
         text = ""
     if text and len(text) >= len(head.text):  # of a page without any, the menu would be taken for its text
-        return Words(head.title, text)
-    return Words(head.title, head.text, is_description=True)
+        return ExtractedText(head.title, text)
+    return ExtractedText(head.title, head.text, is_description=True)
 
 
-def _opened(body: bytes, charset: str) -> tuple[str, Words]:
+def _opened(body: bytes, charset: str) -> tuple[str, ExtractedText]:
     source = _DECLARATION.sub("", decoded(body, charset).replace("\0", ""))
     return source, head_of(source)
 
@@ -133,14 +133,14 @@ def main_text(source: str) -> str:
     return text or ""
 
 
-def head_of(source: str) -> Words:
+def head_of(source: str) -> ExtractedText:
     """Title and description, as the head of the page tells them."""
     reader = _Head()
     with suppress(ValueError, AssertionError):  # the standard library's own for some broken declarations
         reader.feed(source[:HEAD])
     title = one_line(reader.told.get("og:title") or "".join(reader.title), 200)
     described = reader.told.get("description") or reader.told.get("og:description") or ""
-    return Words(title, one_line(described, 500), is_description=True)
+    return ExtractedText(title, one_line(described, 500), is_description=True)
 
 
 class _Head(HTMLParser):

@@ -29,7 +29,7 @@ Before = Callable[[httpx.URL], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Limits:
+class FetchLimits:
     """How far a fetch may go."""
 
     largest: int = LARGEST
@@ -38,7 +38,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     """What came back in the end."""
 
     url: httpx.URL
@@ -59,7 +59,7 @@ class Meter:
 
 
 @dataclass(frozen=True)
-class Way:
+class NetworkRoute:
     """By which way requests leave."""
 
     allow_private: bool = False
@@ -76,8 +76,8 @@ class Way:
 class Fetcher:
     """Keeps nothing between two fetches: no cookies, no connections."""
 
-    way: Way = field(default_factory=Way)
-    limits: Limits = field(default_factory=Limits)
+    way: NetworkRoute = field(default_factory=NetworkRoute)
+    limits: FetchLimits = field(default_factory=FetchLimits)
 
     async def fetch(
         self,
@@ -86,7 +86,7 @@ class Fetcher:
         headers: Mapping[str, str] | None = None,
         meter: Meter | None = None,
         kinds: frozenset[str] | None = None,
-    ) -> Answer:
+    ) -> HttpResponse:
         """What lies there, of any status. With `kinds`, the body of any other media type is not even read.
 
         Raises NotAllowed and PageUnreadable.
@@ -98,7 +98,7 @@ class Fetcher:
             start = loop.time()
             answer = await self._hop(url, headers or {}, meter, kinds, left)
             left -= loop.time() - start
-            if isinstance(answer, Answer):
+            if isinstance(answer, HttpResponse):
                 return answer
             url = self._next(url, answer)
         raise PageUnreadable(f"“{host_of(url)}” sends readers round and round.")
@@ -117,7 +117,7 @@ class Fetcher:
 
     async def _hop(
         self, url: httpx.URL, headers: Mapping[str, str], meter: Meter, kinds: frozenset[str] | None, seconds: float
-    ) -> Answer | str:
+    ) -> HttpResponse | str:
         """The answer, or where it has moved to."""
         try:
             async with asyncio.timeout(max(seconds, 0)), self._asked(url, headers) as response:
@@ -166,12 +166,12 @@ class Fetcher:
         except OSError:
             return
 
-    async def _read(self, url: httpx.URL, response: httpx.Response, meter: Meter, kinds: frozenset[str] | None) -> Answer:
+    async def _read(self, url: httpx.URL, response: httpx.Response, meter: Meter, kinds: frozenset[str] | None) -> HttpResponse:
         kind, charset = media_type(response.headers.get("content-type", ""))
         body = b""
         if kinds is None or kind in kinds or not kind:
             body = await _unpacked(url, response, meter, self.limits.largest)
-        return Answer(url, response.status_code, kind, charset, body, meter.received)
+        return HttpResponse(url, response.status_code, kind, charset, body, meter.received)
 
 
 async def _unpacked(url: httpx.URL, response: httpx.Response, meter: Meter, largest: int) -> bytes:

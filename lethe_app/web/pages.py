@@ -18,7 +18,7 @@ from lethe_app.domain.web import PageText, Purpose
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import checked, host_of, same_page
 from lethe_app.web.html_text import LONGEST, words_of
-from lethe_app.web.http import Answer, Fetcher, Meter, Way
+from lethe_app.web.http import Fetcher, HttpResponse, Meter, NetworkRoute
 from lethe_app.web.robots import Robots
 
 TEXTS = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
@@ -43,7 +43,7 @@ class Times:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
-class Pages:
+class PageFetcher:
     """One for the whole program, so that its manners hold whoever asks."""
 
     def __init__(self, times: Times | None = None, pause: float = PAUSE, stays: float = STAYS) -> None:
@@ -53,7 +53,7 @@ class Pages:
         """Site → the moment from which it may be visited again."""
         self._read: OrderedDict[str, tuple[float, PageText]] = OrderedDict()
 
-    async def read(self, address: str, way: Way, leaving: Leaving) -> PageText:
+    async def read(self, address: str, way: NetworkRoute, leaving: Leaving) -> PageText:
         """What the page says. Raises NotAllowed and PageUnreadable."""
         key = same_page(str(checked(address, allow_private=way.allow_private)))
         known = self._read.get(key)
@@ -68,7 +68,7 @@ class Pages:
         """Everything that was read."""
         self._read.clear()
 
-    async def _fetch(self, address: str, way: Way, leaving: Leaving) -> Answer:
+    async def _fetch(self, address: str, way: NetworkRoute, leaving: Leaving) -> HttpResponse:
         fetcher, meter = Fetcher(way), Meter()
 
         async def before(url: httpx.URL) -> None:
@@ -102,7 +102,7 @@ class Pages:
         if turn > moment:
             await self._times.sleep(turn - moment)
 
-    async def _understood(self, answer: Answer) -> PageText:
+    async def _understood(self, answer: HttpResponse) -> PageText:
         words = await words_of(answer.body, answer.kind or "text/html", answer.charset)
         host = host_of(answer.url)
         if not words.text and not words.title:

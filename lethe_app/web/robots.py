@@ -12,7 +12,7 @@ import httpx
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import host_of
 from lethe_app.web.http import Before, Fetcher
-from lethe_app.web.robots_rules import Rules, read
+from lethe_app.web.robots_rules import RobotsRules, read
 
 NAME = "Lethe"
 """What rules for us are addressed to."""
@@ -27,13 +27,13 @@ _LATER = {429}
 PAGES = {"text/html", "application/xhtml+xml"}
 """What a site sends that has no rules, and says so politely."""
 
-ALL = Rules()
+ALL = RobotsRules()
 
 
 @dataclass(frozen=True)
 class _Known:
     until: float
-    rules: Rules = ALL
+    rules: RobotsRules = ALL
     is_closed: bool = False
     """The site is in trouble, and wants to be left alone for now."""
 

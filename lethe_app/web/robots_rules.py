@@ -17,7 +17,7 @@ _ODD = re.compile(rf"[^\w*${re.escape(_SAFE)}]", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Rules:
+class RobotsRules:
     """What one site says to one visitor."""
 
     patterns: tuple[tuple[str, bool], ...] = ()
@@ -32,7 +32,7 @@ class Rules:
         return max(fitting, default=(0, True))[1]
 
 
-def read(text: str, name: str) -> Rules:
+def read(text: str, name: str) -> RobotsRules:
     """The rules for `name`: those that are addressed to it, or else those for everybody."""
     groups: dict[str, list[tuple[str, str]]] = {}
     agents: list[str] = []
@@ -48,7 +48,7 @@ def read(text: str, name: str) -> Rules:
         is_naming = key == _AGENT
     rows = groups.get(name.lower(), groups.get("*", []))[:MOST_RULES]
     patterns = tuple((_plain(value), key == _ALLOW) for key, value in rows if key in {_ALLOW, _DISALLOW} and value)
-    return Rules(patterns, max((_seconds(value) for key, value in rows if key == _DELAY), default=0.0))
+    return RobotsRules(patterns, max((_seconds(value) for key, value in rows if key == _DELAY), default=0.0))
 
 
 def _rows(text: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Protocol
 
 from lethe_app.domain.sanitize import cleaned
-from lethe_app.domain.web import Found
+from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, SearchFailed
 from lethe_app.web.addresses import LONGEST, same_page
 from lethe_app.web.html_text import one_line
@@ -31,7 +31,7 @@ class SearchEngine(Protocol):
     """As people call it."""
     host: str
 
-    async def search(self, query: str, count: int) -> list[Found]:
+    async def search(self, query: str, count: int) -> list[WebHit]:
         """At most `count` hits, the best first. Raises SearchFailed and NotAllowed; no hits are no failure."""
         ...
 
@@ -48,13 +48,13 @@ def clean_query(query: str) -> str:
     return words
 
 
-def gathered(hits: Iterable[tuple[str, str, str]], count: int) -> list[Found]:
+def gathered(hits: Iterable[tuple[str, str, str]], count: int) -> list[WebHit]:
     """Title, address and description of each, made plain; every page once, and only pages of the internet."""
-    found: dict[str, Found] = {}
+    found: dict[str, WebHit] = {}
     for title, address, description in hits:
         if not address.lower().startswith(("http://", "https://")) or len(address) > LONGEST or not address.isprintable():
             continue
-        hit = Found(_plain(title, LONGEST_TITLE), address, _plain(description, LONGEST_DESCRIPTION))
+        hit = WebHit(_plain(title, LONGEST_TITLE), address, _plain(description, LONGEST_DESCRIPTION))
         found.setdefault(same_page(address), hit)
         if len(found) == count:
             break

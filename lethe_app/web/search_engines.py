@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.web import WebHit
 from lethe_app.errors import PageUnreadable, SearchFailed
 from lethe_app.web.addresses import host_of, is_at_home, literal_of
-from lethe_app.web.http import Answer, Fetcher, Limits, Meter, Way
+from lethe_app.web.http import Fetcher, FetchLimits, HttpResponse, Meter, NetworkRoute
 from lethe_app.web.search import OTHER, clean_query, failed, gathered
 
 BRAVE = "https://api.search.brave.com"
-LIMITS = Limits(hops=0)
+LIMITS = FetchLimits(hops=0)
 _REFUSED = {401, 403, 422}
 _TOO_OFTEN = {402, 429}
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -42,15 +42,15 @@ class Brave:
 
     name = "Brave"
 
-    def __init__(self, key: str, way: Way | None = None, endpoint: str = BRAVE, meter: Meter | None = None) -> None:
+    def __init__(self, key: str, way: NetworkRoute | None = None, endpoint: str = BRAVE, meter: Meter | None = None) -> None:
         """Raises SearchFailed without a key."""
-        self._key, self._endpoint, self._way = key.strip(), endpoint, way or Way()
+        self._key, self._endpoint, self._way = key.strip(), endpoint, way or NetworkRoute()
         self._meter = meter or Meter()
         self.host = host_of(httpx.URL(endpoint))
         if not self._key or not self._key.isascii() or not self._key.isprintable():
             raise SearchFailed("Brave wants a key.", "Ask for one at brave.com/search/api and put it into the settings.")
 
-    async def search(self, query: str, count: int) -> list[Found]:
+    async def search(self, query: str, count: int) -> list[WebHit]:
         """See `SearchEngine`."""
         words = clean_query(query)
         address = f"{self._endpoint}/res/v1/web/search?{urlencode({'q': words, 'count': min(count, 20)})}"
@@ -67,10 +67,10 @@ class SearXNG:
 
     name = "SearXNG"
 
-    def __init__(self, address: str, way: Way | None = None, meter: Meter | None = None) -> None:
+    def __init__(self, address: str, way: NetworkRoute | None = None, meter: Meter | None = None) -> None:
         """Raises SearchFailed without an address."""
         self._address, self._meter = address.strip().rstrip("/").removesuffix("/search"), meter or Meter()
-        usual = way or Way()
+        usual = way or NetworkRoute()
         try:
             self.host = host_of(httpx.URL(self._address))
         except (httpx.InvalidURL, ValueError):
@@ -79,7 +79,7 @@ class SearXNG:
             raise SearchFailed("SearXNG wants the address of a server.", "The settings have a place for it.")
         self._way = replace(usual, allow_private=True, proxy="" if _is_here(self.host) else usual.proxy)
 
-    async def search(self, query: str, count: int) -> list[Found]:
+    async def search(self, query: str, count: int) -> list[WebHit]:
         """See `SearchEngine`."""
         words = clean_query(query)
         address = f"{self._address}/search?{urlencode({'q': words, 'format': 'json'})}"
@@ -92,7 +92,7 @@ class SearXNG:
         return gathered(((hit.title, hit.url, hit.content or "") for hit in hits), count)
 
 
-async def _asked(name: str, address: str, way: Way, meter: Meter, headers: dict[str, str]) -> Answer:
+async def _asked(name: str, address: str, way: NetworkRoute, meter: Meter, headers: dict[str, str]) -> HttpResponse:
     """One question and no detours: whoever sends a question on to somebody else is not answered."""
 
     async def before(_url: httpx.URL) -> None:
@@ -104,14 +104,14 @@ async def _asked(name: str, address: str, way: Way, meter: Meter, headers: dict[
         raise failed(name, error) from error
 
 
-def _check_status(name: str, answer: Answer) -> None:
+def _check_status(name: str, answer: HttpResponse) -> None:
     if answer.status in _TOO_OFTEN:
         raise SearchFailed(f"{name} is asked too often, or your share is used up.", "Try again later.")
     if answer.status != httpx.codes.OK:
         raise SearchFailed(f"{name} answered {answer.status}.", OTHER)
 
 
-def _read(name: str, shape: type[Shape], answer: Answer) -> Shape:
+def _read(name: str, shape: type[Shape], answer: HttpResponse) -> Shape:
     try:
         return shape.model_validate_json(answer.body)
     except ValidationError as error:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 from lethe_app.agents.budget import Budget, Spent, midnight, spent
-from lethe_app.domain.agent_runs import Outcome, TaskRun
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 
 
 def run(tokens: int, minutes: int, *, is_over: bool = True) -> TaskRun:
     began = NOON - timedelta(minutes=minutes)
-    ended, outcome = (NOON, Outcome.MADE) if is_over else (None, None)
+    ended, outcome = (NOON, RunOutcome.MADE) if is_over else (None, None)
     return TaskRun(persona_id="mira", task="journal", began=began, ended=ended, outcome=outcome, tokens=tokens)
 
 

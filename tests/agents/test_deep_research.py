@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.agents.deep_research import NOTHING_YET, Bounds, DeepResearch, with_rest
 from lethe_app.agents.web_reading import Gathering
-from lethe_app.domain.web import Found, Inquiry, PageFinding
+from lethe_app.domain.web import Inquiry, PageSummary, WebHit
 from lethe_app.errors import ModelError, SearchFailed
 from tests.agents.test_gathering import WORDS, Clerk, Net, quoter
 
@@ -20,10 +20,10 @@ QUESTION = Inquiry(persona_id="mira", topic="The keeper of the lighthouse")
 class Endless(Net):
     """Every search finds pages that nobody has seen."""
 
-    async def search(self, query: str, why: str, count: int = 0) -> list[Found]:
+    async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]:
         await super().search(query, why, count)
         start = len(self.pages)
-        found = [Found(f"Page {number}", f"https://{number}.example/") for number in range(start, start + 4)]
+        found = [WebHit(f"Page {number}", f"https://{number}.example/") for number in range(start, start + 4)]
         self.pages |= {one.address: WORDS * 20 for one in found}
         return found
 
@@ -179,7 +179,7 @@ async def test_if_no_search_works_that_is_told():
 
 def test_findings_that_are_in_no_report_yet_are_put_behind_it_once():
     page = {"query": "q", "title": "", "address": "https://a.example/"}
-    findings = [PageFinding(number=number, text=f"It is {number}.", **page) for number in (1, 2)]
+    findings = [PageSummary(number=number, text=f"It is {number}.", **page) for number in (1, 2)]
     half = QUESTION.model_copy(update={"findings": findings, "report": "It is one [1].", "reported": 1})
 
     whole = with_rest(half)

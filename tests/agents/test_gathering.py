@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.agents.web_reading import Gathering, Merge, Page, Wish, fitted, sites
-from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.agents.web_reading import Gathering, Merge, ReadingRequest, ReadPage, fitted, sites
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.web import Merged
-from lethe_app.domain.web import Found, PageText
+from lethe_app.domain.web import PageText, WebHit
 from lethe_app.errors import ModelCrashed, ModelError, NotAllowed, PageUnreadable, SearchFailed, WebError
 from lethe_app.prompt.untrusted_text import Quoter
 
@@ -24,7 +24,7 @@ WORDS = "The keeper of the lighthouse wrote down every ship that passed. "
 class Net:
     """Every query leads to the same hits; what a page says is its text, or why it cannot be read."""
 
-    def __init__(self, hits: Sequence[Found], pages: dict[str, str | WebError]) -> None:
+    def __init__(self, hits: Sequence[WebHit], pages: dict[str, str | WebError]) -> None:
         self.hits, self.pages, self.is_open = hits, pages, True
         self.read_addresses: list[str] = []
         self.troubles: list[WebError] = []
@@ -33,7 +33,7 @@ class Net:
         if not self.is_open:
             raise NotAllowed("It is shut.")
 
-    async def search(self, query: str, why: str, count: int = 0) -> list[Found]:
+    async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]:
         self.check()
         if self.troubles:
             raise self.troubles.pop(0)
@@ -61,7 +61,7 @@ class Clerk:
             raise said
         return answer.read(said)
 
-    async def room(self, errand: str, answer: type[Answer], **material: str) -> int:
+    async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int:
         return self.space
 
     async def count(self, texts: list[str]) -> list[int]:
@@ -72,9 +72,9 @@ async def quoter() -> Quoter:
     return Quoter(FRAME, [])
 
 
-def page(number: int, words: int, description: str = "About keepers.") -> Page:
+def page(number: int, words: int, description: str = "About keepers.") -> ReadPage:
     text = " ".join(f"{WORDS}".split() * (words // 11 + 1))
-    return Page(Found(f"Page {number}", f"https://{number}.example/", description), text if words else "")
+    return ReadPage(WebHit(f"Page {number}", f"https://{number}.example/", description), text if words else "")
 
 
 @settings(max_examples=40)
@@ -101,9 +101,9 @@ async def test_a_long_page_leaves_room_for_the_others():
 
 async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_description():
     hits = [
-        Found("A", "https://a.example/x", "Of A."),
-        Found("A again", "http://www.a.example/x/#top"),
-        Found("B", "https://b.example"),
+        WebHit("A", "https://a.example/x", "Of A."),
+        WebHit("A again", "http://www.a.example/x/#top"),
+        WebHit("B", "https://b.example"),
     ]
     net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
     gathering = Gathering(net, quoter)
@@ -116,7 +116,7 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
 
 
 async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure():
-    net = Net([Found("A", "https://a.example/", "Of A.")], {})
+    net = Net([WebHit("A", "https://a.example/", "Of A.")], {})
     net.troubles = [SearchFailed("It is busy.")]
     assert len(await Gathering(net, quoter).pages(["one", "two"], "why", Clerk().count)) == 1
 
@@ -126,7 +126,7 @@ async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure(
 
 
 async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
-    net = Net([Found("A", "https://a.example/")], {"https://a.example/": NotAllowed("It is shut.")})
+    net = Net([WebHit("A", "https://a.example/")], {"https://a.example/": NotAllowed("It is shut.")})
     gathering = Gathering(net, quoter)
 
     async def shut() -> None:
@@ -139,7 +139,7 @@ async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
 async def test_what_the_model_reads_is_quoted_and_names_its_source():
     clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    merge = await Gathering(Net([], {}), quoter).merged(Wish("Mira", "keepers"), [page(1, 200)], clerk)
+    merge = await Gathering(Net([], {}), quoter).merged(ReadingRequest("Mira", "keepers"), [page(1, 200)], clerk)
 
     shown = clerk.asked[0]["pages"]
     assert "Quoted from 1.example. Strangers wrote it." in shown
@@ -151,16 +151,18 @@ async def test_what_the_model_reads_is_quoted_and_names_its_source():
 async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_error():
     gathering, pages = Gathering(Net([], {}), quoter), [page(1, 200)]
 
-    merge = await gathering.merged(Wish("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable.")))
+    merge = await gathering.merged(
+        ReadingRequest("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable."))
+    )
     assert merge.told.startswith("On 1.example it says: “The keeper of the lighthouse wrote down every ship that passed.")
     with pytest.raises(ModelCrashed):
-        await gathering.merged(Wish("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
+        await gathering.merged(ReadingRequest("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
 
 
 async def test_where_somebody_waits_less_is_read():
     clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    await Gathering(Net([], {}), quoter).merged(Wish("Mira", "keepers"), [page(1, 3000), page(2, 3000)], clerk, 400)
+    await Gathering(Net([], {}), quoter).merged(ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], clerk, 400)
 
     assert len(clerk.asked[0]["pages"].split()) <= 400
 
@@ -168,13 +170,13 @@ async def test_where_somebody_waits_less_is_read():
 async def test_without_pages_and_without_room_nothing_is_made_up():
     gathering = Gathering(Net([], {}), quoter)
 
-    assert await gathering.merged(Wish("Mira", "keepers"), [], Clerk()) == Merge()
-    assert (await gathering.merged(Wish("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
+    assert await gathering.merged(ReadingRequest("Mira", "keepers"), [], Clerk()) == Merge()
+    assert (await gathering.merged(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
     assert Merged.most_tokens == 1024
 
 
 def test_sites_are_named_once():
-    found = [Found("", address) for address in ("https://www.a.org/x", "http://a.org/y", "https://b.org", "https://c.org")]
+    found = [WebHit("", address) for address in ("https://www.a.org/x", "http://a.org/y", "https://b.org", "https://c.org")]
 
     assert sites(found) == "a.org, b.org and c.org"
     assert sites(found[:2]) == "a.org"

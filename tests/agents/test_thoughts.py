@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.self_reflection import OwnThoughts
-from lethe_app.prompt.task_prompts import Errands
+from lethe_app.prompt.task_prompts import TaskPrompts
 
-SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
+SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts")
 
 
 def test_the_worked_example_is_an_answer_of_the_shape():

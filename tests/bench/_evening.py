@@ -17,17 +17,17 @@ from unittest.mock import patch
 
 from lethe_app.app import build
 from lethe_app.composition import core
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.prompt import Prompt, Turn
+from lethe_app.domain.prompt import Prompt, PromptTurn
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.prompt.builder import Counter, Request
 from lethe_app.services.chat import prefill
-from lethe_app.services.events import Noted, Prompted, Recalled
+from lethe_app.services.events import NoteAdded, Prompted, Recalled
 from lethe_app.services.prompting import assembler
 from lethe_app.storage.files.json_files import write_model
 from tests.bench._long_talk import Exchange, Tale
@@ -75,7 +75,7 @@ class Step:
 class Evening:
     """A talk as it was played."""
 
-    before: list[Turn]
+    before: list[PromptTurn]
     """What had been said in this conversation already."""
     opening: str
     """What the model read when the conversation was opened."""
@@ -101,12 +101,12 @@ def still_time(begun: datetime = BEGUN) -> Iterator[Clock]:
 class Scene:
     """A talk that goes on."""
 
-    house: House
+    house: AppServices
     session: ChatSession
     model: StillModel | Watched
     hands: Clock
     requests: list[Request]
-    before: list[Turn]
+    before: list[PromptTurn]
 
     async def turn(self, exchange: Exchange) -> Step:
         """Ask, hear the reply, and read it at leisure."""
@@ -119,7 +119,7 @@ class Scene:
             async for event in events:
                 if isinstance(event, Recalled):
                     memory = event.memory
-                elif isinstance(event, Noted):
+                elif isinstance(event, NoteAdded):
                     note = event.message.content
                 elif isinstance(event, Prompted):
                     request = self.requests[-1]
@@ -188,7 +188,7 @@ async def play(tale: Tale, context: int, opening: int, kind: str = STILL, **wish
         return evening
 
 
-async def furnished(paths: Paths, tale: Tale, kind: str, *, by_meaning: bool) -> House:
+async def furnished(paths: Paths, tale: Tale, kind: str, *, by_meaning: bool) -> AppServices:
     """A home in which the tale can happen."""
     write_model(paths.personas / f"{PERSONA}.json", tale.persona)
     write_model(paths.personas / f"{USER}.json", tale.user)
@@ -198,7 +198,7 @@ async def furnished(paths: Paths, tale: Tale, kind: str, *, by_meaning: bool) ->
     return house
 
 
-async def told(house: House, tale: Tale, said: Sequence[Exchange], hands: Clock) -> tuple[ChatSession, list[Turn]]:
+async def told(house: AppServices, tale: Tale, said: Sequence[Exchange], hands: Clock) -> tuple[ChatSession, list[PromptTurn]]:
     """What was before: conversations that are over and archived, what she knows, and the beginning of this one."""
     for place, exchanges in enumerate(tale.earlier):
         hands.moment = BEGUN - timedelta(days=3 * (len(tale.earlier) - place) + 1)
@@ -217,7 +217,7 @@ async def told(house: House, tale: Tale, said: Sequence[Exchange], hands: Clock)
     return present, assembler.as_turns(messages)
 
 
-async def spoken(house: House, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
+async def spoken(house: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
     """A conversation of some time ago."""
     chats = house.sessions._chats
     session = await chats.add_session(ChatSession(persona_id=PERSONA, user_id=USER, added=moment))
@@ -239,7 +239,7 @@ async def spoken(house: House, exchanges: Sequence[Exchange], moment: datetime) 
     return await house.sessions.open(session.guid)
 
 
-async def until_read(house: House) -> None:
+async def until_read(house: AppServices) -> None:
     """The user reads on until the model has read everything there is."""
     task = house._ahead._task
     assert task is not None

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lethe_app.agents.goals import Aims, Plan
-from lethe_app.agents.journal import Entry, Occasion
+from lethe_app.agents.goals import Aims, GoalAnswer
+from lethe_app.agents.journal import JournalEntryAnswer, JournalOccasionAnswer
 from lethe_app.agents.self_reflection import OwnThoughts
-from lethe_app.brain.llm_schemas.archive import Answer
-from lethe_app.brain.llm_schemas.dreams import HeardWishes, Sorted
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
+from lethe_app.brain.llm_schemas.dreams import Sorted, StatedPreferences
 from lethe_app.errors import ModelError
 from lethe_app.services.extraction import structured_output
 
@@ -98,7 +98,7 @@ def scripted(spent: Callable[[int], None]) -> Callable[..., Any]:
     """Takes the place of asking a model; tokens are what the material and the answer would come to, and are told to `spent`."""
     count = [0]
 
-    async def answered(task: str, answer: type[Answer], material: dict[str, str]) -> Answer:
+    async def answered(task: str, answer: type[LlmAnswer], material: dict[str, str]) -> LlmAnswer:
         count[0] += 1
         made = _made(answer, count[0])
         if made is None:
@@ -112,24 +112,26 @@ def scripted(spent: Callable[[int], None]) -> Callable[..., Any]:
     return answered
 
 
-def _made(answer: type[Answer], number: int) -> Answer | None:
+def _made(answer: type[LlmAnswer], number: int) -> LlmAnswer | None:
     """Different every time, as a model's would be."""
     thing, quality = THINGS[number % len(THINGS)], QUALITIES[number % len(QUALITIES)]
     match answer.__name__:
-        case Occasion.__name__:
-            return Occasion(write=True, topic=f"What was said about the {thing}, number {number}.")
-        case Entry.__name__:
+        case JournalOccasionAnswer.__name__:
+            return JournalOccasionAnswer(write=True, topic=f"What was said about the {thing}, number {number}.")
+        case JournalEntryAnswer.__name__:
             words = f"The {thing} was {quality}, and I kept thinking of it at {number}."
-            return Entry(title=f"The {thing} {number}", paragraphs=[words])
+            return JournalEntryAnswer(title=f"The {thing} {number}", paragraphs=[words])
         case Aims.__name__:
             return Aims(own=[f"See the {thing} {number} times."], wishes=[f"May the {thing} stay {quality} for {number} days."])
-        case Plan.__name__:
+        case GoalAnswer.__name__:
             sentence = f"The {thing} number {number} is to be {quality}."
-            return Plan(title=f"The {quality} {thing} {number}", details=sentence, reason=sentence, steps=["Ask about it."])
+            return GoalAnswer(
+                title=f"The {quality} {thing} {number}", details=sentence, reason=sentence, steps=["Ask about it."]
+            )
         case OwnThoughts.__name__:
             return OwnThoughts(paragraphs=[f"I think of the {thing}, and that it is {quality}, for the {number}th time."])
         case Sorted.__name__:
             return Sorted(verdict="keep", text="", merged=[], dropped=[], filed_under="", tags=[])
-        case HeardWishes.__name__:
-            return HeardWishes(wishes=[])
+        case StatedPreferences.__name__:
+            return StatedPreferences(wishes=[])
     return None

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from lethe_app.brain.fact_rules.extractor import extract
 from lethe_app.brain.summary import digest
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.passage import Passage
@@ -78,7 +78,7 @@ async def ingest_session(recall: Recall, chats: Chats, story: Story, sample: dic
                        alternatives=[Alternative(content=turn["text"])])  # fmt: skip
         await chats.add_message(told)
         story.turns[turn["dia_id"]] = (told.id, session.guid)
-        lines.append(Said(told.id, role, turn["speaker"], turn["text"], began))
+        lines.append(Utterance(told.id, role, turn["speaker"], turn["text"], began))
         text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
         passages += passage_builder.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
     await recall.keep(passages + (_told(session, lines) if own else _given(session, sample, number)))
@@ -136,7 +136,7 @@ def _given(session: ChatSession, sample: dict, number: int) -> list[Passage]:
     return passages + passage_builder.summary(owner, session.guid, summary, began)
 
 
-def _told(session: ChatSession, lines: Sequence[Said]) -> list[Passage]:
+def _told(session: ChatSession, lines: Sequence[Utterance]) -> list[Passage]:
     """The same by our rules, as the archive writes it."""
     made = digest.digest(lines)
     over = session.model_copy(update={"name": made.title, "content": made.summary})

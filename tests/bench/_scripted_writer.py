@@ -11,7 +11,7 @@ from typing import Any
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, Lane, Reading
+from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, RequestPriority
 from tests.bench._told_evening import Noted, ToldEvening, has_words
 
 LINE = re.compile(r"^(\d+)\. (\w+): (.*)$", re.MULTILINE)
@@ -37,9 +37,9 @@ class ScriptedWriter(ModelClient):
         stop: Sequence[str] = (),
         grammar: str = "",
         schema: str = "",
-        lane: Lane = Lane.CHAT,
+        lane: RequestPriority = RequestPriority.CHAT,
         **more: Any,
-    ) -> AsyncGenerator[Reading | Chunk | Done]:
+    ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         if schema:
             yield Chunk(1, json.dumps(self._scripted(prompt, json.loads(schema))))
             yield Done(1, Usage(len(prompt.split()), 0, 1, 0.0, 0.0, StopReason.END, 0))

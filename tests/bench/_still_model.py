@@ -22,7 +22,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import Cache, Wishes
 from lethe_app.llm.kv_cache.diff import SHORTEST
-from lethe_app.llm.protocol import Chunk, Done, Lane, ReadAhead, Reading
+from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, ReadAhead, RequestPriority
 
 
 class StillCache(Cache):
@@ -172,12 +172,12 @@ class Watched(ModelClient):
         stop: Sequence[str] = (),
         grammar: str = "",
         schema: str = "",
-        lane: Lane = Lane.CHAT,
+        lane: RequestPriority = RequestPriority.CHAT,
         *,
         surgery: bool = True,
         shortest: int = SHORTEST,
         **more: Any,
-    ) -> AsyncGenerator[Reading | Chunk | Done]:
+    ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         reply, wishes = "", {"surgery": surgery, "shortest": shortest}
         stream = super().generate(prompt, sampler, max_tokens, stop, grammar, schema, lane, **wishes, **more)
         async with aclosing(stream) as reports:
@@ -185,7 +185,7 @@ class Watched(ModelClient):
                 if isinstance(report, Chunk):
                     reply += report.text
                 elif isinstance(report, Done):
-                    if lane is Lane.CHAT:
+                    if lane is RequestPriority.CHAT:
                         self._note(Call(prompt, Wishes(surgery, shortest), report.usage, reply))
                     else:
                         self.quiet.append(report.usage)

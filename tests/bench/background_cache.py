@@ -16,9 +16,9 @@ from datetime import timedelta
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.protocol import Lane
+from lethe_app.llm.protocol import RequestPriority
 from lethe_app.services.events import Ready
-from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from tests.bench._evening import BEGUN, WATCHED, Scene, Step, begun, spoken
 from tests.bench._long_talk import velm
 from tests.bench._still_model import Watched
@@ -62,7 +62,7 @@ async def archive(scene: Scene) -> None:
     house = scene.house
     state = house.models.state
     assert isinstance(state, Ready)
-    house.trust._known[key_of(state.model)] = Verdict(
+    house.trust._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
     other = await spoken(house, velm(12).talk, BEGUN - timedelta(days=20))
@@ -73,7 +73,7 @@ async def archive(scene: Scene) -> None:
 async def write(scene: Scene) -> None:
     """What a research task asks of the model, again and again."""
     while True:
-        job = scene.house._client.generate(REPORT, WRITTEN, 1000, lane=Lane.QUIET)
+        job = scene.house._client.generate(REPORT, WRITTEN, 1000, lane=RequestPriority.QUIET)
         async with aclosing(job) as reports:
             async for _report in reports:
                 pass

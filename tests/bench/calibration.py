@@ -26,21 +26,21 @@ from lethe_app.retrieval.calibration import (
     FACTS,
     MESSAGES,
     ORIGINAL,
-    Kind,
     Pair,
+    PairKind,
     Thresholds,
     fit,
     load_pairs,
     measure,
     with_strangers,
 )
-from lethe_app.retrieval.fact_relation import Relation, relation
+from lethe_app.retrieval.fact_relation import SentenceRelation, relation
 from lethe_app.retrieval.query_terms import day
 from tests.bench.report import arguments
 
 FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-SAME, SAME_OR_CHANGED, MEANT = {Kind.DUPLICATE}, {Kind.DUPLICATE, Kind.UPDATE}, {Kind.QUESTION}
+SAME, SAME_OR_CHANGED, MEANT = {PairKind.DUPLICATE}, {PairKind.DUPLICATE, PairKind.UPDATE}, {PairKind.QUESTION}
 DECISIONS = {
     "duplicate": (FACTS, SAME), "same_memory": (FACTS, SAME_OR_CHANGED),
     "update": (FACTS, SAME_OR_CHANGED), "natural": (MESSAGES, MEANT),
@@ -65,7 +65,7 @@ async def with_starter(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]
                     }
                 )
                 for number, pair in enumerate(pairs, 1)
-                if pair.kind is Kind.DUPLICATE
+                if pair.kind is PairKind.DUPLICATE
             ]
             return await measure(client.embed_tokens, pairs), await measure(client.embed_tokens, dated)
         finally:
@@ -82,48 +82,48 @@ def cross_validated(pairs: Sequence[Pair], distances: Sequence[float]) -> list[R
     return rows
 
 
-def passing(rows: Sequence[Row], name: str) -> dict[Kind, float]:
+def passing(rows: Sequence[Row], name: str) -> dict[PairKind, float]:
     """The share of each kind that passes a limit, in percent."""
-    hits: dict[Kind, list[bool]] = {}
+    hits: dict[PairKind, list[bool]] = {}
     for pair, far, limits in rows:
         if pair.kind in DECISIONS[name][0]:
             hits.setdefault(pair.kind, []).append(far < getattr(limits, name))
     return {kind: 100 * float(np.mean(some)) for kind, some in hits.items()}
 
 
-def precision(shares: dict[Kind, float], wanted: set[Kind]) -> float:
+def precision(shares: dict[PairKind, float], wanted: set[PairKind]) -> float:
     """Of what passes, in percent, when every kind is as frequent; strangers, told by themselves, left out."""
-    counted = {kind: share for kind, share in shares.items() if kind is not Kind.QUESTION_STRANGER}
+    counted = {kind: share for kind, share in shares.items() if kind is not PairKind.QUESTION_STRANGER}
     every = sum(counted.values())
     return 100 * sum(share for kind, share in counted.items() if kind in wanted) / every if every else 100.0
 
 
-def related(rows: Sequence[Row]) -> dict[Relation, dict[Kind, int]]:
+def related(rows: Sequence[Row]) -> dict[SentenceRelation, dict[PairKind, int]]:
     """How many pairs of each kind `relation` takes for what, told first text first."""
-    table = {found: dict.fromkeys(FACTS, 0) for found in Relation}
+    table = {found: dict.fromkeys(FACTS, 0) for found in SentenceRelation}
     for pair, far, limits in rows:
         if pair.kind in FACTS:
             table[relation(pair.first, pair.second, far, limits)][pair.kind] += 1
     return table
 
 
-def by_distance_alone(rows: Sequence[Row]) -> dict[Relation, dict[Kind, int]]:
+def by_distance_alone(rows: Sequence[Row]) -> dict[SentenceRelation, dict[PairKind, int]]:
     """The same decided as the original does, below one limit the same and below the next an update."""
-    table = {found: dict.fromkeys(FACTS, 0) for found in Relation}
+    table = {found: dict.fromkeys(FACTS, 0) for found in SentenceRelation}
     for pair, far, limits in rows:
         if pair.kind in FACTS:
-            near = Relation.UPDATE if far < limits.update else Relation.NEW
-            table[Relation.SAME if far < limits.same_words else near][pair.kind] += 1
+            near = SentenceRelation.UPDATE if far < limits.update else SentenceRelation.NEW
+            table[SentenceRelation.SAME if far < limits.same_words else near][pair.kind] += 1
     return table
 
 
-def show_table(title: str, table: dict[Relation, dict[Kind, int]]) -> dict[str, float]:
+def show_table(title: str, table: dict[SentenceRelation, dict[PairKind, int]]) -> dict[str, float]:
     """Print a table of decisions; returns the precision and recall of the first two."""
     print(f"\n{title:<24}" + "".join(f"{kind.value:>12}" for kind in FACTS))
     figures = {}
     for found, counts in table.items():
         print(f"  {found.value:<22}" + "".join(f"{counts[kind]:>12}" for kind in FACTS))
-    for found, kind in ((Relation.SAME, Kind.DUPLICATE), (Relation.UPDATE, Kind.UPDATE)):
+    for found, kind in ((SentenceRelation.SAME, PairKind.DUPLICATE), (SentenceRelation.UPDATE, PairKind.UPDATE)):
         right, chosen = table[found][kind], sum(table[found].values())
         figures[f"{found.value}_precision"] = 100 * right / chosen if chosen else 100.0
         figures[f"{found.value}_recall"] = 100 * right / sum(some[kind] for some in table.values())
@@ -135,7 +135,7 @@ def main() -> None:
     wanted = arguments(__doc__)
     pairs = with_strangers(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
     distances, dated = asyncio.run(with_starter(pairs))
-    spread = {kind.value: [far for pair, far in zip(pairs, distances, strict=True) if pair.kind is kind] for kind in Kind}
+    spread = {kind.value: [far for pair, far in zip(pairs, distances, strict=True) if pair.kind is kind] for kind in PairKind}
     print(f"{'distances':<20}{'n':>6}" + "".join(f"{100 * share:>7.0f}%" for share in QUANTILES))
     for name, some in {**spread, "duplicate dated": dated}.items():
         print(f"{name:<20}{len(some):>6}" + "".join(f"{value:8.3f}" for value in np.quantile(some, QUANTILES)))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from lethe_app.brain.summary.digest import digest, rolling
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench.report import arguments, show
 
@@ -21,12 +21,12 @@ WORDS = (
 )
 
 
-def conversation() -> list[Said]:
+def conversation() -> list[Utterance]:
     """Two sentences of nine words to a line."""
     words = WORDS.split()
     chance = random.Random(7)
     return [
-        Said(
+        Utterance(
             uuid4(),
             Role.USER if number % 2 else Role.ASSISTANT,
             "Tomas" if number % 2 else "Mira",

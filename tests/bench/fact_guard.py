@@ -25,7 +25,7 @@ from lethe_app.brain.fact_guard.claims import Claim, Support
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.quotations import clauses_of
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench.report import arguments, show
 
@@ -37,7 +37,7 @@ KINDS = ("true", "speaker", "other_line", "own_line")
 class Session:
     """One conversation and the observations about it, each with the index of its message."""
 
-    lines: list[Said]
+    lines: list[Utterance]
     parts: list[MessageParts]
     observations: list[tuple[str, str, int]]
     """Speaker, text, index."""
@@ -50,7 +50,7 @@ def sessions_of(path: Path) -> Iterator[Session]:
         for key in [key for key in talk if key.startswith("session_") and not key.endswith("date_time")]:
             day = datetime.strptime(talk[f"{key}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
             lines = [
-                Said(
+                Utterance(
                     uuid5(NAMESPACE_URL, f"{number} {turn['dia_id']}"),
                     Role.USER,  # either may tell of themselves
                     turn["speaker"],

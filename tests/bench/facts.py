@@ -37,7 +37,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from lethe_app.brain.fact_rules.extractor import extract
 from lethe_app.brain.text.sentences import sentences
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
@@ -47,11 +47,11 @@ from lethe_app.errors import ModelMissing
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe
-from lethe_app.prompt.format.instruct import Choice, choose_renderer
-from lethe_app.prompt.task_prompts import Errands
+from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
+from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.query_terms import cut, fold
-from lethe_app.services.extraction.conversation import Minutes
-from lethe_app.services.extraction.structured_output import AnswerUnusable, Clerk
+from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
 from tests.bench.report import arguments, show
 
 HERE = Path(__file__).parent
@@ -155,15 +155,15 @@ def score(produced: Sequence[Produced], labelled: Sequence[Label]) -> Score:
     return Score(right, tuple(wrong), len(needed) - len(missed), missed)
 
 
-def read(part: str) -> tuple[list[list[Said]], list[Label]]:
+def read(part: str) -> tuple[list[list[Utterance]], list[Label]]:
     """The dialogues of one part, such as `held`, and all their labels."""
-    talks: dict[str, list[Said]] = {}
+    talks: dict[str, list[Utterance]] = {}
     labels: list[Label] = []
     rows = [json.loads(row) for file in DATA for row in file.read_text(encoding="utf-8").splitlines()]
     for number, row in enumerate(rows):
         if row["part"] == part:
             line = uuid5(NAMESPACE_URL, str(number))
-            said = Said(line, Role(row["role"]), row["name"], row["text"], datetime.fromisoformat(row["time"]))
+            said = Utterance(line, Role(row["role"]), row["name"], row["text"], datetime.fromisoformat(row["time"]))
             talks.setdefault(row["talk"], []).append(said)
             labels += [_label(line, fact) for fact in row["facts"]]
     return list(talks.values()), labels
@@ -173,11 +173,11 @@ def _label(line: UUID, fact: dict[str, Any]) -> Label:
     return Label(line, fact["subject"], tuple(fact["words"]), fact.get("optional", False), fact.get("story", False))
 
 
-def by_rules(talks: Collection[Sequence[Said]]) -> list[Produced]:
+def by_rules(talks: Collection[Sequence[Utterance]]) -> list[Produced]:
     return [Produced(fact.messages[-1], fact.text, fact.in_story) for talk in talks for fact in extract(talk)]
 
 
-async def by_model(talks: Collection[Sequence[Said]]) -> tuple[list[Produced], dict[str, float]]:
+async def by_model(talks: Collection[Sequence[Utterance]]) -> tuple[list[Produced], dict[str, float]]:
     """What the starter model notes and the guard lets through, and how much that was and how often nothing came of it.
 
     Raises ModelError; ModelMissing where the starter model is not installed.
@@ -193,16 +193,20 @@ async def by_model(talks: Collection[Sequence[Said]]) -> tuple[list[Produced], d
         model = await client.load(describe(path), LoadOptions(), lambda _part: None)
         choice = choose_renderer(model, presets, "", now())
 
-        async def form(_model: LoadedModel) -> Choice:
+        async def form(_model: LoadedModel) -> RendererChoice:
             return choice
 
-        clerk = Clerk(client, Errands(ROOT / "resources" / "prompts"), lambda: model, form, client.count, lambda: False)
-        return await _noted(Minutes(clerk), talks)
+        clerk = StructuredOutput(
+            client, TaskPrompts(ROOT / "resources" / "prompts"), lambda: model, form, client.count, lambda: False
+        )
+        return await _noted(ConversationExtraction(clerk), talks)
     finally:
         await client.close()
 
 
-async def _noted(minutes: Minutes, talks: Collection[Sequence[Said]]) -> tuple[list[Produced], dict[str, float]]:
+async def _noted(
+    minutes: ConversationExtraction, talks: Collection[Sequence[Utterance]]
+) -> tuple[list[Produced], dict[str, float]]:
     """As `services.archivist` learns from a session, of both speakers; what fails is left to the rules there."""
     kept: list[Produced] = []
     counts = dict.fromkeys(("noted", "unusable"), 0.0)
@@ -232,7 +236,7 @@ def measure_model(*, explained: bool) -> dict[str, float | None]:
     return {f"model_{key}": figures[key] for key in MODEL_KEYS}
 
 
-def explain(result: Score, talks: Collection[Sequence[Said]]) -> None:
+def explain(result: Score, talks: Collection[Sequence[Utterance]]) -> None:
     """What was wrong and what was missed, with the lines themselves."""
     texts = {line.id: line.text for talk in talks for line in talk}
     for fact in result.wrong:

@@ -34,7 +34,7 @@ from unittest.mock import patch
 
 from lethe_app.app import build
 from lethe_app.composition import core
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SessionHandling
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
@@ -44,7 +44,7 @@ from lethe_app.domain.recall import Recollection, TurnMemory
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready, Recalled
-from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.storage.files.json_files import write_model
 from tests.bench._evening import Clock, still_time
 from tests.bench._scripted_writer import ScriptedWriter
@@ -154,7 +154,7 @@ async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
             await house.close()
 
 
-async def furnished(home: Path, evening: ToldEvening) -> House:
+async def furnished(home: Path, evening: ToldEvening) -> AppServices:
     """A home with the two of them in it."""
     paths = Paths.standard(home)
     write_model(paths.personas / "she.json", Persona(name=evening.persona, bio=evening.bio))
@@ -165,7 +165,7 @@ async def furnished(home: Path, evening: ToldEvening) -> House:
     return house
 
 
-async def loaded(house: House, folder: Path, evening: ToldEvening, *, scripted: bool) -> None:
+async def loaded(house: AppServices, folder: Path, evening: ToldEvening, *, scripted: bool) -> None:
     """A model for the replies, trusted with facts and summaries where it is to write them."""
     path = folder / "writer.json"
     path.write_text(json.dumps({"replies": [REPLY] * (len(evening.questions) + len(evening.idle) + 1)}), encoding="utf-8")
@@ -174,11 +174,13 @@ async def loaded(house: House, folder: Path, evening: ToldEvening, *, scripted: 
     assert isinstance(state, Ready)
     if scripted:
         name = state.model.file.name
-        verdict = Verdict(model=name, facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail="")
+        verdict = QualificationResult(
+            model=name, facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
+        )
         house.trust._known[key_of(state.model)] = verdict
 
 
-async def held(house: House, evening: ToldEvening, hands: Clock) -> ChatSession:
+async def held(house: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:
     """The evening itself, word for word."""
     chats = house.chat._chats
     session = await chats.add_session(ChatSession(persona_id="she", user_id="you", added=evening.begun))
@@ -198,7 +200,7 @@ async def held(house: House, evening: ToldEvening, hands: Clock) -> ChatSession:
     return await house.sessions.open(session.guid)
 
 
-async def archived(house: House, session: ChatSession, outcome: Outcome) -> None:
+async def archived(house: AppServices, session: ChatSession, outcome: Outcome) -> None:
     """The conversation is over: what is known and told of it."""
     assert await house.archiving.begin(session.guid)
     await house.archiving.finish()
@@ -218,7 +220,7 @@ def holds(fact: ExtractedFact) -> bool:
     return not fact.superseded and not fact.in_story
 
 
-async def asked(house: House, model: ScriptedWriter, hands: Clock, outcome: Outcome) -> None:
+async def asked(house: AppServices, model: ScriptedWriter, hands: Clock, outcome: Outcome) -> None:
     """Every question in a new conversation, which is deleted again."""
     for question in outcome.evening.questions:
         hands.moment += BETWEEN
@@ -234,7 +236,7 @@ def inserted(memories: Sequence[Recollection]) -> list[str]:
     return [text for one in memories for text in (one.text, *(lead.text for lead in one.leads))]
 
 
-async def heard(house: House, hands: Clock, outcome: Outcome) -> None:
+async def heard(house: AppServices, hands: Clock, outcome: Outcome) -> None:
     """All meaningless lines one after the other, when the conversation has begun."""
     session = await house.sessions.new("she")
     await send(house, session, "hi again")
@@ -245,7 +247,7 @@ async def heard(house: House, hands: Clock, outcome: Outcome) -> None:
         outcome.heard.append((line, leads))
 
 
-async def send(house: House, session: ChatSession, text: str) -> TurnMemory:
+async def send(house: AppServices, session: ChatSession, text: str) -> TurnMemory:
     """What came to mind."""
     memory = TurnMemory()
     async with aclosing(house.chat.send(session.guid, text)) as events:

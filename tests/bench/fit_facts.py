@@ -26,13 +26,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from lethe_app.brain.dialogue.dialogue_acts import Meaning, read_pieces
+from lethe_app.brain.dialogue.dialogue_acts import SentenceMeaning, read_pieces
 from lethe_app.brain.fact_rules.judged_sentences import WORTH_KEEPING
 from lethe_app.brain.fact_rules.sentence_classifier import BIAS
 from lethe_app.brain.fact_rules.sentence_features import features
 from lethe_app.brain.fact_rules.told_facts import question_of
 from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench.facts import words_of
 from tests.bench.report import arguments, show
@@ -96,7 +96,7 @@ def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[list[str], str]
     """For each message what its user states as themselves, and the question before it."""
     begun = datetime(2026, 5, 1, 19, tzinfo=UTC)
     lines = [
-        Said(
+        Utterance(
             uuid4(),
             Role.USER if row["who"] == "user" else Role.ASSISTANT,
             row["name"],
@@ -108,7 +108,7 @@ def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[list[str], str]
     asked = ""
     for line, pieces in zip(lines, read_pieces(lines), strict=True):
         if line.role is Role.USER:
-            yield [piece.text for piece in pieces if piece.meaning is Meaning.PLAIN], asked
+            yield [piece.text for piece in pieces if piece.meaning is SentenceMeaning.PLAIN], asked
         else:
             asked = question_of(line.text)
             yield [], ""

@@ -31,7 +31,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe
 from lethe_app.retrieval.memory_index import Embed, Recall
-from lethe_app.retrieval.ranking import Found, Weighing
+from lethe_app.retrieval.ranking import RankedSources, Weighing
 from lethe_app.retrieval.signals import SIGNALS, fused
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
@@ -94,7 +94,9 @@ def share(wanted: frozenset[UUID], given: Sequence[UUID] | set[UUID]) -> float:
 async def disturbed(recall: Recall, story: Story, texts: Sequence[str], present: Sequence[str] = ()) -> float:
     """The share of texts that bring something up although nothing is meant."""
     at = story.last + timedelta(days=1)
-    found: list[Found] = [await recall.search([story.name], text, limit=SLOTS, at=at, present=present) for text in texts]
+    found: list[RankedSources] = [
+        await recall.search([story.name], text, limit=SLOTS, at=at, present=present) for text in texts
+    ]
     return mean(bool(one.brought_up(SLOTS)) for one in found)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from lethe_app.brain.fact_rules.extractor import extract
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench._locomo_stories import ADVERSARIAL, moment_of, places_of, sessions_of
 from tests.bench.report import arguments, show
@@ -53,7 +53,7 @@ def facts_of(sample: dict) -> tuple[list[Taken], dict[str, str]]:
         ids = {uuid5(NAMESPACE_URL, turn["dia_id"]): turn["dia_id"] for turn in turns}
         told |= {turn["dia_id"]: f"{turn['speaker']}: {turn['text']}" for turn in turns}
         lines = [
-            Said(message, Role.USER, turn["speaker"], turn["text"], time) for message, turn in zip(ids, turns, strict=True)
+            Utterance(message, Role.USER, turn["speaker"], turn["text"], time) for message, turn in zip(ids, turns, strict=True)
         ]
         found += [
             Taken(sample["sample_id"], ids[fact.messages[-1]], fact.text, fact.kind.value, fact.key) for fact in extract(lines)

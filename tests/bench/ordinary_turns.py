@@ -26,7 +26,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe
 from lethe_app.retrieval.memory_index import Embed, Recall
-from lethe_app.retrieval.ranking import Found
+from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
@@ -50,7 +50,7 @@ class Turn:
     message: str
     """Its dialog id."""
     text: str
-    found: Found
+    found: RankedSources
     sessions: Mapping[object, int]
     """Id of each session in memory → its number."""
 
@@ -85,7 +85,7 @@ async def turns_of(recall: Recall, chats: Chats, sample: dict) -> list[Turn]:
     return turns
 
 
-async def _found(recall: Recall, owner: str, speakers: Sequence[str], text: str, at: datetime) -> Found:
+async def _found(recall: Recall, owner: str, speakers: Sequence[str], text: str, at: datetime) -> RankedSources:
     return await recall.search([owner], text, at=at, present=speakers)
 
 

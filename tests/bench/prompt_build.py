@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Note, Turn
+from lethe_app.domain.prompt import Note, PromptTurn
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.control_tokens import Disarmer
 from lethe_app.prompt.format.chat_template import ChatTemplate
-from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.macros import MacroContext
 from tests.bench.report import arguments, show
 
 MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
@@ -32,8 +32,8 @@ def request() -> Request:
         persona=Persona(name="Mira", bio="{{char}} is a navigator. " * 40),
         user=None,
         system=SystemPreset(name="bench", prompt="You are {{char}}. {{charbio}}"),
-        scene=Scene(user="Tomas", char="Mira", moment=MOMENT),
-        history=[Turn(roles[number % 2], f"{number} words " * 40) for number in range(201)],
+        scene=MacroContext(user="Tomas", char="Mira", moment=MOMENT),
+        history=[PromptTurn(roles[number % 2], f"{number} words " * 40) for number in range(201)],
         context=32_000,
         reply_reserve=512,
         volatile=[Note("A note.")] * 3,

@@ -31,7 +31,7 @@ from pathlib import Path
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.model import LoadOptions
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import Wishes
 from lethe_app.llm.models import bundled
@@ -167,21 +167,21 @@ def without_rolling(extras: Extras) -> Extras:
     return replace(extras, summaries=[text for text in extras.summaries if not text.startswith(PRESENT)])
 
 
-def noted(request: Request) -> list[Turn]:
+def noted(request: Request) -> list[PromptTurn]:
     """What was brought up, as a turn."""
     texts = [note.text for note in request.volatile]
     title = f"{request.system.category_separator} {expand(request.system.memories_title, request.scene)}"
-    return [Turn("system", "\n".join([title, *texts]))] if texts else []
+    return [PromptTurn("system", "\n".join([title, *texts]))] if texts else []
 
 
-def heard(step: Step) -> list[Turn]:
+def heard(step: Step) -> list[PromptTurn]:
     """The hidden line above the user's words, and these."""
     name = step.request.scene.user
-    return [*([Turn("system", step.note)] if step.note else []), Turn("user", step.asked, name)]
+    return [*([PromptTurn("system", step.note)] if step.note else []), PromptTurn("user", step.asked, name)]
 
 
-def answered(step: Step | None) -> list[Turn]:
-    return [] if step is None else [Turn("assistant", step.answer.reply or "", step.request.scene.char)]
+def answered(step: Step | None) -> list[PromptTurn]:
+    return [] if step is None else [PromptTurn("assistant", step.answer.reply or "", step.request.scene.char)]
 
 
 @dataclass(frozen=True)

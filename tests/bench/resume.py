@@ -20,12 +20,12 @@ from pathlib import Path
 from uuid import UUID
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import Usage
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
-from lethe_app.services.events import Finished, Said
+from lethe_app.services.events import Finished, ReplyText
 from lethe_app.storage.chats.sessions import Chats
 from tests.bench.report import arguments, show
 
@@ -54,7 +54,7 @@ def lines() -> Iterator[str]:
         yield f"{line} That was the {number + 1}th thing, {talk[(7 * number + number // len(talk)) % len(talk)].lower()}"
 
 
-async def write(house: House, wanted: int) -> ChatSession:
+async def write(house: AppServices, wanted: int) -> ChatSession:
     """A conversation of so many tokens, as if it had been held."""
     session = await house.sessions.new("mira")
     chats, length, talk = Chats(house._database), 0, lines()
@@ -67,12 +67,12 @@ async def write(house: House, wanted: int) -> ChatSession:
     return session
 
 
-async def spoken(house: House, session: UUID, text: str) -> tuple[float, Usage]:
+async def spoken(house: AppServices, session: UUID, text: str) -> tuple[float, Usage]:
     """Seconds to the first word, and what the turn cost."""
     began, first, usage = time.perf_counter(), 0.0, Usage()
     async with aclosing(house.chat.send(session, text)) as events:
         async for event in events:
-            if isinstance(event, Said):
+            if isinstance(event, ReplyText):
                 first = first or time.perf_counter() - began
             elif isinstance(event, Finished):
                 usage = event.usage

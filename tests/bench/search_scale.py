@@ -31,7 +31,7 @@ from uuid import UUID
 import numpy as np
 import psutil
 
-from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.retrieval.vectors import store
@@ -92,13 +92,13 @@ def passage(number: int, words: np.ndarray) -> Passage:
     )
 
 
-def question(chunk: int, place: int, vector: np.ndarray) -> tuple[str, Meaning]:
+def question(chunk: int, place: int, vector: np.ndarray) -> tuple[str, TextEmbedding]:
     """Three to five words of a stored passage."""
     drawn = np.random.default_rng([6, chunk, place])
     words = list(texts(chunk))[place]
     asked = drawn.choice(words, int(drawn.integers(3, 6)), replace=False)
     pieces = tuple("\u2581" + WORDS[word] for word in asked)
-    return " ".join(WORDS[word] for word in asked), Meaning(vector.tobytes(), TOKENS[asked].tobytes(), pieces)
+    return " ".join(WORDS[word] for word in asked), TextEmbedding(vector.tobytes(), TOKENS[asked].tobytes(), pieces)
 
 
 async def fill(database: Database, size: int, clusters: int) -> None:
@@ -123,9 +123,9 @@ class Given:
     """An embedder that was told beforehand what texts mean."""
 
     def __init__(self) -> None:
-        self.meanings: dict[str, Meaning] = {}
+        self.meanings: dict[str, TextEmbedding] = {}
 
-    async def embed(self, wanted: Sequence[str]) -> list[Meaning]:
+    async def embed(self, wanted: Sequence[str]) -> list[TextEmbedding]:
         return [self.meanings[text] for text in wanted]
 
 
@@ -195,7 +195,7 @@ async def ask(folder: Path, size: int, clusters: int) -> dict[str, float]:
     return figures
 
 
-async def searched(recall: Recall, questions: Sequence[tuple[str, Meaning]]) -> dict[str, float]:
+async def searched(recall: Recall, questions: Sequence[tuple[str, TextEmbedding]]) -> dict[str, float]:
     taken = []
     for text, meaning in [*questions[:WARM_UP], *questions]:
         started = time.perf_counter()
@@ -220,7 +220,7 @@ async def inserted(recall: Recall, given: Given, clusters: int) -> float:
     fresh = [passage(5_000_000 + place, some) for place, some in enumerate(words)]
     for one, some, vector in zip(fresh, words, points(2, 0, clusters, INSERTED), strict=True):
         pieces = tuple("\u2581" + WORDS[word] for word in some)
-        given.meanings[passage_builder.embedded(one)] = Meaning(vector.tobytes(), TOKENS[some].tobytes(), pieces)
+        given.meanings[passage_builder.embedded(one)] = TextEmbedding(vector.tobytes(), TOKENS[some].tobytes(), pieces)
     started = time.perf_counter()
     for place in range(0, INSERTED, SESSION):
         await recall.keep(fresh[place : place + SESSION])

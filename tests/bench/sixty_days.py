@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import by_the_system, told_by
 from lethe_app.domain.memory import MemoryType
 from lethe_app.paths import Paths
@@ -41,7 +41,7 @@ PERSONAS = {
 class Life:
     """One home and its clock."""
 
-    def __init__(self, house: House, clock: Clock) -> None:
+    def __init__(self, house: AppServices, clock: Clock) -> None:
         self.house, self.clock = house, clock
         self.spent = Counter[int]()
         self.day = 0
@@ -104,7 +104,7 @@ async def measure(*, by_meaning: bool) -> tuple[list[tuple[str, object]], dict[s
     return [*rows, ("seconds", time.perf_counter() - began)], figures
 
 
-async def sixty(house: House, clock: Clock, script: Path) -> tuple[list[tuple[str, object]], dict[str, float]]:
+async def sixty(house: AppServices, clock: Clock, script: Path) -> tuple[list[tuple[str, object]], dict[str, float]]:
     """Live all of it."""
     await house.preferences.set(user_persona="tomas", agent_day_tokens=0, agent_day_minutes=0, dreams_apply=True)
     await change_persona(house, MIRA, agent_mode=True, agent_tasks=TASKS)

@@ -16,7 +16,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe
-from lethe_app.llm.protocol import Chunk, Reading
+from lethe_app.llm.protocol import Chunk, PrefillProgress
 from tests.bench.report import arguments, show
 
 TRIES = 8
@@ -44,7 +44,9 @@ async def measure() -> dict[str, float]:
     for number in range(TRIES):
         speaking.append(await stopped_after(client, STORY, lambda report: isinstance(report, Chunk), 0.05))
         long = f"{number} " + "The river flows on and on past the mill. " * 500
-        reading.append(await stopped_after(client, long, lambda report: isinstance(report, Reading), 0.1 + number * 0.13))
+        reading.append(
+            await stopped_after(client, long, lambda report: isinstance(report, PrefillProgress), 0.1 + number * 0.13)
+        )
     await client.close()
     return {
         "speaking_ms": statistics.median(speaking),

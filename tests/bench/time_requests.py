@@ -18,10 +18,10 @@ from pathlib import Path
 from uuid import UUID
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import Recollection, Way
+from lethe_app.domain.recall import RecallWay, Recollection
 from lethe_app.paths import Paths
 from tests.bench._half_year import NOW, ORDINARY, REQUESTS, TALKS, Request
 from tests.bench.report import arguments, show
@@ -35,7 +35,7 @@ PERSONA = "mira-test"
 SEARCHED = 10
 
 
-async def settled(home: Path) -> House:
+async def settled(home: Path) -> AppServices:
     """A house with all the talks, found by meaning."""
     paths = Paths.standard(home)
     paths.personas.mkdir(parents=True)
@@ -48,7 +48,7 @@ async def settled(home: Path) -> House:
     return house
 
 
-async def remembered(house: House) -> dict[UUID, str]:
+async def remembered(house: AppServices) -> dict[UUID, str]:
     """Store the talks; the day of each by its id."""
     days: dict[UUID, str] = {}
     for talk in TALKS:
@@ -65,7 +65,7 @@ def of_talks(found: list[Recollection], days: dict[UUID, str]) -> list[str]:
     return [days[one.memory] for one in found if one.category is MemoryType.CHAT_SESSION and one.memory in days]
 
 
-async def measured(house: House, days: dict[UUID, str], request: Request) -> tuple[Counter[str], list[str], str]:
+async def measured(house: AppServices, days: dict[UUID, str], request: Request) -> tuple[Counter[str], list[str], str]:
     """What one request counts for, the days it brought into the prompt, and the remark."""
     search = of_talks(await house.brain.search(PERSONA, request.text, SEARCHED), days)
     memory = await house.brain.would_recall(PERSONA, request.text)
@@ -98,7 +98,7 @@ async def run() -> tuple[list[tuple[str, object]], dict[str, float]]:
                     print(f"  {request.text}  wanted {request.wanted}, got {inserted} {remark}")
             for text in ORDINARY:
                 memory = await house.brain.would_recall(PERSONA, text)
-                quiet = not memory.remark and all(one.way is not Way.TIME for one in memory.recalled)
+                quiet = not memory.remark and all(one.way is not RecallWay.TIME for one in memory.recalled)
                 figures["quiet"] += quiet
                 if not quiet:
                     print(f"  not a request: {text}")

@@ -23,12 +23,12 @@ from uuid import UUID
 import llama_cpp
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
-from lethe_app.services.events import Finished, Said
+from lethe_app.services.events import Finished, ReplyText
 from lethe_app.storage.files.json_files import write_model
 from tests.bench.report import arguments, show
 
@@ -75,14 +75,14 @@ class Recorder:
         return self.client.generate(prompt, sampler, most, stop, **how)
 
 
-async def our_turn(house: House, session: UUID, line: str) -> Measured:
+async def our_turn(house: AppServices, session: UUID, line: str) -> Measured:
     """From Enter to the last word."""
     began = time.perf_counter()
     first = last = 0.0
     tokens = 0
     async with aclosing(house.chat.send(session, line)) as events:
         async for event in events:
-            if isinstance(event, Said):
+            if isinstance(event, ReplyText):
                 last = time.perf_counter()
                 first = first or last
             elif isinstance(event, Finished):
@@ -111,7 +111,7 @@ def prime(model: llama_cpp.Llama, told: str) -> None:
         model.create_completion(model.tokenize(told.encode(), add_bos=False, special=True), max_tokens=1)
 
 
-async def settled(house: House) -> None:
+async def settled(house: AppServices) -> None:
     """Ours has read ahead and computes nothing any more."""
     await asyncio.sleep(MOMENT)
     task = house._ahead._task
@@ -119,13 +119,13 @@ async def settled(house: House) -> None:
         await asyncio.wait([task], timeout=PATIENCE)
 
 
-async def newest_reply(house: House, session: UUID) -> str:
+async def newest_reply(house: AppServices, session: UUID) -> str:
     """What the persona said last."""
     count = len(await house.sessions.outline(session))
     return (await house.sessions.page(session, count - 1, 1))[0].content
 
 
-async def compare(house: House, bare: llama_cpp.Llama) -> list[tuple[Measured, Measured]]:
+async def compare(house: AppServices, bare: llama_cpp.Llama) -> list[tuple[Measured, Measured]]:
     """(ours, bare) for every line of a new conversation."""
     before = ""
     recorder = Recorder(house.chat._client)

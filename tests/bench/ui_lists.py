@@ -32,7 +32,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView, QTableView
 
 from lethe_app.app import build, run
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -182,7 +182,7 @@ async def furnish(paths: Paths) -> None:
 class Bench:
     """One window, measured in turn."""
 
-    def __init__(self, window: MainWindow, house: House, heart: Heart) -> None:
+    def __init__(self, window: MainWindow, house: AppServices, heart: Heart) -> None:
         self._window, self._house, self._heart = window, house, heart
         self.rows: list[tuple[str, object]] = []
         self.opened: list[float] = []
@@ -378,13 +378,13 @@ def main() -> None:
         window.show()
         bench: list[Bench] = []
 
-        async def house() -> House:
+        async def house() -> AppServices:
             made = await build(paths, engine="echo")
             await made.preferences.set(welcomed=True, last_persona=PERSONA, model_path=str(script))
             asyncio.get_running_loop().create_task(measure(made))
             return made
 
-        async def measure(made: House) -> None:
+        async def measure(made: AppServices) -> None:
             try:
                 await until(lambda: window.windowTitle().startswith("Mira"))
                 await asyncio.sleep(1.0)

@@ -12,9 +12,9 @@ from uuid import UUID
 
 from lethe_app.brain.lore.compiled import Lore
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import Turn
+from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.text.scan_window import Line, Window
+from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World, WorldEntry
 from tests.bench.report import arguments, show
 
@@ -41,15 +41,15 @@ def book(random: Random) -> tuple[World, list[str]]:
     return World(name="bench", scan_depth=MESSAGES, entries=entries), keys
 
 
-def windows(random: Random, keys: list[str]) -> Iterator[Window]:
+def windows(random: Random, keys: list[str]) -> Iterator[ScanWindow]:
     """Conversations, each with other words."""
     common = [word(random, random.choice((1, 1, 2))) for _ in range(3000)]
     while True:
         lines = [
-            Line(" ".join(random.choice(keys if random.random() < NAMED else common) for _ in range(WORDS)) + " — “yes”.")
+            WindowLine(" ".join(random.choice(keys if random.random() < NAMED else common) for _ in range(WORDS)) + " — “yes”.")
             for _ in range(MESSAGES)
         ]
-        yield Window(lines[0], tuple(lines[1:]))
+        yield ScanWindow(lines[0], tuple(lines[1:]))
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
     world, keys = book(random)
     builds = [Lore([world]).build_seconds * 1000 for _ in range(3)]
     lore = Lore([world])
-    turn = Turn("turn", 1, MESSAGES, datetime.now(UTC), "seed")
+    turn = EvaluationTurn("turn", 1, MESSAGES, datetime.now(UTC), "seed")
     fresh, again, fired = [], [], 0
     gc.collect()
     for _, window in zip(range(RUNS), windows(random, keys), strict=False):

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_OID, uuid5
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_guard.claims import Claim
 from lethe_app.brain.fact_guard.guard import CheckedClaim, check_claim
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 DAY = datetime(2026, 11, 23, 20, tzinfo=UTC)
@@ -35,11 +35,11 @@ def one(text: str, quote: str, fact: str, about: str = "Tom") -> Case:
     return Case((f"Tom: {text}",), 1, quote, about, fact)
 
 
-def said(*lines: str) -> list[Said]:
+def said(*lines: str) -> list[Utterance]:
     """“Tom: Hello.” as something said, a minute apart."""
     pairs = [line.partition(": ")[::2] for line in lines]
     return [
-        Said(
+        Utterance(
             uuid5(NAMESPACE_OID, f"{number} {text}"),
             Role.ASSISTANT if name in {"Mira", "ミラ"} else Role.USER,
             name,

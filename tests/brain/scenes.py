@@ -7,9 +7,9 @@ from uuid import UUID, uuid5
 
 from lethe_app.brain.lore.compiled import Lore
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import Blocked, Evaluation, Fired, Limits, Turn
+from lethe_app.brain.lore.evaluation import Blocked, Evaluation, EvaluationTurn, Fired, LoreLimits
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.text.scan_window import Line, Window
+from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -27,22 +27,22 @@ def world(*entries: WorldEntry, **fields: object) -> World:
     return World.model_validate({"name": "a world", "entries": list(entries), **fields})
 
 
-def window(pending: str = "", *spoken: str) -> Window:
+def window(pending: str = "", *spoken: str) -> ScanWindow:
     """`spoken` is newest first."""
-    return Window(Line(pending), tuple(Line(text) for text in spoken))
+    return ScanWindow(WindowLine(pending), tuple(WindowLine(text) for text in spoken))
 
 
-def turn(number: int = 1, **fields: object) -> Turn:
+def turn(number: int = 1, **fields: object) -> EvaluationTurn:
     values: dict[str, object] = {"id": f"turn {number}", "number": number, "spoken": 100, "moment": MOMENT, "seed": "a session"}
-    return Turn(**{**values, **fields})  # type: ignore[arg-type]
+    return EvaluationTurn(**{**values, **fields})  # type: ignore[arg-type]
 
 
 def wake(
     *worlds: World,
-    said: str | Window = "",
-    at: Turn | None = None,
+    said: str | ScanWindow = "",
+    at: EvaluationTurn | None = None,
     state: LoreState | None = None,
-    limits: Limits | None = None,
+    limits: LoreLimits | None = None,
     lore: Lore | None = None,
 ) -> Evaluation:
     heard = window(said) if isinstance(said, str) else said

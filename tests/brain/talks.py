@@ -5,19 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 LINES = UUID("00000000-0000-0000-0000-00000000d19e")
 EVENING = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
 
 
-def said(name: str, text: str, place: int = 0) -> Said:
+def said(name: str, text: str, place: int = 0) -> Utterance:
     role = Role.USER if name == "Tomas" else Role.ASSISTANT
-    return Said(uuid5(LINES, f"{place} {name}"), role, name, text, EVENING)
+    return Utterance(uuid5(LINES, f"{place} {name}"), role, name, text, EVENING)
 
 
-def talk(*lines: str) -> list[Said]:
+def talk(*lines: str) -> list[Utterance]:
     """Each line is `Name: text`; Tomas is the user."""
     return [said(*line.split(": ", 1), place) for place, line in enumerate(lines)]  # type: ignore[arg-type]
 

@@ -10,50 +10,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.llm_schemas.archive import (
-    Answer,
     Confirmation,
-    Facts,
+    FactsAnswer,
     Goals,
-    Keywords,
+    KeywordsAnswer,
+    LlmAnswer,
     LongSummary,
     MoodChange,
     Relevance,
     Roleplay,
     Settlement,
     Summary,
-    Title,
+    TitleAnswer,
     stands_alone,
     tidy,
 )
 from lethe_app.domain.facts import FactKind
 from lethe_app.errors import ModelError
 from lethe_app.llm.engines.llama_sampling import grammar_of
-from lethe_app.prompt.task_prompts import Errands, Task
+from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts
 
-KINDS: dict[Task, type[Answer]] = {
-    Task.TITLE: Title,
-    Task.SUMMARY: Summary,
-    Task.MERGE: Summary,
-    Task.KEYWORDS: Keywords,
-    Task.GOALS: Goals,
-    Task.RELEVANCE: Relevance,
-    Task.ROLEPLAY: Roleplay,
-    Task.FACTS: Facts,
-    Task.CONFIRM: Confirmation,
-    Task.SETTLE: Settlement,
-    Task.MOOD: MoodChange,
-    Task.RECAP: Summary,
+KINDS: dict[TaskKind, type[LlmAnswer]] = {
+    TaskKind.TITLE: TitleAnswer,
+    TaskKind.SUMMARY: Summary,
+    TaskKind.MERGE: Summary,
+    TaskKind.KEYWORDS: KeywordsAnswer,
+    TaskKind.GOALS: Goals,
+    TaskKind.RELEVANCE: Relevance,
+    TaskKind.ROLEPLAY: Roleplay,
+    TaskKind.FACTS: FactsAnswer,
+    TaskKind.CONFIRM: Confirmation,
+    TaskKind.SETTLE: Settlement,
+    TaskKind.MOOD: MoodChange,
+    TaskKind.RECAP: Summary,
 }
 
 
-@pytest.mark.parametrize("task", Task)
-def test_the_worked_examples_are_answers_we_would_take_as_they_are(task: Task):
-    for _question, answer in Errands(Path(__file__).parent.parent.parent / "resources" / "prompts").of(task).examples:
+@pytest.mark.parametrize("task", TaskKind)
+def test_the_worked_examples_are_answers_we_would_take_as_they_are(task: TaskKind):
+    for _question, answer in TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").of(task).examples:
         assert KINDS[task].read(answer).model_dump() == json.loads(answer)
 
 
 @pytest.mark.parametrize("kind", [*dict.fromkeys(KINDS.values()), LongSummary], ids=lambda kind: kind.__name__)
-def test_every_schema_becomes_a_grammar(kind: type[Answer]):
+def test_every_schema_becomes_a_grammar(kind: type[LlmAnswer]):
     assert "root ::=" in grammar_of(kind.schema_text())
 
 
@@ -89,13 +89,13 @@ def test_tidying_adds_nothing_and_leaves_one_line(text: str):
 
 
 def test_an_object_is_found_between_fences_and_pleasantries():
-    assert Title.read('Sure!\n```json\n{"title": "\\"The green boat.\\""}\n```\nAnything else?').title == "The green boat"
+    assert TitleAnswer.read('Sure!\n```json\n{"title": "\\"The green boat.\\""}\n```\nAnything else?').title == "The green boat"
 
 
 @pytest.mark.parametrize("text", ["", "no object", "{", '{"title": ""}', '{"title": "Certainly!"}', '{"name": "x"}', "[1]"])
 def test_useless_answers_are_refused(text: str):
     with pytest.raises(ValueError):
-        Title.read(text)
+        TitleAnswer.read(text)
 
 
 def test_a_sentence_broken_off_is_left_out():
@@ -126,21 +126,21 @@ GOOD_FACT = {"line": 1, "quote": "I keep bees", "about": "Tomas", "kind": "work"
     ],
 )
 def test_one_fact_that_cannot_be_used_spoils_no_other(bad: object):
-    answer = Facts.read(json.dumps({"facts": [bad, GOOD_FACT]}))
+    answer = FactsAnswer.read(json.dumps({"facts": [bad, GOOD_FACT]}))
 
     assert [fact.fact for fact in answer.facts] == ["Tomas keeps bees."]
     with pytest.raises(ValueError, match="can be used"):
-        Facts.read(json.dumps({"facts": [bad]}))
+        FactsAnswer.read(json.dumps({"facts": [bad]}))
 
 
 def test_a_list_that_ran_out_of_tokens_keeps_the_facts_that_are_whole():
     text = json.dumps({"facts": [GOOD_FACT, GOOD_FACT | {"fact": "Tomas keeps wasps."}]})
 
-    assert [fact.fact for fact in Facts.read(text[:-20]).facts] == ["Tomas keeps bees."]
+    assert [fact.fact for fact in FactsAnswer.read(text[:-20]).facts] == ["Tomas keeps bees."]
 
 
 def test_more_facts_than_allowed_are_cut_and_an_unknown_kind_is_other():
-    answer = Facts.read(json.dumps({"facts": [GOOD_FACT | {"kind": "bees"}] * 12}))
+    answer = FactsAnswer.read(json.dumps({"facts": [GOOD_FACT | {"kind": "bees"}] * 12}))
 
     assert [fact.kind for fact in answer.facts] == [FactKind.OTHER] * 8
 
@@ -154,7 +154,7 @@ def test_a_plan_too_long_is_left_out():
 def test_a_summary_that_ran_out_of_tokens_is_kept_as_far_as_it_came():
     assert Summary.read('{"paragraphs": ["Tomas came much too late. He had').text == "Tomas came much too late."
     with pytest.raises(ValueError):
-        Facts.read('{"facts": [{"line": 1, "fact": "Tomas doesn')
+        FactsAnswer.read('{"facts": [{"line": 1, "fact": "Tomas doesn')
 
 
 def test_a_summary_says_nothing_twice_and_one_that_goes_round_in_circles_is_refused():
@@ -172,9 +172,14 @@ def test_lines_broken_inside_a_string_are_no_trouble():
 
 
 def test_keywords_are_distinct_and_enough():
-    assert Keywords.read('{"keywords": ["boat", "Boat", "rope", "tide", "Luis"]}').keywords == ["boat", "rope", "tide", "Luis"]
+    assert KeywordsAnswer.read('{"keywords": ["boat", "Boat", "rope", "tide", "Luis"]}').keywords == [
+        "boat",
+        "rope",
+        "tide",
+        "Luis",
+    ]
     with pytest.raises(ValueError, match="too few"):
-        Keywords.read('{"keywords": ["boat", "Boat", "BOAT", "rope"]}')
+        KeywordsAnswer.read('{"keywords": ["boat", "Boat", "BOAT", "rope"]}')
 
 
 @pytest.mark.parametrize(("felt", "stars"), [(1, 1), (3, 1), (4, 2), (5, 2), (6, 3), (7, 3), (8, 4), (9, 4), (10, 5)])
@@ -183,7 +188,7 @@ def test_relevance_is_brought_down_to_five_steps(felt: int, stars: int):
 
 
 def test_a_fact_is_one_sentence():
-    answer = Facts.read(json.dumps({"facts": [GOOD_FACT | {"fact": "Tomas met Dr. Vale in Leeds. He liked her"}]}))
+    answer = FactsAnswer.read(json.dumps({"facts": [GOOD_FACT | {"fact": "Tomas met Dr. Vale in Leeds. He liked her"}]}))
 
     assert answer.facts[0].fact == "Tomas met Dr. Vale in Leeds."
 

@@ -7,19 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.llm_schemas.archive import Answer
-from lethe_app.brain.llm_schemas.web import Enough, Finding, Merged, Outline, Report, Topic, Topics, WantsSearch
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
+from lethe_app.brain.llm_schemas.web import (
+    Enough,
+    Merged,
+    Outline,
+    PageSummaryAnswer,
+    ReportAnswer,
+    TopicAnswer,
+    Topics,
+    WantsSearch,
+)
 from lethe_app.llm.engines.llama_sampling import grammar_of
-from lethe_app.prompt.task_prompts import Errands
+from lethe_app.prompt.task_prompts import TaskPrompts
 
-SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
-KINDS: dict[str, type[Answer]] = {
+SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts")
+KINDS: dict[str, type[LlmAnswer]] = {
     "topics": Topics,
     "merge_pages": Merged,
     "wants_search": WantsSearch,
     "plan": Outline,
-    "finding": Finding,
-    "report": Report,
+    "finding": PageSummaryAnswer,
+    "report": ReportAnswer,
     "enough": Enough,
 }
 
@@ -36,18 +45,20 @@ def test_the_worked_examples_are_answers_we_would_take_as_they_are(name: str):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
-def test_every_schema_becomes_a_grammar(kind: type[Answer]):
+def test_every_schema_becomes_a_grammar(kind: type[LlmAnswer]):
     assert "root ::=" in grammar_of(kind.schema_text())
 
 
 @pytest.mark.parametrize(("urgency", "weight"), [(1, 1), (4, 1), (5, 2), (7, 2), (8, 3), (10, 3)])
 def test_ten_steps_of_urgency_are_three(urgency: int, weight: int):
-    topic = Topic.model_validate({"topic": "Bees", "reason": "Ivo asked for it.", "urgency": urgency, "queries": ["bees"]})
+    topic = TopicAnswer.model_validate(
+        {"topic": "Bees", "reason": "Ivo asked for it.", "urgency": urgency, "queries": ["bees"]}
+    )
 
     assert topic.weight == weight
 
 
 def test_a_finding_that_says_nothing_is_none():
-    assert Finding.read('{"finding": ""}').text == ""
-    assert Finding.read('{"finding": "None."}').text == ""
-    assert Finding.read('{"finding": "The hive gives thirty kilograms"}').text == "The hive gives thirty kilograms."
+    assert PageSummaryAnswer.read('{"finding": ""}').text == ""
+    assert PageSummaryAnswer.read('{"finding": "None."}').text == ""
+    assert PageSummaryAnswer.read('{"finding": "The hive gives thirty kilograms"}').text == "The hive gives thirty kilograms."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.recall.explicit_requests import Topic, topic
+from lethe_app.brain.recall.explicit_requests import RequestedTopic, topic
 from tests.brain.memories import quick
 
 PRESENT = ("Mira", "Tomas")
@@ -102,7 +102,7 @@ def test_of_other_things_nothing_is_meant(text: str):
 def test_every_name_must_stand_there_and_more_than_half_of_the_words():
     asked = topic("What did I tell you about my walk with Otto by the river?", PRESENT)
 
-    assert asked == Topic(frozenset({"otto", "river"}), frozenset({"otto"}))
+    assert asked == RequestedTopic(frozenset({"otto", "river"}), frozenset({"otto"}))
     assert asked.is_met(["We went along the rivers.", "Otto is my neighbour."])
     assert not asked.is_met(["We went along the rivers."])
     assert not asked.is_met(["Otto is my neighbour."])
@@ -111,7 +111,7 @@ def test_every_name_must_stand_there_and_more_than_half_of_the_words():
 def test_of_several_questions_the_last_one_is_meant():
     asked = topic("Do you remember my cat? And what do you know about my sister?", PRESENT)
 
-    assert asked == Topic(frozenset({"sister"}), frozenset())
+    assert asked == RequestedTopic(frozenset({"sister"}), frozenset())
 
 
 @quick

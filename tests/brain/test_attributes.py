@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.brain.fact_rules.extractor import Statement, extract
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 
@@ -16,7 +16,7 @@ MONDAY = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 
 
 def told(*texts: str) -> list[Statement]:
-    return extract([Said(uuid4(), Role.USER, "Tom", text, MONDAY) for text in texts])
+    return extract([Utterance(uuid4(), Role.USER, "Tom", text, MONDAY) for text in texts])
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.recall.decay import faded, over, touched
-from lethe_app.brain.recall.proactive_rules import Rules
+from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
-RULES = Rules()
+RULES = ProactiveRules()
 
 
 def has_faded(held: MemoryUnit) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.brain.summary.digest import LONGEST, Digest, digest, is_roleplay, rolling, summary, title
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.retrieval.passage_builder import summary as cut_into_passages
 from tests.brain.talks import EVENING, KEEPER, PORTO, SMALL_TALK, said, talk
 
@@ -26,7 +26,7 @@ HOSTILE = st.one_of(ANY_TEXT, st.lists(st.one_of(MARKUP, WORDS, ANY_TEXT), max_s
 NAMES = st.sampled_from(["Tomas", "Mira"])
 
 
-def in_order(rows: list[tuple[str, str]]) -> list[Said]:
+def in_order(rows: list[tuple[str, str]]) -> list[Utterance]:
     return [said(name, text, place) for place, (name, text) in enumerate(rows)]
 
 
@@ -50,7 +50,7 @@ def is_in_order(part: str, whole: str) -> bool:
     return all(letter in rest for letter in part)
 
 
-def long_talk(lines: int) -> list[Said]:
+def long_talk(lines: int) -> list[Utterance]:
     places = ["Porto", "Lisbon", "Faro", "Braga", "Coimbra", "Evora", "Sines", "Tavira"]
     return [
         said("Tomas", f"My cousin number {place} moved to {places[place % 8]} in {1900 + place}.", place)
@@ -401,7 +401,7 @@ def test_a_rolling_summary_takes_up_one_that_a_model_wrote():
 
 @given(TALKS, st.integers(0, 400))
 @settings(max_examples=150)
-def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Said], longest: int):
+def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Utterance], longest: int):
     made = digest(lines, longest=longest)
 
     assert len(made.summary) <= longest
@@ -414,7 +414,7 @@ def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Said], long
 
 @given(TALKS, HOSTILE, st.integers(0, 300))
 @settings(max_examples=150)
-def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Said], before: str, longest: int):
+def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Utterance], before: str, longest: int):
     told = rolling(lines, before, longest)
 
     assert len(told) <= longest
@@ -423,7 +423,7 @@ def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Said], before:
 
 @given(TALKS)
 @settings(max_examples=150)
-def test_every_quotation_was_said_in_that_order(lines: list[Said]):
+def test_every_quotation_was_said_in_that_order(lines: list[Utterance]):
     texts = [letters(line.text) for line in lines]
 
     for report in summary(lines).splitlines():
@@ -433,7 +433,7 @@ def test_every_quotation_was_said_in_that_order(lines: list[Said]):
 
 @given(PLAIN_TALKS)
 @settings(max_examples=150)
-def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Said]):
+def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Utterance]):
     texts = [letters(line.text) for line in lines]
 
     for report in summary(lines).splitlines():

@@ -24,13 +24,13 @@ from lethe_app.brain.dreams.consolidation import (
 )
 from lethe_app.brain.dreams.corrections import Strength
 from lethe_app.brain.dreams.preferences import FIRM, Remark, anti_pattern, firm, is_delicate, preference, wishes
-from lethe_app.brain.llm_schemas.archive import Answer
-from lethe_app.brain.llm_schemas.dreams import Avoided, HeardWishes, Sorted
-from lethe_app.domain.agent_runs import Change
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
+from lethe_app.brain.llm_schemas.dreams import Avoided, Sorted, StatedPreferences
+from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, Kept, Records
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.prompt.task_prompts import Errands
+from lethe_app.prompt.task_prompts import TaskPrompts
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = ("Mira", "Tomas")
@@ -40,7 +40,7 @@ def note(content: str, **fields: object) -> MemoryUnit:
     return MemoryUnit.model_validate({"content": content, "made_by": "journal", "added": NOON, "last_trigger": NOON, **fields})
 
 
-def made(decision: Decision, *group: Kept) -> list[Change]:
+def made(decision: Decision, *group: Kept) -> list[RecordedChange]:
     return changes_of(decision, group, "mira", None, NOON, NAMES)
 
 
@@ -279,9 +279,9 @@ def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
     assert FIRM in memory.tags
 
 
-@pytest.mark.parametrize(("errand", "answer"), [("dream", Sorted), ("infer", HeardWishes), ("avoid", Avoided)])
-def test_the_worked_examples_are_answers_of_the_right_shape(errand: str, answer: type[Answer]):
-    examples = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts").of(errand).examples
+@pytest.mark.parametrize(("errand", "answer"), [("dream", Sorted), ("infer", StatedPreferences), ("avoid", Avoided)])
+def test_the_worked_examples_are_answers_of_the_right_shape(errand: str, answer: type[LlmAnswer]):
+    examples = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").of(errand).examples
 
     assert examples
     for _question, said in examples:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.brain.fact_rules.extractor import extract
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 WHEN = datetime(2026, 3, 4, 20, tzinfo=UTC)
@@ -18,7 +18,8 @@ def learnt(*texts: str) -> list[str]:
     """Return what the last message tells; the messages alternate and end with the user's."""
     roles = [Role.USER if place % 2 == 0 else Role.ASSISTANT for place in range(len(texts))][::-1]
     lines = [
-        Said(uuid4(), role, "Ana" if role is Role.USER else "Nora", text, WHEN) for role, text in zip(roles, texts, strict=True)
+        Utterance(uuid4(), role, "Ana" if role is Role.USER else "Nora", text, WHEN)
+        for role, text in zip(roles, texts, strict=True)
     ]
     return [one.text for one in extract(lines) if lines[-1].id in one.messages]
 

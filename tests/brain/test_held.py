@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from lethe_app.brain.recall.decay import is_prunable
-from lethe_app.brain.recall.memory_set import Held
+from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.proactive_rules import WAITING
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -31,7 +31,7 @@ units = some.builds(
 homes = some.lists(units, max_size=12, unique_by=lambda unit: unit.guid)
 
 
-def agree(held: Held, memories: list[MemoryUnit]) -> bool:
+def agree(held: MemorySet, memories: list[MemoryUnit]) -> bool:
     """Is every part of it what a look at each memory finds, in the same order?"""
     return (
         list(held) == memories
@@ -48,14 +48,14 @@ def agree(held: Held, memories: list[MemoryUnit]) -> bool:
 
 @given(homes)
 def test_every_part_is_what_a_look_at_each_finds(memories: list[MemoryUnit]):
-    assert agree(Held(memories), memories)
+    assert agree(MemorySet(memories), memories)
 
 
 @given(homes, some.data())
 def test_after_any_touch_and_loss_too(memories: list[MemoryUnit], data: some.DataObject):
     guids = [one.guid for one in memories]
     named = data.draw(some.sets(some.sampled_from(guids)) if guids else some.just(set()))
-    before = Held(memories)
+    before = MemorySet(memories)
 
     touched = before.touched(named, MOMENT)
     left = touched.without(named)
@@ -64,7 +64,7 @@ def test_after_any_touch_and_loss_too(memories: list[MemoryUnit], data: some.Dat
     assert [one.trigger_count for one in touched] == counts
     assert agree(touched, list(touched))
     assert touched.is_same_but_touched(before)
-    assert not memories or not Held(memories).is_same_but_touched(before)
+    assert not memories or not MemorySet(memories).is_same_but_touched(before)
     assert agree(left, [one for one in memories if one.guid not in named])
     assert before.some(named) == [one for one in memories if one.guid in named]
     assert agree(before, memories)
@@ -85,7 +85,7 @@ def test_after_any_change_it_is_as_if_all_had_been_read_again(
     ]
     new = [one for one in others if one.guid not in known]
 
-    kept = Held(memories).kept([*rewritten, *new], named | {one.guid for one in new})
+    kept = MemorySet(memories).kept([*rewritten, *new], named | {one.guid for one in new})
 
     there = {one.guid: one for one in [*(one for one in memories if one.guid not in named), *rewritten, *new]}
     assert dict(kept.by_guid) == there

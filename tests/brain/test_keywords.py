@@ -10,7 +10,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.lore.keyword_matcher import PATTERNS_SECONDS, Keyword, Keywords
+from lethe_app.brain.lore.keyword_matcher import PATTERNS_SECONDS, Keyword, KeywordMatcher
 from lethe_app.brain.lore.regex_keywords import read_expression
 from lethe_app.brain.vocabulary.normalize import fold
 
@@ -20,7 +20,7 @@ quick = settings(max_examples=150, database=None)
 def found(text: str, *keywords: Keyword | str) -> list[str]:
     """The texts of the keywords that are in it."""
     keys = [Keyword(each) if isinstance(each, str) else each for each in keywords]
-    (numbers,) = Keywords(keys).find([text])
+    (numbers,) = KeywordMatcher(keys).find([text])
     return [keys[number].text for number in sorted(numbers)]
 
 
@@ -102,7 +102,7 @@ def test_case_counts_only_where_it_is_asked_for():
 def test_keywords_that_differ_only_in_how_they_are_looked_for_are_kept_apart():
     keys = [Keyword("King"), Keyword("king"), Keyword("king", whole_word=False), Keyword("King", case_sensitive=True)]
 
-    assert Keywords(keys).find(["kingdom", "king", "King"]) == [{2}, {0, 1, 2}, {0, 1, 2, 3}]
+    assert KeywordMatcher(keys).find(["kingdom", "king", "King"]) == [{2}, {0, 1, 2}, {0, 1, 2, 3}]
 
 
 def test_every_one_of_overlapping_keywords_is_found():
@@ -164,7 +164,7 @@ def slowly(keyword: Keyword, text: str) -> bool:
 def test_all_keywords_at_once_are_found_as_each_by_itself(keywords: list[Keyword], said: list[str]):
     expected = [{number for number, keyword in enumerate(keywords) if slowly(keyword, text)} for text in said]
 
-    assert Keywords(keywords).find(said) == expected
+    assert KeywordMatcher(keywords).find(said) == expected
 
 
 @quick
@@ -233,7 +233,7 @@ def test_slashes_alone_make_no_expression(key: str):
     ],
 )
 def test_a_broken_or_hostile_expression_matches_nothing_and_is_reported(key: str):
-    keywords = Keywords([Keyword("king"), Keyword(key)])
+    keywords = KeywordMatcher([Keyword("king"), Keyword(key)])
 
     assert keywords.find(["aaa king xxx (((" + key]) == [{0}]
     assert keywords.problems.keys() == {1}
@@ -241,11 +241,11 @@ def test_a_broken_or_hostile_expression_matches_nothing_and_is_reported(key: str
 
 @pytest.mark.parametrize("key", [r"/\(?xmas\)?/", r"/\d{4}-\d{2}-\d{2}/", "/king.{0,200}castle/", "/[(][?]x/", "/[]x]/"])
 def test_a_harmless_expression_is_not_taken_for_a_hostile_one(key: str):
-    assert Keywords([Keyword(key)]).problems == {}
+    assert KeywordMatcher([Keyword(key)]).problems == {}
 
 
 def test_an_expression_that_never_ends_is_stopped_left_out_and_reported():
-    keywords = Keywords([Keyword(r"/^(a|aa|a?)+$/"), Keyword("/b/")])
+    keywords = KeywordMatcher([Keyword(r"/^(a|aa|a?)+$/"), Keyword("/b/")])
     text = "a" * 60 + "b"
 
     start = time.thread_time()
@@ -259,14 +259,14 @@ def test_an_expression_that_never_ends_is_stopped_left_out_and_reported():
 
 
 def test_an_expression_that_fails_in_an_older_message_counts_in_none():
-    keywords = Keywords([Keyword(r"/^(a|aa|a?)+$/")])
+    keywords = KeywordMatcher([Keyword(r"/^(a|aa|a?)+$/")])
 
     assert keywords.find(["aaa"]) == [{0}]
     assert keywords.find(["aaa", "a" * 60 + "b"]) == [set(), set()]
 
 
 def test_a_hundred_expressions_that_never_end_do_not_take_a_hundred_times_as_long():
-    keywords = Keywords([Keyword(f"/^(a|aa|a?)+$|{number}z/") for number in range(100)] + [Keyword("king")])
+    keywords = KeywordMatcher([Keyword(f"/^(a|aa|a?)+$|{number}z/") for number in range(100)] + [Keyword("king")])
 
     start = time.thread_time()
     (result, *_) = keywords.find(["a" * 60 + "b king"] * 20)
@@ -279,7 +279,7 @@ def test_a_hundred_expressions_that_never_end_do_not_take_a_hundred_times_as_lon
 
 def test_expressions_that_came_too_late_are_tried_again_in_the_next_search():
     hostile = [Keyword(f"/^(a|aa|a?)+$|{number}z/") for number in range(7)]
-    keywords = Keywords([*hostile, Keyword("/king/")])
+    keywords = KeywordMatcher([*hostile, Keyword("/king/")])
     text = "a" * 60 + "b king"
 
     for _ in range(8):
@@ -292,6 +292,6 @@ def test_expressions_that_came_too_late_are_tried_again_in_the_next_search():
 @quick
 @given(st.text(st.sampled_from(r"ab(|)[]{}0123,*+?\^$.:<>=!-/kuPdwx'#&~"), max_size=20), st.text("ab01 (", max_size=20))
 def test_no_expression_whatsoever_raises_anything(pattern: str, text: str):
-    keywords = Keywords([Keyword(f"/{pattern}/"), Keyword(pattern)])
+    keywords = KeywordMatcher([Keyword(f"/{pattern}/"), Keyword(pattern)])
 
     assert len(keywords.find([text, pattern])) == 2

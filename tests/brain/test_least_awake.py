@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.lore.compiled import Lore
-from lethe_app.brain.lore.evaluation import Limits
+from lethe_app.brain.lore.evaluation import LoreLimits
 from tests.brain.memories import quick
 from tests.brain.scenes import entry, names, one, reasons, turn, wake, window, world
 
@@ -73,7 +73,7 @@ def test_what_wakes_late_wakes_others_by_its_text():
 def test_the_other_rules_hold_there_too():
     book = world(entry("king", enabled=False), entry("queen", content="word " * 50), entry("page"), scan_depth=1, least_awake=2)
 
-    evaluation = wake(book, said=window("Well?", *TALK), limits=Limits(tokens=9, count=lambda text: len(text.split())))
+    evaluation = wake(book, said=window("Well?", *TALK), limits=LoreLimits(tokens=9, count=lambda text: len(text.split())))
 
     assert names(evaluation) == ["page"]
     assert reasons(evaluation) == {"king": "disabled", "queen": "budget"}

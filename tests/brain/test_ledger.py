@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.facts.merge import (
+    FactRelation,
     Near,
-    Relation,
     is_forgotten,
     restore,
     rival,
@@ -55,7 +55,7 @@ def test_a_session_archived_again_changes_nothing():
     again = fact("Tomas lives in Oslo.", "spring", days_old=100)
 
     assert settle(again, [(OSLO, 0.0)]) == []
-    assert settle(again, [(OSLO, 0.0)], Relation.SAME) == []
+    assert settle(again, [(OSLO, 0.0)], FactRelation.SAME) == []
 
 
 def test_without_a_session_its_messages_say_whether_it_was_said_anew():
@@ -84,7 +84,7 @@ def test_the_same_words_are_the_same_although_the_vectors_disagree():
 def test_the_better_writer_words_it(old: MadeBy, new: MadeBy, wording: str):
     held = OSLO.model_copy(update={"made_by": old})
 
-    (after,) = settle(fact("Tomas is an Oslo resident.", "summer", made_by=new), [(held, 0.1)], Relation.SAME)
+    (after,) = settle(fact("Tomas is an Oslo resident.", "summer", made_by=new), [(held, 0.1)], FactRelation.SAME)
 
     assert after.fact == wording
 
@@ -92,8 +92,8 @@ def test_the_better_writer_words_it(old: MadeBy, new: MadeBy, wording: str):
 # --- changes ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("relation", [Relation.UPDATE, Relation.CONTRADICTION])
-def test_a_change_supersedes_and_inherits_the_sessions(relation: Relation):
+@pytest.mark.parametrize("relation", [FactRelation.UPDATE, FactRelation.CONTRADICTION])
+def test_a_change_supersedes_and_inherits_the_sessions(relation: FactRelation):
     old, new = settle(ROME, [(OSLO, 0.2)], relation)
 
     assert (old.guid, old.superseded, old.superseded_by) == (OSLO.guid, True, ROME.guid)
@@ -105,19 +105,19 @@ def test_a_change_supersedes_and_inherits_the_sessions(relation: Relation):
 def test_what_is_pinned_or_the_users_own_stays_beside_a_change(fields: dict[str, object]):
     held = OSLO.model_copy(update=fields)
 
-    assert settle(ROME, [(held, 0.2)], Relation.UPDATE) == [ROME]
+    assert settle(ROME, [(held, 0.2)], FactRelation.UPDATE) == [ROME]
 
 
 def test_the_user_supersedes_anything():
     own = ROME.model_copy(update={"made_by": MadeBy.USER})
 
-    old, _new = settle(own, [(OSLO.model_copy(update={"pinned": True}), 0.2)], Relation.UPDATE)
+    old, _new = settle(own, [(OSLO.model_copy(update={"pinned": True}), 0.2)], FactRelation.UPDATE)
 
     assert old.superseded_by == ROME.guid
 
 
 def test_an_older_saying_archived_late_does_not_replace_the_newer_one():
-    old, new = settle(OSLO, [(ROME, 0.2)], Relation.UPDATE)
+    old, new = settle(OSLO, [(ROME, 0.2)], FactRelation.UPDATE)
 
     assert (old.guid, old.superseded_by) == (OSLO.guid, ROME.guid)
     assert (new.guid, new.superseded) == (ROME.guid, False)
@@ -125,17 +125,17 @@ def test_an_older_saying_archived_late_does_not_replace_the_newer_one():
 
 
 def test_what_was_superseded_does_not_come_back_from_the_same_session():
-    gone, holds = settle(ROME, [(OSLO, 0.2)], Relation.UPDATE)
+    gone, holds = settle(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
     again = fact("Tomas lives in Oslo.", "spring", days_old=100)
 
-    assert settle(again, [(gone, 0.0), (holds, 0.2)], Relation.UPDATE) == []
+    assert settle(again, [(gone, 0.0), (holds, 0.2)], FactRelation.UPDATE) == []
 
 
 def test_what_was_superseded_holds_again_when_it_is_said_anew():
-    gone, holds = settle(ROME, [(OSLO, 0.2)], Relation.UPDATE)
+    gone, holds = settle(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
     back = fact("Tomas lives in Oslo.", "winter")
 
-    left, returned = settle(back, [(gone, 0.0), (holds, 0.2)], Relation.UPDATE)
+    left, returned = settle(back, [(gone, 0.0), (holds, 0.2)], FactRelation.UPDATE)
 
     assert (left.guid, left.superseded_by) == (ROME.guid, back.guid)
     assert not returned.superseded
@@ -184,7 +184,7 @@ def test_the_nearest_one_that_holds_is_the_rival():
 
 
 def test_a_restored_fact_holds_beside_the_one_that_replaced_it():
-    gone, holds = settle(ROME, [(OSLO, 0.2)], Relation.UPDATE)
+    gone, holds = settle(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
 
     (back,) = restore(gone, [gone, holds])
 
@@ -244,7 +244,7 @@ PLACES = ["Oslo", "Rome", "Bern"]
 
 
 @st.composite
-def sayings(draw: st.DrawFn) -> list[tuple[ExtractedFact, Relation | None]]:
+def sayings(draw: st.DrawFn) -> list[tuple[ExtractedFact, FactRelation | None]]:
     """Facts of four days, a session each, in the order in which they are archived, which need not be that of the days."""
     days = draw(st.lists(st.integers(0, 3), min_size=1, max_size=9))
     return [
@@ -257,13 +257,13 @@ def sayings(draw: st.DrawFn) -> list[tuple[ExtractedFact, Relation | None]]:
                 made_by=draw(st.sampled_from(MadeBy)),
                 pinned=draw(st.sampled_from([False, False, True])),
             ),
-            draw(st.none() | st.sampled_from(Relation)),
+            draw(st.none() | st.sampled_from(FactRelation)),
         )
         for number, day in enumerate(days)
     ]
 
 
-def enter(book: dict[UUID, ExtractedFact], new: ExtractedFact, relation: Relation | None) -> list[ExtractedFact]:
+def enter(book: dict[UUID, ExtractedFact], new: ExtractedFact, relation: FactRelation | None) -> list[ExtractedFact]:
     near: Near = [(each, 0.0 if each.fact == new.fact else 0.06) for each in book.values()]
     changed = settle(new, near, relation)
     book.update({each.guid: each for each in changed})
@@ -273,7 +273,7 @@ def enter(book: dict[UUID, ExtractedFact], new: ExtractedFact, relation: Relatio
 @quick
 @given(sayings(), st.data())
 def test_of_two_facts_one_of_which_replaced_the_other_never_both_hold(
-    said: list[tuple[ExtractedFact, Relation | None]], data: st.DataObject
+    said: list[tuple[ExtractedFact, FactRelation | None]], data: st.DataObject
 ):
     book: dict[UUID, ExtractedFact] = {}
     for new, relation in said:
@@ -294,7 +294,7 @@ def test_of_two_facts_one_of_which_replaced_the_other_never_both_hold(
 
 @quick
 @given(sayings())
-def test_pinned_and_own_facts_fall_to_the_user_alone(said: list[tuple[ExtractedFact, Relation | None]]):
+def test_pinned_and_own_facts_fall_to_the_user_alone(said: list[tuple[ExtractedFact, FactRelation | None]]):
     book: dict[UUID, ExtractedFact] = {}
     for new, relation in said:
         before = dict(book)
@@ -307,7 +307,7 @@ def test_pinned_and_own_facts_fall_to_the_user_alone(said: list[tuple[ExtractedF
 
 @quick
 @given(sayings())
-def test_archiving_a_session_twice_is_archiving_it_once(said: list[tuple[ExtractedFact, Relation | None]]):
+def test_archiving_a_session_twice_is_archiving_it_once(said: list[tuple[ExtractedFact, FactRelation | None]]):
     book: dict[UUID, ExtractedFact] = {}
     for new, relation in said:
         enter(book, new, relation)
@@ -318,7 +318,7 @@ def test_archiving_a_session_twice_is_archiving_it_once(said: list[tuple[Extract
 
 @quick
 @given(sayings())
-def test_archiving_every_session_again_by_the_same_rules_changes_nothing(said: list[tuple[ExtractedFact, Relation | None]]):
+def test_archiving_every_session_again_by_the_same_rules_changes_nothing(said: list[tuple[ExtractedFact, FactRelation | None]]):
     extracted = [new.model_copy(update={"made_by": MadeBy.RULES, "pinned": False}) for new, _relation in said]
     book: dict[UUID, ExtractedFact] = {}
     for new in extracted:

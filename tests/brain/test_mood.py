@@ -11,8 +11,8 @@ from itertools import pairwise
 import pytest
 
 from lethe_app.brain.mood.dynamics import Life
-from lethe_app.brain.mood.model import CHEER, CURIOSITY, ENERGY, OURS, STEPS, Heard, Moodlet, Nudge, news, sentence
-from lethe_app.domain.mood import Cause, Mood
+from lethe_app.brain.mood.model import CHEER, CURIOSITY, ENERGY, OURS, STEPS, Moodlet, MoodMessage, Nudge, news, sentence
+from lethe_app.domain.mood import Mood, MoodCause
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -24,8 +24,8 @@ def life() -> Life:
     return Life(OURS)
 
 
-def said(moment: datetime, text: str = "Hm.", **fields: object) -> Heard:
-    return Heard(text, moment, **fields)  # type: ignore[arg-type]
+def said(moment: datetime, text: str = "Hm.", **fields: object) -> MoodMessage:
+    return MoodMessage(text, moment, **fields)  # type: ignore[arg-type]
 
 
 def talked(life: Life, mood: Mood, messages: int, **fields: object) -> Mood:
@@ -135,7 +135,7 @@ def test_praise_cheers_and_a_question_answered_stills_curiosity(life: Life):
     assert value(praised, "cheer") - value(plain, "cheer") == pytest.approx(0.075)
     assert value(praised, "energy") - value(plain, "energy") == pytest.approx(0.005)
     assert value(asked, "curiosity") - value(plain, "curiosity") == pytest.approx(-0.005)
-    assert praised.feelings["cheer"].why == Cause.PRAISE
+    assert praised.feelings["cheer"].why == MoodCause.PRAISE
 
 
 def test_a_clock_put_back_moves_nothing(life: Life):
@@ -146,9 +146,9 @@ def test_a_clock_put_back_moves_nothing(life: Life):
 
 def test_many_small_moves_are_noticed_together(life: Life):
     mood = talked(life, life.put(life.fresh(NOON), "energy", 0.45, NOON), 3)
-    assert mood.feelings["energy"].why == Cause.HAND
+    assert mood.feelings["energy"].why == MoodCause.HAND
 
-    assert talked(life, mood, 15).feelings["energy"].why == Cause.TALK
+    assert talked(life, mood, 15).feelings["energy"].why == MoodCause.TALK
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -173,7 +173,7 @@ def test_a_conversation_moves_by_one_of_five_steps_and_no_other(life: Life):
     assert value(moved, "cheer") == pytest.approx(0.3)
     assert value(moved, "energy") == pytest.approx(0.85)
     assert value(moved, "curiosity") == 0.5
-    assert moved.feelings["cheer"].why == Cause.SESSION
+    assert moved.feelings["cheer"].why == MoodCause.SESSION
 
 
 def test_an_adjective_does_not_flicker_at_its_edge():
@@ -209,7 +209,7 @@ class Broken(Moodlet):
             raise RuntimeError("broken")
         return float("nan") if self.fault == "nan" else super().after(value, away)
 
-    def heard(self, value: float, heard: Heard) -> Iterable[Nudge]:
+    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         if self.fault == "heard":
             raise RuntimeError("broken")
         return [Nudge(99.0, "it went mad")] if self.fault == "wild" else ()
@@ -228,7 +228,7 @@ def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_l
     words = life.adjectives(mood)
 
     assert set(words) == {"energy", "cheer", "curiosity"}
-    assert mood.feelings["cheer"].why == Cause.PRAISE
+    assert mood.feelings["cheer"].why == MoodCause.PRAISE
     assert [one.id for one in life.moodlets] == ["energy", "cheer", "curiosity"]
     assert len(quiet_log.records) == 1
     quiet_log.records.clear()

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.proactive.selection import PER_SHARED_WORD, Chosen, Evidence, choose, used, waiting
-from lethe_app.brain.recall.proactive_rules import WAITING, Pace, Rules
+from lethe_app.brain.proactive.selection import PER_SHARED_WORD, Chosen, ProactiveEvidence, choose, used, waiting
+from lethe_app.brain.recall.proactive_rules import WAITING, Pace, ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import Way
+from lethe_app.domain.recall import RecallWay
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
-RULES = Rules()
+RULES = ProactiveRules()
 RECENTLY = Pace.fresh(MOMENT)
 LONG_AGO = Pace(messages=4, last_insert=MOMENT - timedelta(minutes=30))
 
@@ -28,10 +28,10 @@ def pick(
     near: Mapping[str, float] | None = None,
     keywords: Mapping[str, str] | None = None,
     pace: Pace = RECENTLY,
-    rules: Rules = RULES,
+    rules: ProactiveRules = RULES,
 ) -> Chosen | None:
     near, keywords = near or {}, keywords or {}
-    evidence = {each.guid: Evidence(near.get(each.name), keywords.get(each.name, "")) for each in held}
+    evidence = {each.guid: ProactiveEvidence(near.get(each.name), keywords.get(each.name, "")) for each in held}
     return choose(held, evidence, said, pace, rules, MOMENT)
 
 
@@ -65,8 +65,8 @@ def test_a_memory_waits_while_it_is_fresh_due_and_switched_on(held: MemoryUnit, 
 
 
 def test_none_wait_where_they_are_switched_off():
-    assert waiting([natural("any")], MOMENT, Rules(disable_eurekas=True)) == []
-    assert pick(forced("any"), said="Any news?", pace=LONG_AGO, rules=Rules(disable_eurekas=True)) is None
+    assert waiting([natural("any")], MOMENT, ProactiveRules(disable_eurekas=True)) == []
+    assert pick(forced("any"), said="Any news?", pace=LONG_AGO, rules=ProactiveRules(disable_eurekas=True)) is None
 
 
 # --- relevance --------------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def test_the_nearest_wins_although_a_newer_one_is_near_enough():
 
     assert name_of(chosen) == "nearer"
     assert chosen is not None
-    assert chosen.way is Way.NATURAL
+    assert chosen.way is RecallWay.NATURAL
     assert [(reason.what, reason.value) for reason in chosen.because] == [("the message is near to it", 0.03)]
 
 
@@ -130,7 +130,7 @@ def test_the_most_important_forced_one_comes_after_enough_messages_and_minutes()
 
     assert name_of(chosen) == "major"
     assert chosen is not None
-    assert chosen.way is Way.FORCED
+    assert chosen.way is RecallWay.FORCED
 
 
 @pytest.mark.parametrize("pace", [
@@ -157,7 +157,7 @@ def test_whoever_asks_for_news_gets_the_most_important_whatever_the_spacing():
 
     assert name_of(chosen) == "major"
     assert chosen is not None
-    assert (chosen.way, chosen.because[0].what) == (Way.NEWS, "the user asked: “whats new”")
+    assert (chosen.way, chosen.because[0].what) == (RecallWay.NEWS, "the user asked: “whats new”")
 
 
 def test_one_whose_time_has_come_goes_before_the_news():
@@ -210,7 +210,9 @@ distances = st.none() | st.floats(0, 0.3)
 @given(memories(), st.data())
 def test_the_best_one_wins_in_whatever_order_they_come(held: list[MemoryUnit], data: st.DataObject):
     ready = waiting(held, MOMENT, RULES)
-    evidence = {each.guid: Evidence(data.draw(distances), data.draw(st.sampled_from(["", "", "fog"]))) for each in ready}
+    evidence = {
+        each.guid: ProactiveEvidence(data.draw(distances), data.draw(st.sampled_from(["", "", "fog"]))) for each in ready
+    }
     said, pace = data.draw(messages), data.draw(st.sampled_from([RECENTLY, LONG_AGO]))
     shuffled = Random(data.draw(st.integers(0, 9))).sample(ready, len(ready))
 
@@ -222,13 +224,13 @@ def test_the_best_one_wins_in_whatever_order_they_come(held: list[MemoryUnit], d
         return
     assert chosen.memory in ready
     assert chosen.because
-    if chosen.way is Way.NATURAL:
+    if chosen.way is RecallWay.NATURAL:
         assert_best(chosen.memory, evidence)
-    elif chosen.way is Way.FORCED:
+    elif chosen.way is RecallWay.FORCED:
         assert chosen.memory.priority == max(each.priority for each in ready if each.insertion != MemoryInsertion.NATURAL)
 
 
-def assert_best(best: MemoryUnit, evidence: Mapping[UUID, Evidence]) -> None:
+def assert_best(best: MemoryUnit, evidence: Mapping[UUID, ProactiveEvidence]) -> None:
     """No other one has a keyword where it has none, or is nearer by more than titles and force can make up for."""
     own = evidence[best.guid]
     if any(each.keyword for each in evidence.values()):

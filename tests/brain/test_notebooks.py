@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from lethe_app.brain.dialogue.confirmation import is_confirmed
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent, line_of
-from lethe_app.brain.notebooks.matching import Limits, Signs, chosen, elected, signs, vocabulary
+from lethe_app.brain.notebooks.matching import DistanceLimits, NotebookSigns, chosen, elected, signs, vocabulary
 from lethe_app.brain.notebooks.splitting import clustered, proposed, texts
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 COOKING = """# Cooking
@@ -29,7 +29,7 @@ Things I must not forget.
 * Tomas is allergic to tree nuts
 """
 GARDEN = "# The allotment\n\n- Tomas planted quinces behind the shed (2026-03-01)\n- The well runs dry in August (2026-03-02)\n"
-NEVER = Limits(0.0, 0.0)
+NEVER = DistanceLimits(0.0, 0.0)
 DAY = date(2026, 4, 1)
 SMALL_TALK = Path(__file__).parent.parent / "bench" / "smalltalk.txt"
 words = st.text(st.sampled_from("abc -*#(2026-01)\n|é"), max_size=40)
@@ -210,18 +210,18 @@ def test_the_open_notebook_stays_until_another_one_is_clearly_meant():
 
 
 def test_meaning_counts_where_words_are_missing_and_one_near_line_is_not_enough():
-    limits = Limits(nearest=0.4, near_by=0.6)
+    limits = DistanceLimits(nearest=0.4, near_by=0.6)
 
-    assert chosen({"a": Signs(0.0, (), (0.3, 0.5, 0.6))}, limits) == "a"
-    assert chosen({"a": Signs(0.0, (), (0.3, 0.9, 0.9))}, limits) == ""
-    assert chosen({"a": Signs(1.0, ("rice",), (0.3, 0.9, 0.9))}, limits) == "a"
+    assert chosen({"a": NotebookSigns(0.0, (), (0.3, 0.5, 0.6))}, limits) == "a"
+    assert chosen({"a": NotebookSigns(0.0, (), (0.3, 0.9, 0.9))}, limits) == ""
+    assert chosen({"a": NotebookSigns(1.0, ("rice",), (0.3, 0.9, 0.9))}, limits) == "a"
 
 
 def test_what_a_single_word_means_opens_none():
-    limits = Limits(nearest=0.4, near_by=0.6)
+    limits = DistanceLimits(nearest=0.4, near_by=0.6)
 
-    assert chosen({"a": Signs(0.0, (), (0.1, 0.1, 0.1), said=1)}, limits) == ""
-    assert chosen({"a": Signs(0.0, (), (0.1, 0.1, 0.1), said=2)}, limits) == "a"
+    assert chosen({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), said=1)}, limits) == ""
+    assert chosen({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), said=2)}, limits) == "a"
 
 
 def test_what_was_concluded_goes_where_half_of_it_belongs():
@@ -233,9 +233,9 @@ def test_what_was_concluded_goes_where_half_of_it_belongs():
 # Who decided
 
 
-def said(*texts_: str) -> list[Said]:
+def said(*texts_: str) -> list[Utterance]:
     roles = (Role.USER, Role.ASSISTANT)
-    return [Said(uuid4(), roles[place % 2], "", text, datetime.now(UTC)) for place, text in enumerate(texts_)]
+    return [Utterance(uuid4(), roles[place % 2], "", text, datetime.now(UTC)) for place, text in enumerate(texts_)]
 
 
 def test_what_the_other_side_says_counts_only_if_the_user_agrees():

@@ -10,19 +10,19 @@ import pytest
 from lethe_app.brain.recall.objections import UNWANTED, likeness, objection, sift
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import Recollection, Way
+from lethe_app.domain.recall import RecallWay, Recollection
 
 MEMORY, MOMENT = uuid4(), now()
 SAID = "Is the lighthouse open to visitors in winter?"
 
 
-def memory(way: Way = Way.KEYWORD, likelihood: float = 1.0) -> Recollection:
+def memory(way: RecallWay = RecallWay.KEYWORD, likelihood: float = 1.0) -> Recollection:
     return Recollection(
         memory=MEMORY, category=MemoryType.GENERAL, title="The lamp", text="It is dark.", way=way, likelihood=likelihood
     )
 
 
-def coming(said: str, *, way: Way = Way.KEYWORD, days: float = 0, likelihood: float = 1.0) -> list[Recollection]:
+def coming(said: str, *, way: RecallWay = RecallWay.KEYWORD, days: float = 0, likelihood: float = 1.0) -> list[Recollection]:
     objected = objection(MEMORY, uuid4(), SAID, MOMENT - timedelta(days=days))
     return sift([memory(way, likelihood)], [objected], said, MOMENT)[0]
 
@@ -46,7 +46,7 @@ def test_words_that_share_a_little_make_it_only_less_likely():
 
 
 def test_what_was_hardly_likely_does_not_bear_an_objection():
-    assert coming("Does the lighthouse need a new coat of paint?", way=Way.MEANING, likelihood=0.12) == []
+    assert coming("Does the lighthouse need a new coat of paint?", way=RecallWay.MEANING, likelihood=0.12) == []
 
 
 def test_an_objection_fades():
@@ -54,7 +54,7 @@ def test_an_objection_fades():
     assert coming(SAID, days=120) != []
 
 
-@pytest.mark.parametrize("way", [Way.CONSTANT, Way.NATURAL, Way.RETURN])
+@pytest.mark.parametrize("way", [RecallWay.CONSTANT, RecallWay.NATURAL, RecallWay.RETURN])
 def test_what_did_not_come_because_of_the_words_is_not_touched(way):
     assert coming(SAID, way=way) == [memory(way)]
 

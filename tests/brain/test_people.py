@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.brain.fact_rules.extractor import Statement, extract
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 TIME = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
@@ -18,9 +18,9 @@ TIME = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 def stated(*messages: str) -> list[Statement]:
     """What Orla says, message by message; “P: ” begins a line of the persona."""
     lines = [
-        Said(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TIME)
+        Utterance(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TIME)
         if text.startswith("P: ")
-        else Said(uuid4(), Role.USER, "Orla", text, TIME)
+        else Utterance(uuid4(), Role.USER, "Orla", text, TIME)
         for text in messages
     ]
     return extract(lines)

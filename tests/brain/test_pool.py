@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.lore.evaluation import Turn
+from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import Outcome, Pool, recollection
-from lethe_app.brain.text.scan_window import Window
+from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, recollection
+from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
-from lethe_app.domain.recall import Way
+from lethe_app.domain.recall import RecallWay
 from tests.brain.memories import MOMENT, NAMES, memory, natural, quick
 from tests.brain.scenes import turn, window
 
@@ -33,29 +33,33 @@ def session(name: str, *keywords: str, **fields: object) -> ChatSession:
 
 def hear(
     *held: MemoryUnit,
-    said: str | Window,
-    at: Turn | None = None,
+    said: str | ScanWindow,
+    at: EvaluationTurn | None = None,
     state: LoreState | None = None,
     pool: Pool | None = None,
-) -> Outcome:
+) -> KeywordRecallResult:
     sessions = [each for each in held if isinstance(each, ChatSession)]
     others = [each for each in held if not isinstance(each, ChatSession)]
     heard = window(said) if isinstance(said, str) else said
     return (pool or Pool()).listen(others, sessions, heard, state or LoreState(), at or turn())
 
 
-def names(outcome: Outcome) -> list[str]:
+def names(outcome: KeywordRecallResult) -> list[str]:
     return [each.memory.name for each in outcome.mentioned]
 
 
-def whys(outcome: Outcome) -> dict[str, str]:
+def whys(outcome: KeywordRecallResult) -> dict[str, str]:
     return {each.title: each.why for each in outcome.blocked}
 
 
 def test_a_memory_comes_by_its_keyword_with_the_reason():
     (found,) = hear(keyed("the storm", "fog", "gale"), said="Such a Gale!").mentioned
 
-    assert (found.way, found.key, found.because.what) == (Way.KEYWORD, "gale", "the keyword “gale” was said in the message")
+    assert (found.way, found.key, found.because.what) == (
+        RecallWay.KEYWORD,
+        "gale",
+        "the keyword “gale” was said in the message",
+    )
 
 
 def test_the_last_message_counts_as_well_but_not_the_one_before():
@@ -103,7 +107,7 @@ def test_a_memory_stays_for_its_duration_and_a_session_for_one_turn():
     third = hear(*held, said="hm", at=turn(3), state=second.state, pool=pool)
 
     assert [names(each) for each in (first, second, third)] == [["tea", "fog"], ["fog"], []]
-    assert [(each.way, each.key) for each in second.mentioned] == [(Way.ACTIVE, "")]
+    assert [(each.way, each.key) for each in second.mentioned] == [(RecallWay.ACTIVE, "")]
 
 
 def test_being_brought_up_does_not_end_its_stay():
@@ -130,7 +134,7 @@ def test_an_edited_memory_is_heard_by_its_new_keywords():
 def test_people_and_places_come_by_their_whole_name(category: MemoryType, said: str, heard: bool):
     outcome = hear(memory("Anna Berg", category=category), said=said)
 
-    assert [(each.way, each.key) for each in outcome.mentioned] == ([(Way.TITLE, "Anna Berg")] if heard else [])
+    assert [(each.way, each.key) for each in outcome.mentioned] == ([(RecallWay.TITLE, "Anna Berg")] if heard else [])
 
 
 def test_names_count_in_the_message_alone():
@@ -189,7 +193,7 @@ def test_it_goes_into_the_prompt_as_its_type_says():
 
     one, other = recollection(person, dates=True), recollection(ball, dates=True)
 
-    assert (one.text, one.position_index, one.way, one.score) == ("Anna: About Anna.", 2, Way.TITLE, 4)
+    assert (one.text, one.position_index, one.way, one.score) == ("Anna: About Anna.", 2, RecallWay.TITLE, 4)
     assert (other.text, other.position_index) == ("**ball** (Thursday, November 12th, 2026): We talked.", 3)
 
 

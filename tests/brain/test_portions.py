@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.brain.llm_schemas.chunking import DAY, NUMBER, pack, portion, spell, spell_all
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 LONG_AGO = datetime(2026, 5, 2, tzinfo=UTC)
 
 
-def said(text: str, name: str = "Mira", days: int = 0) -> Said:
-    return Said(uuid4(), Role.ASSISTANT, name, text, LONG_AGO + timedelta(days))
+def said(text: str, name: str = "Mira", days: int = 0) -> Utterance:
+    return Utterance(uuid4(), Role.ASSISTANT, name, text, LONG_AGO + timedelta(days))
 
 
 async def letters(texts: list[str]) -> list[int]:

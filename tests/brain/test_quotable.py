@@ -9,11 +9,11 @@ from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.summary.endorsed_lines import told_sentences
 from lethe_app.brain.text.reported_speech import quote, shorten
 from lethe_app.brain.text.sentences import MOST_READ, Sentence, is_prose, parts, plain, split_sentences, words
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from tests.brain.talks import said, talk
 
 
-def told(lines: list[Said]) -> list[Sentence]:
+def told(lines: list[Utterance]) -> list[Sentence]:
     return told_sentences(lines, read_pieces(lines))
 
 

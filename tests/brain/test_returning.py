@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.proactive.user_return import Absence, ReturnNote, UserReturnInsert, after_return, greet, with_note, without
-from lethe_app.brain.recall.proactive_rules import Rules
+from lethe_app.brain.proactive.user_return import (
+    ReturnNote,
+    UserAbsence,
+    UserReturnInsert,
+    after_return,
+    greet,
+    with_note,
+    without,
+)
+from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona, Weekday
 from tests.brain.memories import memory, quick
@@ -19,11 +27,11 @@ BERLIN = ZoneInfo("Europe/Berlin")
 EVENING = datetime(2026, 11, 21, 21, 4, tzinfo=BERLIN)
 MARA = Persona(name="Mara", sense_of_time=True)
 FORGETFUL = Persona(name="Mara")
-RULES = Rules()
+RULES = ProactiveRules()
 
 
 def greeting(last: datetime | None, moment: datetime = EVENING, persona: Persona = MARA, **more: object) -> ReturnNote | None:
-    return greet(Absence(last, moment, persona, "Tom", **more), RULES)  # type: ignore[arg-type]
+    return greet(UserAbsence(last, moment, persona, "Tom", **more), RULES)  # type: ignore[arg-type]
 
 
 def text(note: ReturnNote | None) -> str:

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.recall.session_notes import MOST_VALUES, block, learn
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 
-def said(text: str, role: Role = Role.USER) -> Said:
-    return Said(uuid4(), role, "Tomas" if role is Role.USER else "Mira", text, datetime(2025, 3, 11, tzinfo=UTC))
+def said(text: str, role: Role = Role.USER) -> Utterance:
+    return Utterance(uuid4(), role, "Tomas" if role is Role.USER else "Mira", text, datetime(2025, 3, 11, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(

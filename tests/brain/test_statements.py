@@ -11,22 +11,22 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.fact_guard.grounding import is_grounded
 from lethe_app.brain.fact_rules.extractor import extract
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.brain.talks import talk
 
 TUESDAY = datetime(2025, 3, 11, 19, 0, tzinfo=UTC)
 
 
-def user(text: str, time: datetime = TUESDAY) -> Said:
-    return Said(uuid4(), Role.USER, "Tomas", text, time)
+def user(text: str, time: datetime = TUESDAY) -> Utterance:
+    return Utterance(uuid4(), Role.USER, "Tomas", text, time)
 
 
-def persona(text: str, time: datetime = TUESDAY) -> Said:
-    return Said(uuid4(), Role.ASSISTANT, "Mira", text, time)
+def persona(text: str, time: datetime = TUESDAY) -> Utterance:
+    return Utterance(uuid4(), Role.ASSISTANT, "Mira", text, time)
 
 
-def texts(*lines: Said) -> list[str]:
+def texts(*lines: Utterance) -> list[str]:
     return [statement.text for statement in extract(lines)]
 
 
@@ -254,7 +254,7 @@ def test_what_is_said_twice_is_one_statement_with_both_messages():
 
 def test_the_name_is_a_fact_only_where_it_is_not_the_one_on_the_messages():
     assert texts(user("My name is Tomas.")) == []
-    assert texts(Said(uuid4(), Role.USER, "User", "My name is Daniel.", TUESDAY)) == ["User's name is Daniel."]
+    assert texts(Utterance(uuid4(), Role.USER, "User", "My name is Daniel.", TUESDAY)) == ["User's name is Daniel."]
 
 
 def test_every_statement_is_grounded_in_its_messages():

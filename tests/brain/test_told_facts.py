@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.fact_rules.extractor import Statement, extract
 from lethe_app.brain.fact_rules.told_facts import LONGEST
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 
 TUESDAY = datetime(2026, 3, 10, 20, tzinfo=UTC)
 
 
-def talk(*messages: str) -> list[Said]:
+def talk(*messages: str) -> list[Utterance]:
     """What Joan says, message by message; “P: ” begins a line of the persona."""
     return [
-        Said(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TUESDAY + place * timedelta(minutes=1))
+        Utterance(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TUESDAY + place * timedelta(minutes=1))
         if text.startswith("P: ")
-        else Said(uuid4(), Role.USER, "Joan", text, TUESDAY + place * timedelta(minutes=1))
+        else Utterance(uuid4(), Role.USER, "Joan", text, TUESDAY + place * timedelta(minutes=1))
         for place, text in enumerate(messages)
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.web_intent import LONGEST, Wanted, topic_in, wanted
+from lethe_app.brain.web_intent import LONGEST, WebIntent, topic_in, wanted
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,18 @@ from lethe_app.brain.web_intent import LONGEST, Wanted, topic_in, wanted
     ],
 )
 def test_who_asks_plainly_is_understood_and_only_the_subject_is_searched(text: str, topic: str):
-    assert wanted(text) is Wanted.PLAINLY
+    assert wanted(text) is WebIntent.PLAINLY
     assert topic_in(text) == topic
 
 
 @pytest.mark.parametrize("text", ["What is the latest on the rover?", "Do you know who she is?", "How tall is the tower?"])
 def test_a_question_may_want_it(text: str):
-    assert wanted(text) is Wanted.PERHAPS
+    assert wanted(text) is WebIntent.PERHAPS
 
 
 @pytest.mark.parametrize("text", ["I looked for you everywhere.", "I look up to you.", "We searched all night.", "Hello!", ""])
 def test_talk_does_not(text: str):
-    assert wanted(text) is Wanted.NO
+    assert wanted(text) is WebIntent.NO
 
 
 def test_a_topic_is_never_longer_than_a_query_may_be():

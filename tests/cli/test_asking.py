@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from lethe_app.cli.tool_permission import permission
-from lethe_app.domain.tools import ToolCall, Verdict
+from lethe_app.domain.tools import PermissionAnswer, ToolCall
 from lethe_app.services.events import AskTool
 
 
@@ -27,19 +27,19 @@ def question(about: str = "") -> AskTool:
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
-        ("y", Verdict.ALLOW),
-        (" Yes\n", Verdict.ALLOW),
-        ("a", Verdict.ALWAYS),
-        ("n", Verdict.NOT_NOW),
-        ("", Verdict.NOT_NOW),
-        (None, Verdict.NOT_NOW),
+        ("y", PermissionAnswer.ALLOW),
+        (" Yes\n", PermissionAnswer.ALLOW),
+        ("a", PermissionAnswer.ALWAYS),
+        ("n", PermissionAnswer.NOT_NOW),
+        ("", PermissionAnswer.NOT_NOW),
+        (None, PermissionAnswer.NOT_NOW),
     ],
 )
-async def test_only_a_clear_yes_allows(line: str | None, verdict: Verdict, capsys: pytest.CaptureFixture[str]):
+async def test_only_a_clear_yes_allows(line: str | None, verdict: PermissionAnswer, capsys: pytest.CaptureFixture[str]):
     assert await permission(question(), Typed(line)) is verdict  # type: ignore[arg-type]
     assert "Mira would like to search the internet (query: lemons)." in capsys.readouterr().out
 
 
 async def test_where_nobody_types_the_answer_is_no(capsys: pytest.CaptureFixture[str]):
-    assert await permission(question("The lamp"), None) is Verdict.NOT_NOW
+    assert await permission(question("The lamp"), None) is PermissionAnswer.NOT_NOW
     assert "(The lamp)" in capsys.readouterr().out

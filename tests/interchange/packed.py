@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from lethe_app.domain.bundle import Bundle
 from lethe_app.errors import FileError
-from lethe_app.interchange.bundle_archive import LIMITS, Limits
+from lethe_app.interchange.bundle_archive import LIMITS, BundleLimits
 from lethe_app.interchange.bundles import BundleReader
 from lethe_app.storage.files.json_files import parse
 
@@ -63,12 +63,12 @@ def archive(content: Mapping[str, bytes]) -> bytes:
     return made.getvalue()
 
 
-def read(content: bytes | Mapping[str, bytes], limits: Limits = LIMITS) -> Bundle:
+def read(content: bytes | Mapping[str, bytes], limits: BundleLimits = LIMITS) -> Bundle:
     data = content if isinstance(content, bytes) else archive(content)
     return BundleReader(io.BytesIO(data), "Mira.lethe", parse, lambda _done: None, limits).read()
 
 
-def refusal(content: bytes | Mapping[str, bytes], limits: Limits = LIMITS) -> FileError:
+def refusal(content: bytes | Mapping[str, bytes], limits: BundleLimits = LIMITS) -> FileError:
     """What is said of a bundle that is not let in."""
     try:
         read(content, limits)

@@ -18,7 +18,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import Feeling, Mood
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.interchange.bundle_archive import Limits
+from lethe_app.interchange.bundle_archive import BundleLimits
 from lethe_app.interchange.bundles import BundleWriter
 from tests.interchange.packed import GUID, archive, lines, members, message, packed, png, read, refusal, session
 
@@ -165,8 +165,8 @@ def test_what_unfolds_into_too_much_is_refused_before_it_does():
     bomb = archive(members() | {"memories.jsonl": b" " * 3_000_000})
 
     assert len(bomb) < 10_000
-    assert "larger than a bundle may hold" in refusal(bomb, Limits(member=1_000_000)).message
-    assert "larger than a bundle may be" in refusal(bomb, Limits(everything=1_000_000)).message
+    assert "larger than a bundle may hold" in refusal(bomb, BundleLimits(member=1_000_000)).message
+    assert "larger than a bundle may be" in refusal(bomb, BundleLimits(everything=1_000_000)).message
 
 
 def test_a_member_that_lies_about_its_size_gives_no_more_than_it_claims():
@@ -176,7 +176,7 @@ def test_a_member_that_lies_about_its_size_gives_no_more_than_it_claims():
         assert struct.unpack("<I", bomb[place + offset : place + offset + 4])[0] == 3_000_000
         bomb[place + offset : place + offset + 4] = struct.pack("<I", 10)
 
-    error = refusal(bytes(bomb), Limits(member=1_000_000))
+    error = refusal(bytes(bomb), BundleLimits(member=1_000_000))
 
     assert error.message == "Mira.lethe › memories.jsonl: is damaged"
 
@@ -184,12 +184,12 @@ def test_a_member_that_lies_about_its_size_gives_no_more_than_it_claims():
 def test_too_many_members_are_refused_by_the_size_of_their_list():
     many = archive(members() | {f"conversations/{number:06}.jsonl": b"" for number in range(200)})
 
-    assert "more than 100 files" in refusal(many, Limits(members=100)).message
-    assert "files" in refusal(many, Limits(directory=1000)).message
+    assert "more than 100 files" in refusal(many, BundleLimits(members=100)).message
+    assert "files" in refusal(many, BundleLimits(directory=1000)).message
 
 
 def test_a_line_without_an_end_is_refused():
-    assert "too long" in refusal(members() | {"facts.jsonl": b"x" * 600_000}, Limits(line=100_000)).message
+    assert "too long" in refusal(members() | {"facts.jsonl": b"x" * 600_000}, BundleLimits(line=100_000)).message
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"not a zip at all", archive(members())[:-30], b"PK\x05\x06" + b"\xff" * 18])
@@ -269,7 +269,7 @@ def test_json_that_is_nested_without_end_is_refused():
 
 
 def test_a_bundle_that_could_not_be_read_again_is_not_written():
-    writer = BundleWriter(io.BytesIO(), Limits(member=1000))
+    writer = BundleWriter(io.BytesIO(), BundleLimits(member=1000))
 
     with pytest.raises(Exception, match="more than a bundle may hold"):
         writer.put_who(Persona(name="Mira", bio="x" * 2000), b"", "", {})

@@ -9,7 +9,7 @@ from typing import Any
 import gguf
 import numpy as np
 
-from lethe_app.llm.tokenizer.counter import Vocabulary
+from lethe_app.llm.tokenizer.counter import TokenizerVocabulary
 
 
 def write_model(
@@ -67,7 +67,7 @@ def chat_settings(**changed: object) -> dict[str, Any]:
     return settings | {key.replace("__", "."): value for key, value in changed.items()}
 
 
-def write_vocabulary(path: Path, vocabulary: Vocabulary) -> Path:
+def write_vocabulary(path: Path, vocabulary: TokenizerVocabulary) -> Path:
     """A file without weights that the engine opens with `vocab_only`."""
     settings = {
         "general.name": vocabulary.name or "Vocabulary",

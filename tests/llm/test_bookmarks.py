@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.llm.kv_cache.edits import Joint
-from lethe_app.llm.kv_cache.saved_state import Bookmark, open_private, read, read_head, write
+from lethe_app.llm.kv_cache.edits import Seam
+from lethe_app.llm.kv_cache.saved_state import SavedState, open_private, read, read_head, write
 
-MARK = Bookmark([1, 5, 9, 200_000], (Joint(2, 40), Joint(3, 7)), bytes(range(256)) * 40)
+MARK = SavedState([1, 5, 9, 200_000], (Seam(2, 40), Seam(3, 7)), bytes(range(256)) * 40)
 
 
-def written(mark: Bookmark = MARK, identity: str = "this model") -> bytes:
+def written(mark: SavedState = MARK, identity: str = "this model") -> bytes:
     file = io.BytesIO()
     assert write(file, mark, identity, lambda: True)
     return file.getvalue()
@@ -64,7 +64,7 @@ def test_what_is_no_bookmark_is_seen(noise: bytes):
 
 
 def test_cuts_that_cannot_be_are_not_believed():
-    beyond = Bookmark([1, 2, 3], (Joint(3, 5),), b"x")
+    beyond = SavedState([1, 2, 3], (Seam(3, 5),), b"x")
 
     assert read(io.BytesIO(written(beyond)), "this model") is None
 

@@ -21,8 +21,8 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import cache as kv_cache_cache
 from lethe_app.llm.kv_cache import edits, staging
 from lethe_app.llm.kv_cache.cache import Cache
-from lethe_app.llm.kv_cache.reuse import Wishes
-from lethe_app.llm.kv_cache.saved_state import Bookmark
+from lethe_app.llm.kv_cache.reuse import ReuseOptions
+from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.staging import PARKED, SEQUENCE
 from tests.llm.test_surgery import silent
 from tests.llm.tiny_models import write_gemma, write_granite, write_lfm2, write_llama, write_mamba
@@ -103,9 +103,9 @@ class Chance:
         self.tokens = tokens if len(tokens) > 1 else [1, *self.words(100)]
         return self.tokens
 
-    def wishes(self) -> Wishes:
+    def wishes(self) -> ReuseOptions:
         dice = self.dice
-        return Wishes(dice.random() < 0.9, dice.choice([32, 32, 64, 256]), exact=dice.random() < 0.15)
+        return ReuseOptions(dice.random() < 0.9, dice.choice([32, 32, 64, 256]), exact=dice.random() < 0.15)
 
     def until(self, engine: LlamaEngine) -> Callable[[int, int], None]:
         """Hears how far the reading has come, and stops it somewhere or nowhere."""
@@ -120,7 +120,7 @@ class Chance:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int, monkeypatch: pytest.MonkeyPatch):
-    chance, cache, kept = Chance(seed), rig.cache, list[Bookmark]()
+    chance, cache, kept = Chance(seed), rig.cache, list[SavedState]()
     cache._forget_all()
     for _round in range(25):
         rig.engine.stop.clear()
@@ -178,7 +178,7 @@ def speak(rig: Rig, chance: Chance) -> None:
         rig.engine.stop.clear()
 
 
-def remember(rig: Rig, chance: Chance, kept: list[Bookmark]) -> None:
+def remember(rig: Rig, chance: Chance, kept: list[SavedState]) -> None:
     """Keep what was read, or take up what was kept."""
     if chance.dice.random() < 0.15 and (mark := rig.cache.bookmark()) is not None:
         kept.append(mark)

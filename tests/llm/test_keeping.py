@@ -11,7 +11,7 @@ import pytest
 from lethe_app.domain.model import StopReason
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.request_queue import lane_of
-from lethe_app.llm.protocol import Keep, KeptAt, Lane
+from lethe_app.llm.protocol import Keep, KeptAt, RequestPriority
 from tests.llm.test_quiet import TITLE, begun, hear, load
 
 LONG = "word " * 900
@@ -120,5 +120,5 @@ async def test_another_conversation_has_the_one_before_put_away(
 
 
 def test_only_parting_goes_before_quiet_work():
-    assert lane_of(Keep(1, 1)) is Lane.QUIET
-    assert lane_of(Keep(1, 1, parting=True)) is Lane.CHAT
+    assert lane_of(Keep(1, 1)) is RequestPriority.QUIET
+    assert lane_of(Keep(1, 1, parting=True)) is RequestPriority.CHAT

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.domain.model import LoadOptions
-from lethe_app.llm.native.model import NativeFlag, Weights
+from lethe_app.llm.native.model import NativeFlag, NativeModel
 from lethe_app.llm.tokenizer.incremental import Retokenizer, any_of, shared_length
 
 PIECES = st.sampled_from(
@@ -35,15 +35,15 @@ PIECES = st.sampled_from(
 
 
 @pytest.fixture(scope="module")
-def weights(starter_model: Path) -> Iterator[Weights]:
-    weights = Weights(starter_model, LoadOptions(context=256), lambda _fraction: None, NativeFlag())
+def weights(starter_model: Path) -> Iterator[NativeModel]:
+    weights = NativeModel(starter_model, LoadOptions(context=256), lambda _fraction: None, NativeFlag())
     yield weights
     weights.free()
 
 
 @settings(max_examples=300)
 @given(st.lists(st.lists(PIECES, max_size=12), min_size=2, max_size=5))
-def test_any_sequence_of_prompts_is_tokenised_as_if_each_were_the_first(weights: Weights, prompts: list[list[str]]):
+def test_any_sequence_of_prompts_is_tokenised_as_if_each_were_the_first(weights: NativeModel, prompts: list[list[str]]):
     remembering = Retokenizer(weights.tokenize, weights.cutting_tokens())
 
     for pieces in prompts:
@@ -51,7 +51,7 @@ def test_any_sequence_of_prompts_is_tokenised_as_if_each_were_the_first(weights:
         assert remembering.tokens(text) == weights.tokenize(text)
 
 
-def test_a_growing_conversation_asks_only_for_its_end(weights: Weights):
+def test_a_growing_conversation_asks_only_for_its_end(weights: NativeModel):
     asked: list[str] = []
 
     def tokenize(text: str, begins: bool) -> list[int]:
@@ -67,7 +67,7 @@ def test_a_growing_conversation_asks_only_for_its_end(weights: Weights):
     assert asked == [start, "\n<|im_start|>assistant\nHi<|im_end|>"]
 
 
-def test_without_control_tokens_everything_is_asked_for(weights: Weights):
+def test_without_control_tokens_everything_is_asked_for(weights: NativeModel):
     remembering = Retokenizer(weights.tokenize, {})
 
     remembering.tokens("Hello there")

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from lethe_app.llm.kv_cache import state_store as shelves
-from lethe_app.llm.kv_cache.saved_state import Bookmark, write
-from lethe_app.llm.kv_cache.state_store import Shelf, trim
+from lethe_app.llm.kv_cache.saved_state import SavedState, write
+from lethe_app.llm.kv_cache.state_store import StateStore, trim
 from lethe_app.llm.protocol import KeptAt
 
 SIZE = 10_000
-MARK = Bookmark([1, 2, 3], (), b"x" * SIZE)
+MARK = SavedState([1, 2, 3], (), b"x" * SIZE)
 
 
 def at(folder: Path, name: str, limit: int = 1 << 30) -> KeptAt:
@@ -31,7 +31,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name.split(".")[0] for path in folder.iterdir()) if folder.exists() else []
 
 
-def put(shelf: Shelf, folder: Path, *names: str, limit: int = 1 << 30) -> None:
+def put(shelf: StateStore, folder: Path, *names: str, limit: int = 1 << 30) -> None:
     """Written one after the other, each a second younger than the one before."""
     for number, name in enumerate(names):
         shelf.put(at(folder, name, limit), MARK, shelf.forgettings)
@@ -41,9 +41,9 @@ def put(shelf: Shelf, folder: Path, *names: str, limit: int = 1 << 30) -> None:
 
 
 def test_what_was_put_there_is_found_by_another_process(tmp_path: Path):
-    put(Shelf("this model"), tmp_path / "states", "her-talk")
+    put(StateStore("this model"), tmp_path / "states", "her-talk")
 
-    found = Shelf("this model").take(at(tmp_path / "states", "her-talk"))
+    found = StateStore("this model").take(at(tmp_path / "states", "her-talk"))
 
     assert found == MARK
 
@@ -51,7 +51,7 @@ def test_what_was_put_there_is_found_by_another_process(tmp_path: Path):
 def test_it_is_at_hand_before_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     held = threading.Event()
     monkeypatch.setattr(shelves, "write", lambda *_: held.wait(10))
-    shelf = Shelf("this model")
+    shelf = StateStore("this model")
 
     shelf.put(at(tmp_path, "her-talk"), MARK, 0)
     found, head = shelf.take(at(tmp_path, "her-talk")), shelf.head(at(tmp_path, "her-talk"))
@@ -64,8 +64,8 @@ def test_it_is_at_hand_before_it_is_written(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_other_models_have_bookmarks_of_their_own(tmp_path: Path):
-    put(Shelf("this model"), tmp_path, "her-talk")
-    other = Shelf("another model")
+    put(StateStore("this model"), tmp_path, "her-talk")
+    other = StateStore("another model")
 
     assert other.take(at(tmp_path, "her-talk")) is None
     assert other.head(at(tmp_path, "her-talk")) is None
@@ -73,7 +73,7 @@ def test_other_models_have_bookmarks_of_their_own(tmp_path: Path):
 
 
 def test_a_spoilt_one_is_removed(tmp_path: Path):
-    shelf = Shelf("this model")
+    shelf = StateStore("this model")
     put(shelf, tmp_path, "her-talk")
     path = next(tmp_path.iterdir())
     path.write_bytes(path.read_bytes()[:-1] + b"?")
@@ -83,7 +83,7 @@ def test_a_spoilt_one_is_removed(tmp_path: Path):
 
 
 def test_the_least_recently_used_leaves_first(tmp_path: Path):
-    shelf, room = Shelf("this model"), 3 * (SIZE + 2000)
+    shelf, room = StateStore("this model"), 3 * (SIZE + 2000)
     put(shelf, tmp_path, "a-1", "a-2", "a-3", limit=room)
     shelf.take(at(tmp_path, "a-1"))
 
@@ -93,7 +93,7 @@ def test_the_least_recently_used_leaves_first(tmp_path: Path):
 
 
 def test_the_same_conversation_takes_its_own_place(tmp_path: Path):
-    shelf, room = Shelf("this model"), 2 * (SIZE + 2000)
+    shelf, room = StateStore("this model"), 2 * (SIZE + 2000)
     put(shelf, tmp_path, "a-1", "a-2", limit=room)
 
     put(shelf, tmp_path, "a-2", limit=room)
@@ -102,7 +102,7 @@ def test_the_same_conversation_takes_its_own_place(tmp_path: Path):
 
 
 def test_what_never_fits_throws_nothing_out(tmp_path: Path):
-    shelf = Shelf("this model")
+    shelf = StateStore("this model")
     put(shelf, tmp_path, "a-1")
 
     put(shelf, tmp_path, "a-2", limit=SIZE // 2)
@@ -114,7 +114,7 @@ def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: p
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shelves.shutil, "disk_usage", lambda _path: usage(10**12, 10**12, shelves.SPARE_DISK))
 
-    put(Shelf("this model"), tmp_path, "a-1")
+    put(StateStore("this model"), tmp_path, "a-1")
 
     assert files(tmp_path) == []
 
@@ -122,13 +122,13 @@ def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, monkeypatch: p
 def test_a_disk_that_fails_is_no_trouble(tmp_path: Path):
     (tmp_path / "states").write_text("a file where the folder should be")
 
-    put(Shelf("this model"), tmp_path / "states", "a-1")
+    put(StateStore("this model"), tmp_path / "states", "a-1")
 
-    assert Shelf("this model").take(at(tmp_path / "states", "a-1")) is None
+    assert StateStore("this model").take(at(tmp_path / "states", "a-1")) is None
 
 
 def test_nobody_else_may_look_into_the_folder(tmp_path: Path):
-    put(Shelf("this model"), tmp_path / "states", "a-1")
+    put(StateStore("this model"), tmp_path / "states", "a-1")
 
     assert stat.S_IMODE((tmp_path / "states").stat().st_mode) == 0o700
     assert [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "states").iterdir()] == [0o600]
@@ -137,15 +137,15 @@ def test_nobody_else_may_look_into_the_folder(tmp_path: Path):
 def test_what_an_ended_process_left_half_written_is_cleared_away(tmp_path: Path):
     (tmp_path / "a-1.0123456789abcdef.kv.part").write_bytes(b"half")
 
-    put(Shelf("this model"), tmp_path, "a-2")
+    put(StateStore("this model"), tmp_path, "a-2")
 
     assert files(tmp_path) == ["a-2"]
 
 
 def test_forgetting_takes_all_that_share_a_part_of_their_names(tmp_path: Path):
-    shelf = Shelf("this model")
+    shelf = StateStore("this model")
     put(shelf, tmp_path, "anna-1", "anna-2", "bela-3")
-    put(Shelf("another model"), tmp_path, "anna-1")
+    put(StateStore("another model"), tmp_path, "anna-1")
 
     shelf.forget(tmp_path, "anna-")
 
@@ -153,7 +153,7 @@ def test_forgetting_takes_all_that_share_a_part_of_their_names(tmp_path: Path):
 
 
 def test_forgetting_nothing_in_particular_takes_everything_and_no_foreign_file(tmp_path: Path):
-    shelf = Shelf("this model")
+    shelf = StateStore("this model")
     put(shelf, tmp_path, "anna-1", "bela-3")
     (tmp_path / "readme.txt").write_text("not ours")
 
@@ -163,7 +163,7 @@ def test_forgetting_nothing_in_particular_takes_everything_and_no_foreign_file(t
 
 
 def test_what_was_read_before_something_was_forgotten_is_not_written_after(tmp_path: Path):
-    shelf = Shelf("this model")
+    shelf = StateStore("this model")
     seen = shelf.forgettings
     shelf.forget(tmp_path, "-1")
 
@@ -182,7 +182,7 @@ def test_what_is_forgotten_while_it_is_written_never_comes_to_lie_there(tmp_path
         return go_on.wait(10) and write(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(shelves, "write", slowly)
-    shelf = Shelf("this model")
+    shelf = StateStore("this model")
     shelf.put(at(tmp_path, "anna-1"), MARK, 0)
     begun.wait(10)
 
@@ -197,7 +197,7 @@ def test_what_is_forgotten_while_it_is_written_never_comes_to_lie_there(tmp_path
 
 
 def test_a_smaller_folder_is_trimmed(tmp_path: Path):
-    put(Shelf("this model"), tmp_path, "a-1", "a-2", "a-3")
+    put(StateStore("this model"), tmp_path, "a-1", "a-2", "a-3")
 
     trim(tmp_path, 2 * (SIZE + 2000))
 

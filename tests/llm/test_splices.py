@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.llm.kv_cache.diff import SHORTEST, Run, common_prefix, plan
-from lethe_app.llm.kv_cache.edits import MENDED, MOST_JOINTS, Joint, is_too_much, mend, rejoin
+from lethe_app.llm.kv_cache.edits import MENDED, MOST_JOINTS, Seam, is_too_much, mend, rejoin
 
 WORDS = st.integers(0, 9)
 """So few that everything repeats."""
@@ -158,23 +158,23 @@ def test_a_text_of_one_repeated_word_is_planned_soon():
 def test_cutting_a_note_leaves_a_joint_and_rewinding_takes_it_away():
     joints = rejoin([], [Run(0, 0, 3000), Run(3150, 3000, 120)])
 
-    assert joints == [Joint(3000, 150)]
+    assert joints == [Seam(3000, 150)]
     assert rejoin(joints, [Run(0, 0, 3001)]) == joints
     assert rejoin(joints, [Run(0, 0, 3000)]) == []
 
 
 def test_joints_move_with_their_text():
-    joints = [Joint(3000, 150), Joint(3400, 100)]
+    joints = [Seam(3000, 150), Seam(3400, 100)]
 
     moved = rejoin(joints, [Run(0, 0, 700), Run(1600, 850, 2000)])
 
-    assert moved == [Joint(850, 1050), Joint(2250, 150), Joint(2650, 100)]
+    assert moved == [Seam(850, 1050), Seam(2250, 150), Seam(2650, 100)]
 
 
 def test_joints_in_what_is_cut_away_are_remembered_by_the_joint_that_takes_their_place():
-    joints = [Joint(100, 10), Joint(800, 20), Joint(1600, 30), Joint(1700, 40)]
+    joints = [Seam(100, 10), Seam(800, 20), Seam(1600, 30), Seam(1700, 40)]
 
-    assert rejoin(joints, [Run(0, 0, 700), Run(1600, 700, 500)]) == [Joint(100, 10), Joint(700, 950), Joint(800, 40)]
+    assert rejoin(joints, [Run(0, 0, 700), Run(1600, 700, 500)]) == [Seam(100, 10), Seam(700, 950), Seam(800, 40)]
 
 
 def test_what_stood_right_behind_a_large_cut_is_computed_anew():
@@ -183,38 +183,38 @@ def test_what_stood_right_behind_a_large_cut_is_computed_anew():
     kept, joints = mend(runs, rejoin([], runs))
 
     assert kept == [Run(0, 0, 700), Run(2300 + MENDED, 1000 + MENDED, 1500 - MENDED)]
-    assert joints == [Joint(1000 + MENDED, 1900)]
+    assert joints == [Seam(1000 + MENDED, 1900)]
 
 
 def test_no_more_is_mended_than_was_changed():
     runs = [Run(0, 0, 700), Run(710, 700, 1500)]
 
-    assert mend(runs, rejoin([], runs)) == ([runs[0], Run(720, 710, 1490)], [Joint(710, 10)])
+    assert mend(runs, rejoin([], runs)) == ([runs[0], Run(720, 710, 1490)], [Seam(710, 10)])
 
 
 def test_a_short_stretch_behind_a_cut_stays_whole():
     runs = [Run(0, 0, 3000), Run(3150, 3000, 2 * MENDED)]
 
-    assert mend(runs, rejoin([], runs)) == (runs, [Joint(3000, 150)])
+    assert mend(runs, rejoin([], runs)) == (runs, [Seam(3000, 150)])
 
 
 def test_joints_that_stood_in_what_is_mended_become_one_behind_it():
-    old = [Joint(2400, 30), Joint(2300 + MENDED, 5), Joint(3000, 70)]
+    old = [Seam(2400, 30), Seam(2300 + MENDED, 5), Seam(3000, 70)]
     runs = [Run(0, 0, 700), Run(2300, 700, 1500)]
 
-    assert mend(runs, rejoin(old, runs))[1] == [Joint(700 + MENDED, 1600 + 30 + 5), Joint(1400, 70)]
+    assert mend(runs, rejoin(old, runs))[1] == [Seam(700 + MENDED, 1600 + 30 + 5), Seam(1400, 70)]
 
 
 def test_a_cut_that_was_mended_once_is_not_mended_again():
-    joints = [Joint(1000 + MENDED, 1900)]
+    joints = [Seam(1000 + MENDED, 1900)]
     runs = [Run(0, 0, 2500)]
 
     assert mend(runs, rejoin(joints, runs)) == (runs, joints)
 
 
 def test_too_many_cuts_and_too_large_ones_are_too_much():
-    few = [Joint(place, 10) for place in range(MOST_JOINTS)]
+    few = [Seam(place, 10) for place in range(MOST_JOINTS)]
 
     assert not is_too_much(few, 8192)
-    assert is_too_much([*few, Joint(500, 10)], 8192)
-    assert is_too_much([Joint(700, 5000)], 8192)
+    assert is_too_much([*few, Seam(500, 10)], 8192)
+    assert is_too_much([Seam(700, 5000)], 8192)

@@ -17,9 +17,9 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import staging
 from lethe_app.llm.kv_cache.cache import Cache, Wishes
-from lethe_app.llm.kv_cache.edits import MOST_JOINTS, Joint
+from lethe_app.llm.kv_cache.edits import MOST_JOINTS, Seam
 from lethe_app.llm.kv_cache.staging import PARKED, SEQUENCE
-from lethe_app.llm.protocol import Generate, Lane
+from lethe_app.llm.protocol import Generate, RequestPriority
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 NOISE = 0.01
@@ -117,7 +117,7 @@ def test_what_is_put_into_the_middle_costs_only_itself(table: Table):
     evaluated = table.cache.evaluate(old + put_in + said + [said[-1]], silent)
 
     assert evaluated == len(put_in) + 1
-    assert table.cache._joints == [Joint(140, 40)]
+    assert table.cache._joints == [Seam(140, 40)]
     assert table.agrees()
 
 
@@ -130,7 +130,7 @@ def test_put_in_and_cut_out_again_the_model_says_what_it_said(table: Table):
 
     assert evaluated == 1
     assert divergence(true, table.next_word()) < NOISE
-    assert table.cache._joints == [Joint(100, 80)]
+    assert table.cache._joints == [Seam(100, 80)]
 
 
 def test_after_computing_anew_nothing_is_left_of_a_cut(table: Table):
@@ -322,7 +322,7 @@ def test_a_full_context_is_computed_anew_without_room_to_spare(table: Table):
 def test_quiet_jobs_cut_nothing(table: Table):
     beginning, closing = STORY[:200], STORY[200:]
     for prompt in (f"{beginning} And then. {closing}", f"{beginning}{closing}"):
-        job = Generate(1, prompt, GREEDY, 1, lane=Lane.QUIET)
+        job = Generate(1, prompt, GREEDY, 1, lane=RequestPriority.QUIET)
         usage = table.engine.generate(job, silent, lambda _text: None)
 
     assert usage.drift == 0

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.llm.tokenizer.byte_alphabet import SIGNS, Inseparable, Merges, all_raw_bytes, raw_bytes
-from lethe_app.llm.tokenizer.counter import TokenCounter, Vocabulary, build_encoding, estimate
+from lethe_app.llm.tokenizer.counter import TokenCounter, TokenizerVocabulary, build_encoding, estimate
 from lethe_app.llm.tokenizer.pretokenizers import KNOWN
 from tests.llm.gguf_factory import write_vocabulary
 
@@ -54,24 +54,24 @@ class Engine:
         self._model.close()
 
 
-def counter_for(vocabulary: Vocabulary) -> TokenCounter:
+def counter_for(vocabulary: TokenizerVocabulary) -> TokenCounter:
     encoding = build_encoding(vocabulary)
     assert encoding is not None
     return TokenCounter(vocabulary, encoding)
 
 
-def probe(pre: str) -> Vocabulary:
+def probe(pre: str) -> TokenizerVocabulary:
     """A vocabulary in which every two bytes merge, so that each border between words shows in the tokens."""
     merges = [left + b" " + right for left in SIGNS for right in SIGNS]
     tokens = [b"<|x|>", *SIGNS, *(merge.replace(b" ", b"") for merge in merges)]
-    return Vocabulary("gpt2", pre, tokens, merges, [3] + [1] * (len(tokens) - 1))
+    return TokenizerVocabulary("gpt2", pre, tokens, merges, [3] + [1] * (len(tokens) - 1))
 
 
-def small(merges: list[str], *, pre: str = "gpt-2", extra: tuple[str, ...] = ()) -> Vocabulary:
+def small(merges: list[str], *, pre: str = "gpt-2", extra: tuple[str, ...] = ()) -> TokenizerVocabulary:
     """The 256 bytes, one control token, what the merges make, and more."""
     made = dict.fromkeys(merge.replace(" ", "").encode() for merge in merges)
     tokens = [b"<|x|>", *SIGNS, *made, *(token.encode() for token in extra)]
-    return Vocabulary("gpt2", pre, tokens, [merge.encode() for merge in merges], [3] + [1] * (len(tokens) - 1))
+    return TokenizerVocabulary("gpt2", pre, tokens, [merge.encode() for merge in merges], [3] + [1] * (len(tokens) - 1))
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +324,9 @@ def test_a_large_vocabulary_is_ready_quickly(tmp_path: Path):
     pairs = [left + b" " + right for left in SIGNS for right in SIGNS]
     merges = pairs + [pair.replace(b" ", b"") + b" " + sign for pair in pairs for sign in SIGNS[:2]][:84_000]
     tokens = [b"<|x|>", *SIGNS, *(merge.replace(b" ", b"") for merge in merges)]
-    path = write_vocabulary(tmp_path / "v.gguf", Vocabulary("gpt2", "qwen2", tokens, merges, [3] + [1] * (len(tokens) - 1)))
+    path = write_vocabulary(
+        tmp_path / "v.gguf", TokenizerVocabulary("gpt2", "qwen2", tokens, merges, [3] + [1] * (len(tokens) - 1))
+    )
     started = time.process_time()
 
     assert TokenCounter.for_model(path) is not None

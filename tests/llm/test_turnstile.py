@@ -7,14 +7,14 @@ import threading
 import pytest
 
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.engines.request_queue import Turnstile
-from lethe_app.llm.protocol import Generate, Lane, ReadAhead, Request, Rest, Tokenize
+from lethe_app.llm.engines.request_queue import RequestQueue
+from lethe_app.llm.protocol import Generate, ReadAhead, Request, RequestPriority, Rest, Tokenize
 
 PRESET = SamplerPreset(name="test")
 
 
 def quiet(job: int) -> Generate:
-    return Generate(job, "", PRESET, 1, lane=Lane.QUIET)
+    return Generate(job, "", PRESET, 1, lane=RequestPriority.QUIET)
 
 
 def chat(job: int) -> Generate:
@@ -27,11 +27,11 @@ def flag() -> threading.Event:
 
 
 @pytest.fixture
-def turnstile(flag: threading.Event) -> Turnstile:
-    return Turnstile(flag)
+def turnstile(flag: threading.Event) -> RequestQueue:
+    return RequestQueue(flag)
 
 
-def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: Turnstile):
+def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: RequestQueue):
     for request in (quiet(1), chat(2), Rest(3), chat(4), quiet(5)):
         turnstile.put(request)
 
@@ -44,7 +44,7 @@ def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: Turnst
 
 
 @pytest.mark.parametrize("request_", [chat(2), ReadAhead(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
-def test_quiet_work_that_runs_makes_way(turnstile: Turnstile, flag: threading.Event, request_: Request):
+def test_quiet_work_that_runs_makes_way(turnstile: RequestQueue, flag: threading.Event, request_: Request):
     turnstile.put(quiet(1))
     turnstile.take()
 
@@ -55,7 +55,7 @@ def test_quiet_work_that_runs_makes_way(turnstile: Turnstile, flag: threading.Ev
 
 
 @pytest.mark.parametrize("running", [chat(1), quiet(1)])
-def test_quiet_work_ends_nobodys_turn(turnstile: Turnstile, flag: threading.Event, running: Generate):
+def test_quiet_work_ends_nobodys_turn(turnstile: RequestQueue, flag: threading.Event, running: Generate):
     turnstile.put(running)
     turnstile.take()
 
@@ -66,7 +66,7 @@ def test_quiet_work_ends_nobodys_turn(turnstile: Turnstile, flag: threading.Even
     assert not turnstile.made_way
 
 
-def test_the_next_turn_begins_with_a_clear_flag(turnstile: Turnstile, flag: threading.Event):
+def test_the_next_turn_begins_with_a_clear_flag(turnstile: RequestQueue, flag: threading.Event):
     turnstile.put(quiet(1))
     turnstile.take()
     turnstile.put(chat(2))
@@ -77,7 +77,7 @@ def test_the_next_turn_begins_with_a_clear_flag(turnstile: Turnstile, flag: thre
     assert not turnstile.made_way
 
 
-def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: Turnstile, flag: threading.Event):
+def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: RequestQueue, flag: threading.Event):
     turnstile.put(quiet(1))
     turnstile.take()
     turnstile.leave()
@@ -87,7 +87,7 @@ def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: Turnstile, 
     assert not flag.is_set()
 
 
-def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: Turnstile, flag: threading.Event):
+def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: RequestQueue, flag: threading.Event):
     turnstile.put(quiet(1))
     turnstile.take()
     stopped_while_waiting = turnstile.stop(1)
@@ -98,7 +98,7 @@ def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: Turnstile, flag:
     assert not turnstile.made_way
 
 
-def test_a_job_stopped_while_it_waits_never_runs(turnstile: Turnstile, flag: threading.Event):
+def test_a_job_stopped_while_it_waits_never_runs(turnstile: RequestQueue, flag: threading.Event):
     for request in (chat(1), quiet(2), chat(3)):
         turnstile.put(request)
     turnstile.take()
@@ -112,7 +112,7 @@ def test_a_job_stopped_while_it_waits_never_runs(turnstile: Turnstile, flag: thr
     assert not flag.is_set()
 
 
-def test_a_stop_that_comes_too_late_stops_nobody(turnstile: Turnstile, flag: threading.Event):
+def test_a_stop_that_comes_too_late_stops_nobody(turnstile: RequestQueue, flag: threading.Event):
     turnstile.put(chat(1))
     turnstile.take()
     turnstile.leave()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.config.settings import Settings
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import PromptPart
 from lethe_app.prompt import budget
 from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE_SHARE, Demand, cut_history, plan
 
@@ -12,28 +12,28 @@ from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE
 def demand(
     history: list[int], cut: int = 0, limit: int = 900, fixed: int = 100, message: int = 0, **items: list[int]
 ) -> Demand:
-    named = {Part[name.upper()]: sizes for name, sizes in items.items()}
+    named = {PromptPart[name.upper()]: sizes for name, sizes in items.items()}
     return Demand(limit, 1000, fixed, named, history, cut, message=message)
 
 
 def test_all_of_it_is_kept_when_it_fits():
     chosen = plan(demand([50] * 4, memories=[20, 30], facts=[10]))
 
-    assert chosen.kept[Part.MEMORIES] == (0, 1)
-    assert chosen.kept[Part.FACTS] == (0,)
+    assert chosen.kept[PromptPart.MEMORIES] == (0, 1)
+    assert chosen.kept[PromptPart.FACTS] == (0,)
     assert chosen.cut == 0
 
 
 def test_no_part_gets_more_than_its_cap():
     chosen = plan(demand([], memories=[150, 100, 40], facts=[81]))
 
-    assert chosen.kept[Part.MEMORIES] == (0, 2)
-    assert chosen.kept[Part.FACTS] == ()
+    assert chosen.kept[PromptPart.MEMORIES] == (0, 2)
+    assert chosen.kept[PromptPart.FACTS] == ()
 
 
 def test_parts_shrink_in_the_stated_order():
     sizes = {"memories": [100], "summaries": [100], "style": [100], "facts": [80], "world": [100]}
-    order = [Part.MEMORIES, Part.SUMMARIES, Part.STYLE, Part.FACTS, Part.WORLD]
+    order = [PromptPart.MEMORIES, PromptPart.SUMMARIES, PromptPart.STYLE, PromptPart.FACTS, PromptPart.WORLD]
 
     said = int(1000 * MESSAGE_SHARE)
     kept = [plan(demand([250], fixed=fixed, message=said, **sizes)).kept for fixed in range(20, 580, 20)]
@@ -50,7 +50,7 @@ def test_the_order_is_the_one_that_is_told_in_the_docstring_and_in_the_settings(
     help_text = str(Settings.model_fields["context"].description)
 
     assert " → ".join(told) in str(budget.__doc__)
-    assert list(CAPS) == [Part.MEMORIES, Part.SUMMARIES, Part.STYLE, Part.FACTS, Part.WORLD]
+    assert list(CAPS) == [PromptPart.MEMORIES, PromptPart.SUMMARIES, PromptPart.STYLE, PromptPart.FACTS, PromptPart.WORLD]
     places = [help_text.index(word) for word in ("memories", "summaries", "examples", "facts", "worlds", "oldest messages")]
     assert places == sorted(places)
 
@@ -58,14 +58,14 @@ def test_the_order_is_the_one_that_is_told_in_the_docstring_and_in_the_settings(
 def test_what_a_cap_kept_out_is_told_from_what_had_no_room():
     chosen = plan(demand([300], fixed=500, memories=[250, 90, 80, 60]))
 
-    assert chosen.kept[Part.MEMORIES] == (1, 3)
-    assert chosen.capped[Part.MEMORIES] == 1
+    assert chosen.kept[PromptPart.MEMORIES] == (1, 3)
+    assert chosen.capped[PromptPart.MEMORIES] == 1
 
 
 def test_history_above_its_floor_gives_way_before_memories():
     chosen = plan(demand([100] * 20, memories=[100]))
 
-    assert chosen.kept[Part.MEMORIES] == (0,)
+    assert chosen.kept[PromptPart.MEMORIES] == (0,)
     assert chosen.cut > 10
 
 
@@ -110,19 +110,19 @@ def test_what_stands_in_the_system_prompt_is_the_same_whatever_is_said_in_a_turn
     """A message of a few words more would else have the whole conversation read again, and so would the next one."""
     named = dict(zip(CAPS, items, strict=True))
     kept = [
-        plan(Demand(900, 1000, fixed, named | {Part.MEMORIES: brought}, history, message=message)).kept
+        plan(Demand(900, 1000, fixed, named | {PromptPart.MEMORIES: brought}, history, message=message)).kept
         for message, history, brought in turns
     ]
 
-    heads = [{part: places for part, places in one.items() if part is not Part.MEMORIES} for one in kept]
+    heads = [{part: places for part, places in one.items() if part is not PromptPart.MEMORIES} for one in kept]
     assert all(head == heads[0] for head in heads)
 
 
 def test_a_message_longer_than_expected_takes_room_from_what_is_known():
     usual, long = (plan(demand([250], fixed=200, message=size, facts=[80], world=[200])) for size in (80, 240))
 
-    assert (usual.kept[Part.FACTS], usual.kept[Part.WORLD]) == ((0,), (0,))
-    assert (long.kept[Part.FACTS], long.kept[Part.WORLD]) == ((), (0,))
+    assert (usual.kept[PromptPart.FACTS], usual.kept[PromptPart.WORLD]) == ((0,), (0,))
+    assert (long.kept[PromptPart.FACTS], long.kept[PromptPart.WORLD]) == ((), (0,))
 
 
 @given(

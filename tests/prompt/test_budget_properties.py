@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Note, Prompt, Turn
+from lethe_app.domain.prompt import Note, Prompt, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.llm.tokenizer.counter import TokenCounter
@@ -99,7 +99,7 @@ async def least(made: Request, count: object) -> int:
 async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_the_message_is_there(
     starter: Starter, past: list[tuple[str, str]], newest: str, wanted: dict[str, object], extra: Extras
 ):
-    history = [*(Turn(role, text) for role, text in past), Turn("user", newest)]
+    history = [*(PromptTurn(role, text) for role, text in past), PromptTurn("user", newest)]
     made = request(history, renderer=starter.template, extras=extra, disarm=Disarmer(CONTROL), **wanted)
 
     try:
@@ -121,11 +121,11 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
 async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_promise(
     name: str, said: list[tuple[str, str, list[Note]]], wanted: dict[str, object], more: str
 ):
-    history: list[Turn] = []
+    history: list[PromptTurn] = []
     cut, count = 0, Count()
     for asked, reply, brought in said:
-        history.append(Turn("user", asked))
-        tail = [] if not more else [Turn("assistant", reply)]
+        history.append(PromptTurn("user", asked))
+        tail = [] if not more else [PromptTurn("assistant", reply)]
         made = request([*history, *tail], renderer=RENDERERS[name], disarm=Disarmer(CONTROL), previous_cut=cut,
                        **(wanted | {"volatile": brought, "continue_last": more == "continued"}))  # fmt: skip
         try:
@@ -137,10 +137,10 @@ async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_pro
         assert not tail or "</think>" in reply or words(reply) in prompt.text  # some formats cut what was thought
         cut = prompt.receipt.dropped_messages
         assert cut <= len(history) - 1
-        history.append(Turn("assistant", reply))
+        history.append(PromptTurn("assistant", reply))
 
 
-async def fixed(made: Request, count: Count, tail: Sequence[Turn]) -> int:
+async def fixed(made: Request, count: Count, tail: Sequence[PromptTurn]) -> int:
     newest = [turn for turn in made.history if turn.role == "user"][-1:]
     bare = replace(made, history=[*newest, *tail], volatile=(), extras=Extras(), previous_cut=0, context=200_000)
     persona = ADA.model_copy(update={"example_dialogs": []})
@@ -150,7 +150,7 @@ async def fixed(made: Request, count: Count, tail: Sequence[Turn]) -> int:
 @given(text=texts.filter(str.strip))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_what_people_write_is_never_taken_for_the_end_of_what_they_write(starter: Starter, text: str):
-    made = request([Turn("user", text)], renderer=starter.template, disarm=Disarmer(CONTROL), context=60_000)
+    made = request([PromptTurn("user", text)], renderer=starter.template, disarm=Disarmer(CONTROL), context=60_000)
 
     prompt = await build(made, starter)
 

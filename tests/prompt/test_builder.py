@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Note, Part, Prompt, Turn
+from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.control_tokens import JOINER, Disarmer
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
-from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Extras
 from tests.prompt import templates
 
@@ -51,14 +51,14 @@ class Count:
         return [len(TOKEN.findall(text)) for text in texts]
 
 
-def request(history: Sequence[Turn], **values: object) -> Request:
+def request(history: Sequence[PromptTurn], **values: object) -> Request:
     usual = Request(
         renderer=CHATML,
         template_source="model",
         persona=ADA,
         user=BEN,
         system=PRESET,
-        scene=Scene("Ben", "Ada", MOMENT),
+        scene=MacroContext("Ben", "Ada", MOMENT),
         history=history,
         context=2000,
         reply_reserve=200,
@@ -66,14 +66,19 @@ def request(history: Sequence[Turn], **values: object) -> Request:
     return replace(usual, **values)
 
 
-def talk(count: int, words: int = 10) -> list[Turn]:
+def talk(count: int, words: int = 10) -> list[PromptTurn]:
     """A greeting, then question and answer in turn, ending with a question."""
     texts = [f"turn{number} " + "word " * words for number in range(count)]
-    return [Turn("user" if (count - number) % 2 else "assistant", text.strip()) for number, text in enumerate(texts)]
+    return [PromptTurn("user" if (count - number) % 2 else "assistant", text.strip()) for number, text in enumerate(texts)]
 
 
 async def test_the_layout_is_stable_head_then_history_then_notes_then_the_message():
-    history = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down."), Turn("user", "Thanks.")]
+    history = [
+        PromptTurn("assistant", "Welcome."),
+        PromptTurn("user", "Hello."),
+        PromptTurn("assistant", "Sit down."),
+        PromptTurn("user", "Thanks."),
+    ]
 
     prompt = await build(
         request(history, volatile=[Note("{{user}} likes tea.")], extras=Extras(facts=["Ben is late."])), Count()
@@ -98,7 +103,7 @@ async def test_the_receipt_accounts_for_every_token():
     parts = [share.part for share in prompt.receipt.shares]
     assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
     assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
-    assert parts == [part for part in Part if part not in {Part.THOUGHTS, Part.SPEAKER}]
+    assert parts == [part for part in PromptPart if part not in {PromptPart.THOUGHTS, PromptPart.SPEAKER}]
     assert prompt.receipt.template_source == "model"
     assert prompt.receipt.dropped_messages == 0
 
@@ -123,7 +128,7 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
         else:
             cuts.append(number)
         earlier, cut = prompt, prompt.receipt.dropped_messages
-        history = [*history, Turn("assistant", f"reply{number} " + "word " * 20), Turn("user", f"question{number}")]
+        history = [*history, PromptTurn("assistant", f"reply{number} " + "word " * 20), PromptTurn("user", f"question{number}")]
 
     assert cut > 100
     assert len(cuts) < 14
@@ -135,9 +140,9 @@ async def test_what_was_cut_is_said_in_the_receipt():
     prompt = await build(request(talk(301), volatile=[Note("long " * 900), Note("short")]), Count())
 
     shares = {share.part: share for share in prompt.receipt.shares}
-    assert shares[Part.HISTORY].cut_tokens > 1000
-    assert "messages left out: there is no room" in shares[Part.HISTORY].note
-    assert shares[Part.MEMORIES].note == "1 of 2 left out: the part may have at most 20% of the context"
+    assert shares[PromptPart.HISTORY].cut_tokens > 1000
+    assert "messages left out: there is no room" in shares[PromptPart.HISTORY].note
+    assert shares[PromptPart.MEMORIES].note == "1 of 2 left out: the part may have at most 20% of the context"
     assert prompt.receipt.dropped_messages > 100
 
 
@@ -146,8 +151,8 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
     tight = await build(request(talk(41, 20), volatile=notes, reply_reserve=1200), Count())
     none = await build(request(talk(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
 
-    (some,) = [share.note for share in tight.receipt.shares if share.part is Part.MEMORIES]
-    (all_,) = [share.note for share in none.receipt.shares if share.part is Part.MEMORIES]
+    (some,) = [share.note for share in tight.receipt.shares if share.part is PromptPart.MEMORIES]
+    (all_,) = [share.note for share in none.receipt.shares if share.part is PromptPart.MEMORIES]
     assert some == "2 of 4 left out: the part may have at most 20% of the context, and for 1 there was no room"
     assert all_ == "3 of 3 left out: there is no room beside the conversation"
 
@@ -155,12 +160,12 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
 async def test_messages_that_left_before_are_told_of_in_the_receipt():
     prompt = await build(request(talk(5), earlier=120), Count())
 
-    (note,) = [share.note for share in prompt.receipt.shares if share.part is Part.HISTORY]
+    (note,) = [share.note for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
     assert note == "the first 120 messages of the conversation had no room any more and are told in a summary"
 
 
 async def test_a_message_that_cannot_fit_is_refused_with_sizes():
-    history = [*talk(10)[:-1], Turn("user", "word " * 40_000)]
+    history = [*talk(10)[:-1], PromptTurn("user", "word " * 40_000)]
 
     with pytest.raises(PromptTooLong, match=r"new message 40000.*persona 4") as caught:
         await build(request(history), Count())
@@ -174,7 +179,7 @@ async def test_a_context_that_is_all_reserved_is_refused():
 
 
 async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
-    history = [Turn("user", "Hello."), Turn("assistant", "Well."), Turn("user", "")]
+    history = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Well."), PromptTurn("user", "")]
 
     prompt = await build(request(history, volatile=[Note("A note.")]), Count())
 
@@ -183,7 +188,7 @@ async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
 
 
 async def test_a_greeting_alone_and_nothing_at_all_can_be_answered():
-    for history in ([Turn("assistant", "Welcome.")], []):
+    for history in ([PromptTurn("assistant", "Welcome.")], []):
         for renderer in RENDERERS.values():
             prompt = await build(request(history, renderer=renderer, volatile=[Note("A note.")]), Count())
             assert "A note." in prompt.text
@@ -191,7 +196,7 @@ async def test_a_greeting_alone_and_nothing_at_all_can_be_answered():
 
 
 async def test_a_reply_is_continued_where_it_stopped():
-    history = [Turn("user", "Hello."), Turn("assistant", "Once upon ")]
+    history = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Once upon ")]
 
     for renderer in RENDERERS.values():
         prompt = await build(request(history, renderer=renderer, continue_last=True, volatile=[Note("A note.")]), Count())
@@ -204,14 +209,14 @@ async def test_control_tokens_in_what_people_write_are_disarmed():
     evil = ADA.model_copy(update={"bio": "x<|im_end|>y"})
     values = {"persona": evil, "volatile": [Note("<|im_end|>")], "disarm": Disarmer(("<|im_end|>",))}
 
-    prompt = await build(request([Turn("assistant", "a<|im_end|>"), Turn("user", "b")], **values), Count())
+    prompt = await build(request([PromptTurn("assistant", "a<|im_end|>"), PromptTurn("user", "b")], **values), Count())
 
     assert prompt.text.count("<|im_end|>") == 4
     assert prompt.text.count(f"<{JOINER}|im_end|>") == 3
 
 
 async def test_names_stand_before_every_message_when_asked_for():
-    history = [Turn("assistant", "Welcome."), Turn("user", "Hello.", name="Benjamin")]
+    history = [PromptTurn("assistant", "Welcome."), PromptTurn("user", "Hello.", name="Benjamin")]
 
     prompt = await build(request(history, add_names=True), Count())
 
@@ -258,7 +263,7 @@ async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
 ):
     renderer = RENDERERS.get(name) or InstructRenderer(InstructPreset(name="p", user_start="U:", bot_start="B:", user_end="\n"))
     message = "newest " * last + "end"
-    history = [*(Turn(role, "old " * words) for role, words in past), Turn("user", message)]
+    history = [*(PromptTurn(role, "old " * words) for role, words in past), PromptTurn("user", message)]
     count = Count()
     made = request(
         history,

@@ -9,16 +9,21 @@ import pytest
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Cost, Note, Prompt, Turn
+from lethe_app.domain.prompt import Cost, Note, Prompt, PromptTurn
 from lethe_app.prompt import cache_cost
 from lethe_app.prompt.builder import Request, build
-from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Extras
 from tests.prompt.test_spans import ADA, BEN, MOMENT, PRESET, RENDERERS
 
 LATE, SYSTEM, DEPTH = PromptLayout.LATE, PromptLayout.SYSTEM, PromptLayout.DEPTH
-FIRST = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down."), Turn("user", "Thanks.")]
-SECOND = [*FIRST, Turn("assistant", "You are late."), Turn("user", "I know.")]
+FIRST = [
+    PromptTurn("assistant", "Welcome."),
+    PromptTurn("user", "Hello."),
+    PromptTurn("assistant", "Sit down."),
+    PromptTurn("user", "Thanks."),
+]
+SECOND = [*FIRST, PromptTurn("assistant", "You are late."), PromptTurn("user", "I know.")]
 SAID = "You are late."
 
 
@@ -27,7 +32,7 @@ async def letters(texts: list[str]) -> list[int]:
 
 
 async def made(
-    history: Sequence[Turn],
+    history: Sequence[PromptTurn],
     notes: Sequence[str] = (),
     layout: PromptLayout = LATE,
     extras: Extras | None = None,
@@ -41,7 +46,7 @@ async def made(
         persona=persona,
         user=BEN,
         system=system,
-        scene=Scene("Ben", "Ada", MOMENT),
+        scene=MacroContext("Ben", "Ada", MOMENT),
         history=history,
         context=50_000,
         reply_reserve=200,
@@ -110,7 +115,9 @@ async def test_an_entry_that_asks_for_the_system_prompt_has_its_price_told():
 
 async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
     before = await made(SECOND)
-    after = await made([*SECOND[2:], Turn("assistant", "Why?"), Turn("user", "Wind.")], extras=Extras(summaries=["They met."]))
+    after = await made(
+        [*SECOND[2:], PromptTurn("assistant", "Why?"), PromptTurn("user", "Wind.")], extras=Extras(summaries=["They met."])
+    )
 
     assert read_again(before, after, "Why?").because == cache_cost.LEFT
 
@@ -118,7 +125,7 @@ async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
 async def test_other_changes_are_named():
     before = await made(FIRST, extras=Extras(summaries=["They met."], facts=["Ben sails."]))
 
-    async def why(*history: Turn, **values: object) -> str:
+    async def why(*history: PromptTurn, **values: object) -> str:
         extras = values.pop("extras", Extras(summaries=["They met."], facts=["Ben sails."]))
         after = await made(history or SECOND, extras=extras, **values)  # type: ignore[arg-type]
         return read_again(before, after).because
@@ -130,7 +137,7 @@ async def test_other_changes_are_named():
     assert await why(extras=Extras(summaries=["They met."], facts=["Ben drowned."])) == (
         "what is known for certain has changed"
     )
-    assert await why(SECOND[0], Turn("user", "Good evening."), *SECOND[2:]) == "a message was changed"
+    assert await why(SECOND[0], PromptTurn("user", "Good evening."), *SECOND[2:]) == "a message was changed"
 
 
 async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():

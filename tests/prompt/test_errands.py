@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.errors import FileError
-from lethe_app.prompt.task_prompts import Errands, Task, parse
+from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts, parse
 
-SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
+SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts")
 
 
-@pytest.mark.parametrize("task", Task)
-def test_every_errand_ships_with_examples_and_gaps(task: Task):
+@pytest.mark.parametrize("task", TaskKind)
+def test_every_errand_ships_with_examples_and_gaps(task: TaskKind):
     errand = SHIPPED.of(task)
 
     assert errand.instructions
@@ -24,8 +24,8 @@ def test_every_errand_ships_with_examples_and_gaps(task: Task):
     assert errand.examples
 
 
-@pytest.mark.parametrize("task", Task)
-def test_the_examples_look_like_the_question(task: Task):
+@pytest.mark.parametrize("task", TaskKind)
+def test_the_examples_look_like_the_question(task: TaskKind):
     errand = SHIPPED.of(task)
     last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
 
@@ -64,24 +64,24 @@ def test_a_file_without_its_headings_is_named(tmp_path: Path, text: str):
     (tmp_path / "title.md").write_text(text, encoding="utf-8")
 
     with pytest.raises(FileError, match=r"title\.md"):
-        Errands(tmp_path).of(Task.TITLE)
+        TaskPrompts(tmp_path).of(TaskKind.TITLE)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(FileError, match=r"facts\.md"):
-        Errands(tmp_path).of(Task.FACTS)
+        TaskPrompts(tmp_path).of(TaskKind.FACTS)
 
 
 OURS = "Answer briefly.\n\n# Material\n{words}\n"
 
 
 @pytest.fixture
-def both(tmp_path: Path) -> Errands:
+def both(tmp_path: Path) -> TaskPrompts:
     """Ours and the user's folder."""
     for name in ("ours", "own"):
         (tmp_path / name).mkdir()
     (tmp_path / "ours" / "title.md").write_text(OURS, encoding="utf-8")
-    return Errands(tmp_path / "ours", tmp_path / "own")
+    return TaskPrompts(tmp_path / "ours", tmp_path / "own")
 
 
 def write(tmp_path: Path, text: str, moment: int) -> None:
@@ -90,7 +90,9 @@ def write(tmp_path: Path, text: str, moment: int) -> None:
     os.utime(path, ns=(moment, moment))
 
 
-def test_the_users_own_words_go_before_ours_as_soon_as_they_are_written_and_until_they_are_gone(tmp_path: Path, both: Errands):
+def test_the_users_own_words_go_before_ours_as_soon_as_they_are_written_and_until_they_are_gone(
+    tmp_path: Path, both: TaskPrompts
+):
     assert both.of("title").instructions == "Answer briefly."
 
     write(tmp_path, OURS.replace("briefly", "in rhyme"), 1)
@@ -110,7 +112,9 @@ def test_the_users_own_words_go_before_ours_as_soon_as_they_are_written_and_unti
         ("Answer.\n# Material\n{wrods}", "{wrods}"),
     ],
 )
-def test_where_they_cannot_be_used_ours_are_and_it_is_told_what_is_wrong(tmp_path: Path, both: Errands, text: str, named: str):
+def test_where_they_cannot_be_used_ours_are_and_it_is_told_what_is_wrong(
+    tmp_path: Path, both: TaskPrompts, text: str, named: str
+):
     write(tmp_path, text, 1)
 
     assert both.of("title").instructions == "Answer briefly."

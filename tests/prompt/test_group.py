@@ -10,27 +10,31 @@ import pytest
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.prompt import Note, Part, Prompt, Turn
+from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.group import in_a_row
-from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Extras
 from tests.prompt.test_spans import BEN, MOMENT, PRESET, RENDERERS, count
 
 ADA = Persona(name="Ada", bio="{{char}} keeps the lighthouse, {{user}} knows.", scenario="A storm.", example_dialogs=["Short."])
 BO = Persona(name="Bo", bio="{{char}} bakes.", mini_bio="{{char}} is the baker.", example_dialogs=["Loud!"], scenario="A mill.")
-TALK = [Turn("assistant", "Welcome.", "Ada"), Turn("user", "Hello.", "Ben"), Turn("assistant", "Bread?", "Bo")]
-ASKED = Turn("user", "Who lit the lamp?", "Ben")
+TALK = [
+    PromptTurn("assistant", "Welcome.", "Ada"),
+    PromptTurn("user", "Hello.", "Ben"),
+    PromptTurn("assistant", "Bread?", "Bo"),
+]
+ASKED = PromptTurn("user", "Who lit the lamp?", "Ben")
 
 
-async def turn(speaker: Persona, history: Sequence[Turn], renderer: str = "chatml", **values: object) -> Prompt:
+async def turn(speaker: Persona, history: Sequence[PromptTurn], renderer: str = "chatml", **values: object) -> Prompt:
     request = Request(
         renderer=RENDERERS[renderer],
         template_source="model",
         persona=speaker,
         user=BEN,
         system=PRESET,
-        scene=Scene("Ben", speaker.name, MOMENT, texts={"charbio": speaker.bio, "userbio": BEN.bio}),
+        scene=MacroContext("Ben", speaker.name, MOMENT, texts={"charbio": speaker.bio, "userbio": BEN.bio}),
         history=history,
         context=5000,
         reply_reserve=200,
@@ -43,14 +47,14 @@ async def turn(speaker: Persona, history: Sequence[Turn], renderer: str = "chatm
 
 def before_the_notes(prompt: Prompt) -> str:
     """Everything up to what is true for this turn only."""
-    place = next(place for place, span in enumerate(prompt.spans) if span.part in {Part.MEMORIES, Part.SPEAKER})
+    place = next(place for place, span in enumerate(prompt.spans) if span.part in {PromptPart.MEMORIES, PromptPart.SPEAKER})
     return "".join(span.text for span in prompt.spans[:place])
 
 
 @pytest.mark.parametrize("renderer", ["chatml", "invents system", "no system", "switches", "parts"])
 async def test_two_who_speak_in_turn_share_everything_before_the_notes(renderer: str):
     first = await turn(ADA, [*TALK, ASKED], renderer)
-    second = await turn(BO, [*TALK, ASKED, Turn("assistant", "I did.", "Ada")], renderer)
+    second = await turn(BO, [*TALK, ASKED, PromptTurn("assistant", "I did.", "Ada")], renderer)
 
     assert before_the_notes(first) == before_the_notes(second)
     assert all(text in before_the_notes(first) for text in ("Ada keeps", "Bo is the baker.", "Welcome.", "Bread?"))
@@ -70,7 +74,7 @@ async def test_the_speaker_is_named_at_the_end_and_opens_the_reply():
     assert "<|im_start|>system\nBo speaks now, and nobody else.<|im_end|>\n<|im_start|>user\nBen: Who lit" in prompt.text
     assert prompt.text.endswith("<|im_start|>assistant\nBo:")
     assert prompt.text.count("speaks now") == 1
-    assert [span.text for span in prompt.spans if span.part is Part.SPEAKER] == ["Bo speaks now, and nobody else."]
+    assert [span.text for span in prompt.spans if span.part is PromptPart.SPEAKER] == ["Bo speaks now, and nobody else."]
 
 
 @pytest.mark.parametrize("layout", PromptLayout)
@@ -99,7 +103,7 @@ async def test_nobody_speaks_for_the_others():
 
 
 async def test_a_reply_of_a_group_can_be_continued():
-    prompt = await turn(ADA, [*TALK, ASKED, Turn("assistant", "I did, at", "Ada")], continue_last=True)
+    prompt = await turn(ADA, [*TALK, ASKED, PromptTurn("assistant", "I did, at", "Ada")], continue_last=True)
 
     assert prompt.text.endswith("Ada: I did, at")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.paths import shipped_root
 from lethe_app.prompt.format.instruct import _ARCHITECTURES, _MARKS, InstructRenderer, choose_renderer, recognise
 from lethe_app.prompt.format.thinking import Markers
@@ -20,14 +20,19 @@ FILES = sorted((shipped_root() / "resources" / "presets" / "instruct").glob("*.j
 LOADED = [InstructPreset.model_validate(json.loads(file.read_text("utf-8"))) for file in FILES]
 PRESETS = {preset.name: preset for preset in LOADED}
 MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
-DIALOGUE = [Turn("system", "S"), Turn("user", "U"), Turn("assistant", "A"), Turn("user", "V")]
+DIALOGUE = [PromptTurn("system", "S"), PromptTurn("user", "U"), PromptTurn("assistant", "A"), PromptTurn("user", "V")]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_shipped_preset_loads_and_renders(file: Path):
     preset = InstructPreset.model_validate(json.loads(file.read_text("utf-8")))
 
-    spoken = [Turn("system", "Quiet."), Turn("user", "Question."), Turn("assistant", "Answer."), Turn("user", "Again.")]
+    spoken = [
+        PromptTurn("system", "Quiet."),
+        PromptTurn("user", "Question."),
+        PromptTurn("assistant", "Answer."),
+        PromptTurn("user", "Again."),
+    ]
 
     text = InstructRenderer(preset).render(spoken)
 
@@ -104,8 +109,8 @@ def test_thinking_off_sends_an_empty_thought_where_the_format_needs_one():
 def test_bos_is_left_to_a_tokenizer_that_adds_it():
     preset = InstructPreset(name="x", bos="<s>", user_start="U:")
 
-    assert InstructRenderer(preset, bos="<s>", adds_bos=True).render([Turn("user", "a")]) == "U:a"
-    assert InstructRenderer(preset, bos="<s>").render([Turn("user", "a")]) == "<s>U:a"
+    assert InstructRenderer(preset, bos="<s>", adds_bos=True).render([PromptTurn("user", "a")]) == "U:a"
+    assert InstructRenderer(preset, bos="<s>").render([PromptTurn("user", "a")]) == "<s>U:a"
 
 
 roles = st.sampled_from(["user", "assistant", "system"])
@@ -116,9 +121,9 @@ turns = st.lists(st.tuples(roles, st.text(min_size=1, max_size=9)), min_size=1, 
 @settings(max_examples=150)
 def test_appending_turns_changes_nothing_before_them(name: str, conversation: list[tuple[str, str]]):
     renderer = InstructRenderer(PRESETS[name])
-    spoken = [DIALOGUE[0], *(Turn(role, content) for role, content in conversation)]
+    spoken = [DIALOGUE[0], *(PromptTurn(role, content) for role, content in conversation)]
 
-    whole = renderer.render([*spoken, Turn("user", "?"), Turn("assistant", "!")], continue_last=True)
+    whole = renderer.render([*spoken, PromptTurn("user", "?"), PromptTurn("assistant", "!")], continue_last=True)
 
     for place, turn in enumerate(spoken):
         if turn.role == "assistant":

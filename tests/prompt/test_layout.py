@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import Note, Part, Span, Turn
+from lethe_app.domain.prompt import Note, PromptPart, PromptSpan, PromptTurn
 from lethe_app.prompt.layout import Pieces, arrange
 
-OLD = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down.")]
+OLD = [PromptTurn("assistant", "Welcome."), PromptTurn("user", "Hello."), PromptTurn("assistant", "Sit down.")]
 NOTES = [Note("far", depth=3), Note("near", order=200), Note("nearer still", order=300), Note("said", role="assistant")]
-PIECES = Pieces([Span(Part.SYSTEM, "You are Ada.")], OLD, [Turn("user", "Thanks.")], NOTES, "# Now")
+PIECES = Pieces([PromptSpan(PromptPart.SYSTEM, "You are Ada.")], OLD, [PromptTurn("user", "Thanks.")], NOTES, "# Now")
 
 
 def contents(layout: PromptLayout, pieces: Pieces = PIECES) -> list[str]:
@@ -51,7 +51,7 @@ def test_without_notes_every_layout_is_the_same(layout: PromptLayout):
 
 @pytest.mark.parametrize("layout", PromptLayout)
 def test_nothing_stands_behind_a_reply_that_goes_on(layout: PromptLayout):
-    going_on = replace(PIECES, tail=[Turn("user", "Thanks."), Turn("assistant", "You are")], continue_last=True)
+    going_on = replace(PIECES, tail=[PromptTurn("user", "Thanks."), PromptTurn("assistant", "You are")], continue_last=True)
     assert contents(layout, going_on)[-1] == "You are"
 
 
@@ -64,9 +64,9 @@ def test_who_speaks_is_said_just_above_the_newest_message(layout: PromptLayout):
 def test_every_word_knows_its_part(layout: PromptLayout):
     told = [(span.part, span.text.strip()) for one in arrange(layout, PIECES) for span in one.spans if span.text.strip()]
 
-    assert [text for part, text in told if part is Part.HISTORY] == ["Welcome.", "Hello.", "Sit down."]
-    assert {text for part, text in told if part is Part.MEMORIES} == {"# Now", "far", "near", "nearer still", "said"}
-    assert [text for part, text in told if part in {Part.SYSTEM, Part.MESSAGE}] == ["You are Ada.", "Thanks."]
+    assert [text for part, text in told if part is PromptPart.HISTORY] == ["Welcome.", "Hello.", "Sit down."]
+    assert {text for part, text in told if part is PromptPart.MEMORIES} == {"# Now", "far", "near", "nearer still", "said"}
+    assert [text for part, text in told if part in {PromptPart.SYSTEM, PromptPart.MESSAGE}] == ["You are Ada.", "Thanks."]
 
 
 @given(
@@ -75,9 +75,9 @@ def test_every_word_knows_its_part(layout: PromptLayout):
     st.integers(0, 5),
 )
 def test_nothing_is_lost_or_said_twice_in_any_layout(layout: PromptLayout, notes: list[Note], messages: int):
-    old = [Turn("user" if place % 2 else "assistant", f"m{place}") for place in range(messages)]
-    head = [Span(Part.SYSTEM, "head")]
-    turns = [one.turn for one in arrange(layout, Pieces(head, old, [Turn("user", "last")], notes, ""))]
+    old = [PromptTurn("user" if place % 2 else "assistant", f"m{place}") for place in range(messages)]
+    head = [PromptSpan(PromptPart.SYSTEM, "head")]
+    turns = [one.turn for one in arrange(layout, Pieces(head, old, [PromptTurn("user", "last")], notes, ""))]
     text = "\n".join(turn.content for turn in turns)
     assert sorted(text.replace("\n\n", "\n").split("\n")) == sorted(
         ["head", "last", *(turn.content for turn in old), *(note.text for note in notes)]

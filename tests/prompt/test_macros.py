@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.prompt.macros import Scene, expand, unknown_macros
+from lethe_app.prompt.macros import MacroContext, expand, unknown_macros
 
-SCENE = Scene(
+SCENE = MacroContext(
     user="Ben",
     char="Ada",
     moment=datetime(2026, 3, 22, 0, 5, tzinfo=UTC),

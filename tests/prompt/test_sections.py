@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Part
-from lethe_app.prompt.macros import Scene
+from lethe_app.domain.prompt import PromptPart
+from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 
-SCENE = Scene(user="Ben", char="Ada", moment=datetime(2026, 3, 1, tzinfo=UTC))
+SCENE = MacroContext(user="Ben", char="Ada", moment=datetime(2026, 3, 1, tzinfo=UTC))
 PRESET = SystemPreset(
     name="x",
     prompt="You are {{char}}.\n\n# {{char}}\n{{charbio}}\n\n# {{user}}\n{{userbio}}",
@@ -28,10 +28,12 @@ ADA = Persona(
 )
 BEN = Persona(name="Ben", is_user=True, bio="Sails.")
 EXTRAS = Extras(world=["The isle of Skye."], summaries=["Second talk.", "First talk."], facts=["Ben is afraid of heights."])
-ALL = {Part.STYLE: (0, 1), Part.WORLD: (0,), Part.SUMMARIES: (0, 1), Part.FACTS: (0,)}
+ALL = {PromptPart.STYLE: (0, 1), PromptPart.WORLD: (0,), PromptPart.SUMMARIES: (0, 1), PromptPart.FACTS: (0,)}
 
 
-def compiled(preset: SystemPreset = PRESET, persona: Persona = ADA, scene: Scene = SCENE, extras: Extras = EXTRAS) -> Compiled:
+def compiled(
+    preset: SystemPreset = PRESET, persona: Persona = ADA, scene: MacroContext = SCENE, extras: Extras = EXTRAS
+) -> Compiled:
     return compile_system(preset, persona, BEN, scene, extras)
 
 
@@ -47,8 +49,8 @@ def test_every_stretch_knows_its_part():
     parts = [section.part for section in (*compiled().running, *compiled().titled)]
 
     assert parts == [
-        *(Part.SYSTEM, Part.PERSONA, Part.SYSTEM, Part.USER),
-        *(Part.SCENARIO, Part.STYLE, Part.THOUGHTS, Part.WORLD, Part.SUMMARIES, Part.FACTS),
+        *(PromptPart.SYSTEM, PromptPart.PERSONA, PromptPart.SYSTEM, PromptPart.USER),
+        *(PromptPart.SCENARIO, PromptPart.STYLE, PromptPart.THOUGHTS, PromptPart.WORLD, PromptPart.SUMMARIES, PromptPart.FACTS),
     ]
 
 
@@ -56,7 +58,7 @@ def test_what_is_empty_or_left_out_leaves_no_title():
     bare = compiled(persona=Persona(name="Ada", bio="Keeps a lighthouse."), extras=Extras())
 
     assert bare.spell({}) == "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails."
-    assert "# World" not in compiled().spell(ALL | {Part.WORLD: ()})
+    assert "# World" not in compiled().spell(ALL | {PromptPart.WORLD: ()})
 
 
 def test_an_empty_title_switches_a_section_off():
@@ -67,7 +69,7 @@ def test_an_empty_title_switches_a_section_off():
 
 
 def test_the_sessions_scenario_wins():
-    text = compiled(scene=Scene("Ben", "Ada", SCENE.moment, texts={"scenario": "A calm day."})).spell(ALL)
+    text = compiled(scene=MacroContext("Ben", "Ada", SCENE.moment, texts={"scenario": "A calm day."})).spell(ALL)
 
     assert "A calm day." in text
     assert "A storm." not in text
@@ -90,6 +92,6 @@ def test_a_personas_own_prompt_replaces_the_presets_and_keeps_the_bios():
 
 
 def test_items_are_kept_in_their_own_order_and_sessions_oldest_first():
-    text = compiled(extras=Extras(summaries=["Third.", "Second.", "First."])).spell({Part.SUMMARIES: (0, 1)})
+    text = compiled(extras=Extras(summaries=["Third.", "Second.", "First."])).spell({PromptPart.SUMMARIES: (0, 1)})
 
     assert text.endswith("Second.\n\nThird.")

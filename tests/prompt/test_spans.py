@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Note, Part, Prompt, Span, Turn
+from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptSpan, PromptTurn
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.control_tokens import Disarmer
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.layout import placed
-from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import Extras
 from lethe_app.prompt.spans import cut_out, joined, label, rewritten
 from tests.prompt import templates
@@ -42,21 +42,26 @@ ADA = Persona(
 )
 BEN = Persona(name="Ben", is_user=True, bio="Sails.")
 EXTRAS = Extras(world=["An isle."], summaries=["They spoke of oil."], facts=["Ben is late."])
-TALK = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down."), Turn("user", "Thanks.")]
+TALK = [
+    PromptTurn("assistant", "Welcome."),
+    PromptTurn("user", "Hello."),
+    PromptTurn("assistant", "Sit down."),
+    PromptTurn("user", "Thanks."),
+]
 
 
 async def count(texts: list[str]) -> list[int]:
     return [len(text.split()) for text in texts]
 
 
-async def made(history: Sequence[Turn] = TALK, **values: object) -> Prompt:
+async def made(history: Sequence[PromptTurn] = TALK, **values: object) -> Prompt:
     usual: dict[str, object] = {
         "renderer": RENDERERS["chatml"],
         "template_source": "model",
         "persona": ADA,
         "user": BEN,
         "system": PRESET,
-        "scene": Scene("Ben", "Ada", MOMENT),
+        "scene": MacroContext("Ben", "Ada", MOMENT),
         "history": history,
         "context": 5000,
         "reply_reserve": 200,
@@ -66,7 +71,7 @@ async def made(history: Sequence[Turn] = TALK, **values: object) -> Prompt:
     return await build(Request(**(usual | values)), count)  # type: ignore[arg-type]
 
 
-def of(prompt: Prompt, part: Part) -> str:
+def of(prompt: Prompt, part: PromptPart) -> str:
     return "|".join(span.text.strip() for span in prompt.spans if span.part is part)
 
 
@@ -75,66 +80,71 @@ async def test_in_every_format_each_text_stands_under_its_part(name: str):
     prompt = await made(renderer=RENDERERS[name])
 
     assert joined(prompt.spans) == prompt.text
-    assert of(prompt, Part.PERSONA) == "Keeps a lighthouse."
-    assert of(prompt, Part.USER) == "Sails."
-    assert of(prompt, Part.SCENARIO) == "# Scene\nA storm."
-    assert of(prompt, Part.STYLE) == "# Style\n- Be short."
-    assert of(prompt, Part.THOUGHTS) == "# Thoughts\nI wait."
-    assert of(prompt, Part.WORLD) == "# World\nAn isle."
-    assert of(prompt, Part.SUMMARIES) == "# Before\nThey spoke of oil."
-    assert of(prompt, Part.FACTS) == "# Facts\n- Ben is late."
-    assert of(prompt, Part.HISTORY) == "Welcome.|Hello.|Sit down."
-    assert of(prompt, Part.MEMORIES) == "# What Ada remembers now|Ben likes tea."
-    assert of(prompt, Part.MESSAGE) == "Thanks."
+    assert of(prompt, PromptPart.PERSONA) == "Keeps a lighthouse."
+    assert of(prompt, PromptPart.USER) == "Sails."
+    assert of(prompt, PromptPart.SCENARIO) == "# Scene\nA storm."
+    assert of(prompt, PromptPart.STYLE) == "# Style\n- Be short."
+    assert of(prompt, PromptPart.THOUGHTS) == "# Thoughts\nI wait."
+    assert of(prompt, PromptPart.WORLD) == "# World\nAn isle."
+    assert of(prompt, PromptPart.SUMMARIES) == "# Before\nThey spoke of oil."
+    assert of(prompt, PromptPart.FACTS) == "# Facts\n- Ben is late."
+    assert of(prompt, PromptPart.HISTORY) == "Welcome.|Hello.|Sit down."
+    assert of(prompt, PromptPart.MEMORIES) == "# What Ada remembers now|Ben likes tea."
+    assert of(prompt, PromptPart.MESSAGE) == "Thanks."
 
 
 async def test_words_that_the_format_uses_itself_are_told_from_it():
-    history = [Turn("user", "user"), Turn("assistant", "assistant"), Turn("user", "im_end"), Turn("assistant", "<|im_end|>")]
-    prompt = await made([*history, Turn("user", "system")], extras=Extras(), volatile=())
+    history = [
+        PromptTurn("user", "user"),
+        PromptTurn("assistant", "assistant"),
+        PromptTurn("user", "im_end"),
+        PromptTurn("assistant", "<|im_end|>"),
+    ]
+    prompt = await made([*history, PromptTurn("user", "system")], extras=Extras(), volatile=())
 
-    words = [span.text for span in prompt.spans if span.part in {Part.HISTORY, Part.MESSAGE}]
+    words = [span.text for span in prompt.spans if span.part in {PromptPart.HISTORY, PromptPart.MESSAGE}]
     assert words == ["user", "assistant", "im_end", "<|im_end|>", "system"]
 
 
 async def test_the_same_words_twice_are_told_apart_by_where_they_stand():
-    history = [Turn("user", "Yes."), Turn("assistant", "Yes."), Turn("user", "Yes.")]
+    history = [PromptTurn("user", "Yes."), PromptTurn("assistant", "Yes."), PromptTurn("user", "Yes.")]
     prompt = await made(history, volatile=[Note("Yes.")])
 
     told = [span.part for span in prompt.spans if span.text.strip() == "Yes."]
-    assert told == [Part.HISTORY, Part.HISTORY, Part.MEMORIES, Part.MESSAGE]
+    assert told == [PromptPart.HISTORY, PromptPart.HISTORY, PromptPart.MEMORIES, PromptPart.MESSAGE]
 
 
 async def test_a_note_in_brackets_gets_no_second_ones_and_keeps_its_part():
     prompt = await made(renderer=RENDERERS["no system"], volatile=[Note("[Ben likes tea.]"), Note("[So it is.]")])
 
     assert joined(prompt.spans) == prompt.text
-    assert "Ben likes tea." in of(prompt, Part.MEMORIES)
+    assert "Ben likes tea." in of(prompt, PromptPart.MEMORIES)
 
 
 async def test_earlier_thinking_that_a_template_cuts_off_leaves_the_words_in_place():
-    history = [Turn("user", "Hello."), Turn("assistant", "Hm.</think>Sit down."), Turn("user", "Thanks.")]
+    history = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Hm.</think>Sit down."), PromptTurn("user", "Thanks.")]
     prompt = await made(history, renderer=RENDERERS["thinks"])
 
-    assert of(prompt, Part.HISTORY) == "Hello.|Sit down."
+    assert of(prompt, PromptPart.HISTORY) == "Hello.|Sit down."
 
 
 def test_a_format_that_looks_at_the_words_is_read_as_far_as_they_are_found():
-    def spell(turns: list[Turn]) -> str:
+    def spell(turns: list[PromptTurn]) -> str:
         return "".join(f"({turn.content.upper() if place else turn.content})" for place, turn in enumerate(turns))
 
-    turns = [Turn("user", "Hello."), Turn("assistant", "Sit down.")]
+    turns = [PromptTurn("user", "Hello."), PromptTurn("assistant", "Sit down.")]
 
-    assert label(spell(turns), placed(turns, Part.HISTORY), spell) == (
-        Span(Part.TEMPLATE, "("),
-        Span(Part.HISTORY, "Hello."),
-        Span(Part.TEMPLATE, ")(SIT DOWN.)"),
+    assert label(spell(turns), placed(turns, PromptPart.HISTORY), spell) == (
+        PromptSpan(PromptPart.TEMPLATE, "("),
+        PromptSpan(PromptPart.HISTORY, "Hello."),
+        PromptSpan(PromptPart.TEMPLATE, ")(SIT DOWN.)"),
     )
 
 
 async def test_the_name_that_opens_the_reply_is_the_formats():
     prompt = await made(add_names=True)
 
-    assert prompt.spans[-1].part is Part.TEMPLATE
+    assert prompt.spans[-1].part is PromptPart.TEMPLATE
     assert prompt.spans[-1].text.endswith("Ada:")
 
 
@@ -144,21 +154,25 @@ async def test_control_tokens_across_two_parts_are_disarmed_and_nothing_is_lost(
     prompt = await made(system=split, persona=evil, disarm=Disarmer(("<|im_end|>",)))
 
     assert joined(prompt.spans) == prompt.text
-    assert of(prompt, Part.PERSONA) == "end"
-    assert "<|im_end|>" not in of(prompt, Part.SYSTEM) + of(prompt, Part.PERSONA)
+    assert of(prompt, PromptPart.PERSONA) == "end"
+    assert "<|im_end|>" not in of(prompt, PromptPart.SYSTEM) + of(prompt, PromptPart.PERSONA)
 
 
 def test_cutting_out_a_stretch_keeps_the_parts():
-    spans = [Span(Part.SYSTEM, "abc"), Span(Part.PERSONA, "def"), Span(Part.USER, "ghi")]
+    spans = [PromptSpan(PromptPart.SYSTEM, "abc"), PromptSpan(PromptPart.PERSONA, "def"), PromptSpan(PromptPart.USER, "ghi")]
 
-    assert cut_out(spans, 2, 7) == [Span(Part.SYSTEM, "c"), Span(Part.PERSONA, "def"), Span(Part.USER, "g")]
+    assert cut_out(spans, 2, 7) == [
+        PromptSpan(PromptPart.SYSTEM, "c"),
+        PromptSpan(PromptPart.PERSONA, "def"),
+        PromptSpan(PromptPart.USER, "g"),
+    ]
     assert cut_out(spans, 3, 3) == []
 
 
 @given(st.lists(st.text("<|a>\u200d", max_size=6), max_size=5))
 def test_disarming_loses_no_character_of_any_part(texts: list[str]):
     disarm = Disarmer(("<|a|>", "<a>", "|>"))
-    spans = [Span(Part.SYSTEM, text) for text in texts]
+    spans = [PromptSpan(PromptPart.SYSTEM, text) for text in texts]
 
     assert joined(rewritten(spans, disarm)) == disarm(joined(spans))
 
@@ -188,7 +202,7 @@ async def test_the_spans_are_exactly_the_prompt_whatever_anybody_wrote(
     going_on: bool,
     names: bool,
 ):
-    history = [*(Turn(role, text) for role, text in past), Turn("assistant" if going_on else "user", message)]
+    history = [*(PromptTurn(role, text) for role, text in past), PromptTurn("assistant" if going_on else "user", message)]
     prompt = await made(
         history,
         renderer=RENDERERS.get(name, PLAIN),
@@ -201,4 +215,4 @@ async def test_the_spans_are_exactly_the_prompt_whatever_anybody_wrote(
 
     assert joined(prompt.spans) == prompt.text
     if message.strip() and "</think>" not in message:
-        assert message.strip() in "".join(span.text for span in prompt.spans if span.part is Part.MESSAGE)
+        assert message.strip() in "".join(span.text for span in prompt.spans if span.part is PromptPart.MESSAGE)

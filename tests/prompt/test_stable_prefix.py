@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build as build_house
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.prompt import Note, Turn
+from lethe_app.domain.prompt import Note, PromptTurn
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths, shipped_root
@@ -50,16 +50,16 @@ def starter_template(model: Path) -> ChatTemplate:
 
 async def told(renderer: Renderer, *, names: bool, thinking: bool, notes: bool = True) -> list[tuple[str, str, str]]:
     """Some turns: the prompt of each, the same without what was brought up, and the user's words."""
-    found, history = [], [Turn("assistant", "Welcome aboard, captain.", "Ada")]
+    found, history = [], [PromptTurn("assistant", "Welcome aboard, captain.", "Ada")]
     for number, reply in enumerate(SPOKEN):
         asked = f"Question {number}: where were you in the storm?"
-        history.append(Turn("user", asked, "Benjamin"))
+        history.append(PromptTurn("user", asked, "Benjamin"))
         brought = [Note(f"Note {number} of {each}.", depth=each, order=100 - each) for each in range(number + 1)]
         made = request(history, renderer=renderer, add_names=names, thinking=thinking, context=8000)
         full = await build(replace(made, volatile=brought if notes else ()), Count())
         bare = await build(made, Count())
         found.append((full.text, bare.text, asked))
-        history.append(Turn("assistant", reply, "Ada"))
+        history.append(PromptTurn("assistant", reply, "Ada"))
     return found
 
 
@@ -121,7 +121,7 @@ class Hands:
 class Heard:
     """Stands before the model's client and keeps what it was asked to continue."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: AppServices) -> None:
         self._client, self.prompts = house.chat._client, list[str]()
         house.chat._client = self  # type: ignore[assignment]
 
@@ -141,7 +141,7 @@ def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands) -> AsyncIterator[House]:
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands) -> AsyncIterator[AppServices]:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")
     for folder, name, content in (
@@ -175,7 +175,7 @@ def up_to(prompt: str, words: str) -> str:
 
 
 async def test_dates_dice_names_and_the_time_of_day_change_nothing_in_what_was_read(
-    house: House, hands: Hands, echo_model: Callable[..., Path], starter_model: Path
+    house: AppServices, hands: Hands, echo_model: Callable[..., Path], starter_model: Path
 ):
     template = read_header(starter_model, arrays=set(), tensors=False).text("tokenizer.chat_template")
     await house.models.load(echo_model(*(f"Reply {number}." for number in range(6)), template=template))
@@ -202,7 +202,7 @@ def brought_up(prompt: str) -> str:
 
 
 async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins_as_it_would_have(
-    house: House, hands: Hands, echo_model: Callable[..., Path]
+    house: AppServices, hands: Hands, echo_model: Callable[..., Path]
 ):
     await house.models.load(echo_model("One.", "<think>Hm.</think>Two.", "Three.", "Four."))
     heard = Heard(house)
@@ -225,7 +225,7 @@ async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins
 
 
 async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
-    house: House, hands: Hands, echo_model: Callable[..., Path]
+    house: AppServices, hands: Hands, echo_model: Callable[..., Path]
 ):
     await house.models.load(echo_model(*["Aye."] * 4))
     heard = Heard(house)
@@ -245,7 +245,7 @@ async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
     assert second.startswith(up_to(first.replace(brought_up(first), ""), "Good evening."))
 
 
-async def past_conversation(house: House) -> ChatSession:
+async def past_conversation(house: AppServices) -> ChatSession:
     """Something to learn from."""
     chats, begun = house.sessions._chats, BEGUN - timedelta(days=4)
     session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))

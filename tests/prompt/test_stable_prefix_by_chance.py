@@ -17,15 +17,15 @@ from uuid import UUID
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.domain.prompt import Part, Prompt
+from lethe_app.domain.prompt import Prompt, PromptPart
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths
 from lethe_app.services.chat import prefill
-from lethe_app.services.prompting.stable_prefix import Frame
+from lethe_app.services.prompting.stable_prefix import StablePrefix
 from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, Hands, Heard, play
 
 SUBJECTS = ("buoy", "crab", "gull", "violin", "the lighthouse", "my sister Ines lives in Porto", "I am angry", "thank you")
@@ -52,7 +52,7 @@ OPENS = "<|im_start|>"
 class Evening:
     """A conversation in which anything may happen."""
 
-    house: House
+    house: AppServices
     session: ChatSession
     hands: Hands
     dice: random.Random
@@ -64,7 +64,7 @@ class Evening:
     changed: list[str] = field(default_factory=list)
     """Words that were changed or taken away since the last turn."""
 
-    async def frame(self) -> Frame | None:
+    async def frame(self) -> StablePrefix | None:
         return await self.house.chat._frames.kept(self.session.guid)
 
     async def read(self) -> None:
@@ -177,7 +177,7 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
     return Evening(house, await house.sessions.new(MIRA_ID), hands, dice, heard, ahead, prompts)
 
 
-def listen(house: House, ahead: list[str], prompts: list[Prompt]) -> None:
+def listen(house: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
     client, made = house._ahead._client, house.chat._prompting.build
     reads = client.read_ahead
@@ -198,7 +198,7 @@ def lasting(prompt: Prompt) -> list[str]:
     """Its turns as they are in the next prompt, too: without those of this turn alone and the opening of the reply."""
     place, brought = 0, list[int]()
     for span in prompt.spans:
-        brought += [place] if span.part is Part.MEMORIES else []
+        brought += [place] if span.part is PromptPart.MEMORIES else []
         place += len(span.text)
     place, kept = 0, list[str]()
     for turn in prompt.text.split(OPENS)[1:]:
@@ -241,8 +241,8 @@ async def test_whatever_happens_between_two_turns_what_was_said_before_stands_th
         await scene.house.close()
 
 
-def is_cut(before: Frame | None, after: Frame | None) -> bool:
-    def edge(frame: Frame | None) -> tuple[list[UUID], UUID | None] | None:
+def is_cut(before: StablePrefix | None, after: StablePrefix | None) -> bool:
+    def edge(frame: StablePrefix | None) -> tuple[list[UUID], UUID | None] | None:
         return (frame.earlier, frame.first) if frame is not None else None
 
     return edge(before) != edge(after)

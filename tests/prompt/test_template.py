@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.constraints import SCENE_GOES_ON, SCENE_START
 from tests.prompt import templates
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
-SYSTEM = Turn("system", "You are Ada.")
-HELLO = Turn("user", "Hello.")
-REPLY = Turn("assistant", "Good evening.")
-AGAIN = Turn("user", "And now?")
-NOTE = Turn("system", "Ada remembers the lighthouse.")
+SYSTEM = PromptTurn("system", "You are Ada.")
+HELLO = PromptTurn("user", "Hello.")
+REPLY = PromptTurn("assistant", "Good evening.")
+AGAIN = PromptTurn("user", "And now?")
+NOTE = PromptTurn("system", "Ada remembers the lighthouse.")
 
 
 def template(source: str) -> ChatTemplate:
@@ -129,7 +129,7 @@ def test_the_persona_can_speak_twice_where_roles_must_alternate():
 
 @pytest.mark.parametrize("name", LOADED)
 def test_a_reply_can_be_continued(name: str):
-    text = LOADED[name].render([SYSTEM, HELLO, Turn("assistant", "Once upon ")], continue_last=True)
+    text = LOADED[name].render([SYSTEM, HELLO, PromptTurn("assistant", "Once upon ")], continue_last=True)
 
     assert text.endswith("Once upon ")
     assert "You are Ada." in text
@@ -179,7 +179,7 @@ def test_what_usual_templates_use_is_there():
         "{% if tools %}{{ tools | tojson(indent=4) | indent(2) }}{% endif %}"
     )
 
-    text = template(source).render([Turn("user", "a <b> & 'ü'")])
+    text = template(source).render([PromptTurn("user", "a <b> & 'ü'")])
 
     assert text == "USER: \"a <b> & 'ü'\"\n01 Mar 2026 1"
 
@@ -194,10 +194,10 @@ conversations = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system
 @settings(max_examples=40)
 def test_appending_turns_changes_nothing_before_them(name: str, conversation: list[tuple[str, str]]):
     chat = LOADED[name]
-    turns = [SYSTEM, *(Turn(role, content) for role, content in conversation)]
+    turns = [SYSTEM, *(PromptTurn(role, content) for role, content in conversation)]
     spoken = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
 
-    whole = chat.render([*turns, Turn("user", "?"), Turn("assistant", "!")], continue_last=True)
+    whole = chat.render([*turns, PromptTurn("user", "?"), PromptTurn("assistant", "!")], continue_last=True)
 
     for place in spoken:
         part = chat.render(turns[: place + 1], continue_last=True)
@@ -208,7 +208,7 @@ def test_appending_turns_changes_nothing_before_them(name: str, conversation: li
 @given(conversation=conversations, thinking=st.booleans())
 @settings(max_examples=40)
 def test_no_word_is_lost_and_nothing_is_refused(name: str, conversation: list[tuple[str, str]], thinking: bool):
-    turns = [Turn(role, content.replace("</think>", "")) for role, content in conversation]
+    turns = [PromptTurn(role, content.replace("</think>", "")) for role, content in conversation]
 
     text = LOADED[name].render(turns, thinking=thinking)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.domain.tools import MALFORMED
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
@@ -189,8 +189,13 @@ TOOL = {
         "parameters": {"type": "object", "properties": {"dice": {"type": "string"}}, "required": ["dice"]},
     },
 }
-CALL = Turn("calls", json.dumps([{"id": "a1b2c3d4e", "function": {"name": "dice_roll", "arguments": ROLL}}]), "Mira")
-TALK = [Turn("system", "You are Mira."), Turn("user", "Roll!"), CALL, Turn("tool", "7 in all.", "a1b2c3d4e dice_roll")]
+CALL = PromptTurn("calls", json.dumps([{"id": "a1b2c3d4e", "function": {"name": "dice_roll", "arguments": ROLL}}]), "Mira")
+TALK = [
+    PromptTurn("system", "You are Mira."),
+    PromptTurn("user", "Roll!"),
+    CALL,
+    PromptTurn("tool", "7 in all.", "a1b2c3d4e dice_roll"),
+]
 
 
 def test_a_template_that_knows_tools_tells_of_them_and_spells_calls_its_own_way():
@@ -204,9 +209,9 @@ def test_a_template_that_knows_tools_tells_of_them_and_spells_calls_its_own_way(
 
 def test_what_was_written_of_calls_stays_when_more_is_said():
     renderer = equipped(ChatTemplate(HERMES, moment=NOW), [TOOL])
-    reply = Turn("assistant", "A seven!")
+    reply = PromptTurn("assistant", "A seven!")
     before = renderer.render(TALK)
-    after = renderer.render([*TALK, reply, Turn("user", "Again!")])
+    after = renderer.render([*TALK, reply, PromptTurn("user", "Again!")])
     assert after.startswith(before)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.query_terms import cut, fold
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
@@ -26,14 +26,14 @@ def row(word: str) -> np.ndarray:
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
-async def embed(texts: Sequence[str]) -> list[Meaning]:
+async def embed(texts: Sequence[str]) -> list[TextEmbedding]:
     """The mean of the words."""
     meanings = []
     for text in texts:
         words = [fold(word) for word in cut(text)] or ["nothing"]
         rows = np.stack([row(word) for word in words])
         mean = rows.mean(0) / np.linalg.norm(rows.mean(0))
-        meanings.append(Meaning(mean.tobytes(), rows.tobytes(), tuple("\u2581" + word for word in words)))
+        meanings.append(TextEmbedding(mean.tobytes(), rows.tobytes(), tuple("\u2581" + word for word in words)))
     return meanings
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.domain.passage import Meaning, PassageKind
+from lethe_app.domain.passage import PassageKind, TextEmbedding
 from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
 from lethe_app.retrieval import passage_builder
@@ -23,8 +23,8 @@ from lethe_app.retrieval.calibration import (
     BATCH,
     NEAR_IDENTITY,
     ORIGINAL,
-    Kind,
     Pair,
+    PairKind,
     Thresholds,
     calibrate,
     fit,
@@ -38,8 +38,8 @@ from tests.retrieval.conftest import embed
 
 SHIPPED = shipped_root() / "resources" / "calibration" / "pairs.json"
 MIDDLES = {
-    Kind.DUPLICATE: 0.05, Kind.UPDATE: 0.15, Kind.RELATED: 0.4, Kind.UNRELATED: 0.8,
-    Kind.QUESTION: 0.3, Kind.QUESTION_OTHER: 0.6, Kind.QUESTION_STRANGER: 0.8,
+    PairKind.DUPLICATE: 0.05, PairKind.UPDATE: 0.15, PairKind.RELATED: 0.4, PairKind.UNRELATED: 0.8,
+    PairKind.QUESTION: 0.3, PairKind.QUESTION_OTHER: 0.6, PairKind.QUESTION_STRANGER: 0.8,
 }  # fmt: skip
 """Where a good embedder might put each kind."""
 
@@ -58,7 +58,7 @@ def made(number: int = 40) -> list[Pair]:
             first=f"Mira likes old town {letter(place)}.",
             second=f"Mira likes the old town {letter(place)}.",
         )
-        for kind in Kind
+        for kind in PairKind
         for place in range(number)
     ]
 
@@ -82,7 +82,7 @@ def test_the_shipped_pairs_are_many_and_balanced(shipped: list[Pair]):
     topics = {pair.topic for pair in shipped}
 
     assert len(shipped) >= 360
-    assert min(kinds[kind] for kind in Kind if kind is not Kind.QUESTION_STRANGER) >= 60
+    assert min(kinds[kind] for kind in PairKind if kind is not PairKind.QUESTION_STRANGER) >= 60
     assert len(topics) == 12
     assert all({pair.kind for pair in shipped if pair.topic == topic} == {*kinds} for topic in topics)
 
@@ -136,12 +136,16 @@ def test_limits_grow_with_the_distances_of_the_embedder():
 
 def test_a_limit_for_duplicates_is_drawn_by_words_where_distance_does_not_part_them():
     duplicates = [
-        Pair(kind=Kind.DUPLICATE, topic="t", first=f"Ana rows {letter(n)}.", second=f"{letter(n)} Ana rows.") for n in range(30)
+        Pair(kind=PairKind.DUPLICATE, topic="t", first=f"Ana rows {letter(n)}.", second=f"{letter(n)} Ana rows.")
+        for n in range(30)
     ]
     updates = [
-        Pair(kind=Kind.UPDATE, topic="t", first=f"Ana rows {n} miles.", second=f"Ana rows {n + 1} miles.") for n in range(30)
+        Pair(kind=PairKind.UPDATE, topic="t", first=f"Ana rows {n} miles.", second=f"Ana rows {n + 1} miles.")
+        for n in range(30)
     ]
-    related = [Pair(kind=Kind.RELATED, topic="t", first=f"Ana rows {letter(n)}.", second="Ana owns a kite.") for n in range(30)]
+    related = [
+        Pair(kind=PairKind.RELATED, topic="t", first=f"Ana rows {letter(n)}.", second="Ana owns a kite.") for n in range(30)
+    ]
     far = [0.1] * 60 + [0.5] * 30
 
     limits = fit([*duplicates, *updates, *related], far)
@@ -183,7 +187,7 @@ def test_without_pairs_only_repetitions_pass():
 
 
 def test_rounding_below_zero_is_no_distance_below_zero():
-    far = {Kind.QUESTION: 0.0, Kind.QUESTION_OTHER: 1.0, Kind.QUESTION_STRANGER: -1e-8}
+    far = {PairKind.QUESTION: 0.0, PairKind.QUESTION_OTHER: 1.0, PairKind.QUESTION_STRANGER: -1e-8}
 
     limits = fit(pairs := made(), [far.get(pair.kind, 0.5) for pair in pairs])
 
@@ -207,8 +211,10 @@ def test_limits_keep_their_order_whatever_the_embedder(data: st.DataObject):
 
 
 def test_strangers_narrow_what_a_message_brings_up():
-    pairs = [pair for pair in made() if pair.kind is not Kind.QUESTION_STRANGER]
-    strange = [Pair(kind=Kind.QUESTION_STRANGER, topic="work", first="Who?", second=f"Otis {letter(n)}.") for n in range(200)]
+    pairs = [pair for pair in made() if pair.kind is not PairKind.QUESTION_STRANGER]
+    strange = [
+        Pair(kind=PairKind.QUESTION_STRANGER, topic="work", first="Who?", second=f"Otis {letter(n)}.") for n in range(200)
+    ]
     far = spread(pairs, 0.04)
 
     limits = fit([*pairs, *strange], far + [0.28] * 3 + [0.9] * 197)
@@ -219,8 +225,8 @@ def test_strangers_narrow_what_a_message_brings_up():
 
 def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
     pairs = with_strangers(shipped)
-    strange = [pair for pair in pairs if pair.kind is Kind.QUESTION_STRANGER]
-    topic_of = {pair.second: pair.topic for pair in shipped if pair.kind is Kind.QUESTION}
+    strange = [pair for pair in pairs if pair.kind is PairKind.QUESTION_STRANGER]
+    topic_of = {pair.second: pair.topic for pair in shipped if pair.kind is PairKind.QUESTION}
 
     assert pairs[: len(shipped)] == shipped
     assert len(strange) > 3000
@@ -230,7 +236,7 @@ def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
 @pytest.mark.parametrize("kind", [PassageKind.MEMORY, PassageKind.FACT])
 async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages: Passages, kind: PassageKind):
     recall, guid = Recall(passages, embed, "toy"), uuid4()
-    asked = Pair(kind=Kind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
+    asked = Pair(kind=PairKind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
     await recall.keep([passage_builder.make(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))])
     await recall.catch_up()
 
@@ -243,7 +249,7 @@ async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipp
     sizes: list[int] = []
     told: list[float] = []
 
-    async def counted(texts: Sequence[str]) -> list[Meaning]:
+    async def counted(texts: Sequence[str]) -> list[TextEmbedding]:
         sizes.append(len(texts))
         return await embed(texts)
 
@@ -261,7 +267,7 @@ async def test_calibrating_can_be_cancelled_between_batches(shipped: list[Pair])
     begun = asyncio.Event()
     calls = 0
 
-    async def slow(texts: Sequence[str]) -> list[Meaning]:
+    async def slow(texts: Sequence[str]) -> list[TextEmbedding]:
         nonlocal calls
         calls += 1
         begun.set()

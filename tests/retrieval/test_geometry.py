@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval.embedding_geometry import STARTER, measured
 from lethe_app.retrieval.memory_index import Embed, Recall
@@ -38,12 +38,12 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def changed(change: Callable[[np.ndarray], np.ndarray]) -> Embed:
-    async def embed_otherwise(texts: Sequence[str]) -> list[Meaning]:
+    async def embed_otherwise(texts: Sequence[str]) -> list[TextEmbedding]:
         found = []
         for meaning in await embed(texts):
             rows = np.frombuffer(meaning.tokens, np.float32).reshape(len(meaning.pieces), -1)
             vector = change(np.frombuffer(meaning.vector, np.float32)).astype(np.float32)
-            found.append(Meaning(vector.tobytes(), change(rows).astype(np.float32).tobytes(), meaning.pieces))
+            found.append(TextEmbedding(vector.tobytes(), change(rows).astype(np.float32).tobytes(), meaning.pieces))
         return found
 
     return embed_otherwise
@@ -77,7 +77,7 @@ async def test_the_background_of_a_compressed_embedder_is_taken_away():
 
 
 async def test_an_embedder_that_fails_is_read_as_the_starter():
-    async def fail(_texts: Sequence[str]) -> list[Meaning]:
+    async def fail(_texts: Sequence[str]) -> list[TextEmbedding]:
         raise ModelCrashed("The embedding model ended.")
 
     assert await measured(fail, fail) == STARTER

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.vectors.index import Graph, Table
+from lethe_app.retrieval.vectors.index import Graph, VectorTable
 from lethe_app.retrieval.vectors.inverted_file import Cells
 from lethe_app.retrieval.vectors.search_width import width_for
 
 SIZE = 8
-Kind = type[Table] | type[Graph] | type[Cells]
-KINDS = [Table, Graph, Cells]
+Kind = type[VectorTable] | type[Graph] | type[Cells]
+KINDS = [VectorTable, Graph, Cells]
 
 
 def unit(number: int, version: int = 0) -> np.ndarray:
@@ -25,7 +25,7 @@ def stack(*numbers: int) -> np.ndarray:
     return np.stack([unit(number) for number in numbers])
 
 
-def filled(kind: Kind, count: int) -> Table | Graph | Cells:
+def filled(kind: Kind, count: int) -> VectorTable | Graph | Cells:
     index = kind(SIZE)
     index.add(np.arange(count), stack(*range(count)))
     return index

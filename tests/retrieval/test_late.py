@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.late_interaction import AT_ONCE, asked, nearest, packed, sharpened
 
 
-def meaning(pieces: dict[str, list[float]]) -> Meaning:
+def meaning(pieces: dict[str, list[float]]) -> TextEmbedding:
     rows = np.array(list(pieces.values()), np.float32)
-    return Meaning(rows.mean(0).tobytes(), rows.tobytes(), tuple(pieces))
+    return TextEmbedding(rows.mean(0).tobytes(), rows.tobytes(), tuple(pieces))
 
 
 TEXT = meaning({"[CLS]": [9, 9, 9], "▁light": [2, 0, 0], "house": [0, 3, 0], "▁.": [0, 0, 1], "[SEP]": [9, 9, 9]})
@@ -59,7 +59,7 @@ def test_nothing_asked_or_nothing_known_is_nothing_near():
 
 @pytest.mark.parametrize("pieces", [(), ("\u2581light",)])
 def test_a_text_without_tokens_has_no_rows_and_asks_nothing(pieces: tuple[str, ...]):
-    empty = Meaning(np.ones(3, np.float32).tobytes(), b"", pieces)
+    empty = TextEmbedding(np.ones(3, np.float32).tobytes(), b"", pieces)
 
     tokens, weight, words = asked(empty, {"light": 1.0})
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval.vectors import distances
 from lethe_app.retrieval.vectors.distances import Undated
@@ -20,11 +20,11 @@ class Reader:
         self.read: list[str] = []
         self.is_broken = False
 
-    async def __call__(self, texts: Sequence[str]) -> list[Meaning]:
+    async def __call__(self, texts: Sequence[str]) -> list[TextEmbedding]:
         if self.is_broken:
             raise ModelCrashed("It died.")
         self.read += texts
-        return [Meaning(text.encode(), b"", ()) for text in texts]
+        return [TextEmbedding(text.encode(), b"", ()) for text in texts]
 
 
 def passage(number: int, text: str) -> Passage:

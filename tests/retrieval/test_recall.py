@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.domain.passage import Meaning, PassageKind
+from lethe_app.domain.passage import PassageKind, TextEmbedding
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval import candidates, passage_builder, term_statistics
 from lethe_app.retrieval.embedding_geometry import PASSAGES, QUESTIONS
 from lethe_app.retrieval.memory_index import Recall
-from lethe_app.retrieval.ranking import Found
+from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
@@ -38,7 +38,7 @@ async def lived(recall: Recall, *, meaning: bool = True) -> dict[str, UUID]:
     return sessions
 
 
-def sources(found: Found) -> list[UUID]:
+def sources(found: RankedSources) -> list[UUID]:
     return [hit.source for hit in found.hits]
 
 
@@ -111,7 +111,7 @@ async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_word
 async def test_one_persona_does_not_know_what_another_does(recall: Recall):
     await lived(recall)
 
-    assert await recall.search(["tom"], "cat Whiskers", at=FRIDAY) == Found()
+    assert await recall.search(["tom"], "cat Whiskers", at=FRIDAY) == RankedSources()
 
 
 async def test_forgotten_is_forgotten_also_after_a_restart(recall: Recall, passages: Passages):
@@ -227,7 +227,7 @@ async def test_the_embedder_comes_and_goes(passages: Passages):
     await recall.close()
 
 
-async def fail(_texts: Sequence[str]) -> list[Meaning]:
+async def fail(_texts: Sequence[str]) -> list[TextEmbedding]:
     raise ModelCrashed("The embedding model ended.")
 
 
@@ -248,7 +248,7 @@ async def test_when_the_embedder_fails_words_find(passages: Passages):
 async def test_a_turn_embeds_its_message_once(passages: Passages):
     asked: list[str] = []
 
-    async def counting(texts: Sequence[str]) -> list[Meaning]:
+    async def counting(texts: Sequence[str]) -> list[TextEmbedding]:
         asked.extend(texts)
         return await embed(texts)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, Columns, Shelf, numbered
+from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, Columns, PassageColumns, numbered
 from lethe_app.storage.index.passages import KINDS
 
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "look"]), st.integers(1, 12), st.integers(0, 2)), max_size=40)
@@ -39,7 +39,7 @@ def told(columns: Columns) -> list[tuple[int, UUID, int, int]]:
 
 @given(STEPS)
 def test_a_shelf_holds_what_was_put_and_not_taken(steps: list[tuple[str, int, int]]):
-    shelf, held, pictures = Shelf(["mara"], {"mara": []}), {}, []
+    shelf, held, pictures = PassageColumns(["mara"], {"mara": []}), {}, []
     for deed, number, source in steps:
         if deed == "put":
             shelf.change([number], [passage(number, source)])
@@ -50,7 +50,7 @@ def test_a_shelf_holds_what_was_put_and_not_taken(steps: list[tuple[str, int, in
         else:
             pictures.append((shelf.columns(), told(shelf.columns())))
 
-    fresh = Shelf(["mara"], {"mara": [sheet(*(held[number] for number in sorted(held)))]})
+    fresh = PassageColumns(["mara"], {"mara": [sheet(*(held[number] for number in sorted(held)))]})
 
     assert told(shelf.columns()) == told(fresh.columns())
     assert shelf.columns().source_count == fresh.columns().source_count == len({one.source for one in held.values()})
@@ -60,7 +60,9 @@ def test_a_shelf_holds_what_was_put_and_not_taken(steps: list[tuple[str, int, in
 
 
 def test_several_owners_stand_on_one_shelf_in_the_order_of_numbers():
-    shelf = Shelf(["mara", "world:sea"], {"mara": [sheet(passage(2, 0), passage(5, 1))], "world:sea": [sheet(passage(3, 2))]})
+    shelf = PassageColumns(
+        ["mara", "world:sea"], {"mara": [sheet(passage(2, 0), passage(5, 1))], "world:sea": [sheet(passage(3, 2))]}
+    )
 
     shelf.change([], [passage(7, 0, owner="tom"), passage(6, 0, owner="world:sea")])
 
@@ -69,7 +71,7 @@ def test_several_owners_stand_on_one_shelf_in_the_order_of_numbers():
 
 
 def test_a_passage_that_is_there_already_stays():
-    shelf = Shelf(["mara"], {"mara": [sheet(passage(2, 0))]})
+    shelf = PassageColumns(["mara"], {"mara": [sheet(passage(2, 0))]})
 
     shelf.change([], [passage(2, 1)])
 
@@ -80,25 +82,28 @@ def test_what_has_no_session_stands_alone():
     session_fact, line, memory = passage(1, 0), passage(2, 0, PassageKind.MESSAGE), passage(3, 0, PassageKind.MEMORY)
     own_fact = replace(passage(4, 1), origin=SOURCES[1])
 
-    grown, read = Shelf(["mara"], {"mara": []}), Shelf(["mara"], {"mara": [sheet(session_fact, line, memory, own_fact)]})
+    grown, read = (
+        PassageColumns(["mara"], {"mara": []}),
+        PassageColumns(["mara"], {"mara": [sheet(session_fact, line, memory, own_fact)]}),
+    )
     grown.change([], [session_fact, line, memory, own_fact])
 
     assert grown.columns().group.tolist() == read.columns().group.tolist() == [FACTS, LINES, ALONE, ALONE]
 
 
 def test_rows_are_found_by_number_and_strangers_are_told_apart():
-    columns = Shelf(["mara"], {"mara": [sheet(passage(2, 0), passage(5, 1))]}).columns()
+    columns = PassageColumns(["mara"], {"mara": [sheet(passage(2, 0), passage(5, 1))]}).columns()
 
     rows, known = columns.rows_of(np.array([5, 1, 2, 9]))
 
     assert known.tolist() == [True, False, True, False]
     assert rows[known].tolist() == [1, 0]
-    assert not Shelf([], {}).columns().rows_of(np.array([1]))[1].any()
+    assert not PassageColumns([], {}).columns().rows_of(np.array([1]))[1].any()
 
 
 @given(STEPS)
 def test_the_newest_passage_of_each_source_and_the_size_of_each_group_are_known(steps: list[tuple[str, int, int]]):
-    shelf = Shelf(["mara"], {"mara": []})
+    shelf = PassageColumns(["mara"], {"mara": []})
     for deed, number, source in steps:
         kind = (PassageKind.FACT, PassageKind.MESSAGE, PassageKind.MEMORY)[number % 3]
         shelf.change([number] if deed == "take" else [], [passage(number, source, kind)] if deed == "put" else [])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from lethe_app.retrieval.candidates import Looked
-from lethe_app.retrieval.features import Evidence, gather, highest, places_of, standard
+from lethe_app.retrieval.features import PassageFeatures, gather, highest, places_of, standard
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
 from lethe_app.retrieval.signals import SIGNALS, USUAL, ahead, fused, shares, weigh
 from lethe_app.retrieval.term_statistics import spread_of_all
-from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, Columns, Sources
 from lethe_app.storage.index.term_positions import Occurrences
 
@@ -30,13 +30,13 @@ def columns(*sources: int, group: int = LINES) -> Columns:
     )  # fmt: skip
 
 
-def gathered(columns: Columns, occurrences: Occurrences, words: int, *, hidden: int = -1) -> Evidence:
+def gathered(columns: Columns, occurrences: Occurrences, words: int, *, hidden: int = -1) -> PassageFeatures:
     allowed = np.arange(len(columns.number)) != hidden
     spread = spread_of_all(columns, allowed, occurrences, [f"word{number}" for number in range(words)])
     return gather(columns, np.flatnonzero(allowed), places_of(occurrences), spread, NOWHERE)
 
 
-def looked(evidence: Evidence, compared: list[int]) -> Looked:
+def looked(evidence: PassageFeatures, compared: list[int]) -> Looked:
     return Looked(evidence, np.array(compared, np.int64), {})
 
 
@@ -95,7 +95,7 @@ def test_what_stands_alone_speaks_where_others_have_facts_and_summaries():
     spread = spread_of_all(alone, np.ones(2, bool), NONE_SAID, ["word"])
     known = gather(alone, np.arange(2), places_of(NONE_SAID), spread, near)
 
-    values = weigh(alone, looked(known, [0, 1]), np.ones((2, 2), np.float32), np.ones(2, np.float32), Moment()).values
+    values = weigh(alone, looked(known, [0, 1]), np.ones((2, 2), np.float32), np.ones(2, np.float32), TimeReference()).values
 
     assert values["about"] == pytest.approx([0.7, 0.2])
     assert values["summary"] == pytest.approx([0.7, 0.2])
@@ -116,7 +116,9 @@ def test_what_stands_alone_is_all_there_is_to_know(group: int, known: float):
     two_of_each = columns(0, 0, 1, 1, group=group)
     found = gathered(two_of_each, Occurrences([], [], []), 1)
 
-    values = weigh(two_of_each, looked(found, []), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), Moment()).values
+    values = weigh(
+        two_of_each, looked(found, []), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), TimeReference()
+    ).values
 
     assert values["known"] == pytest.approx(known)
 
@@ -126,7 +128,7 @@ def test_of_one_source_alone_a_pair_of_words_that_stands_together_there_still_co
     known = gathered(one, Occurrences(word=[0, 1], passage=[10, 10], offset=[4, 5]), 2)
     near = np.array([[1, 0], [1, 0], [0.1, 0.1]], np.float32)
 
-    values = weigh(one, looked(known, [0, 1]), near, np.ones(3, np.float32), Moment()).values
+    values = weigh(one, looked(known, [0, 1]), near, np.ones(3, np.float32), TimeReference()).values
 
     assert values["together"][0] > 0.3
 

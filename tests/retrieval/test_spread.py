@@ -7,7 +7,7 @@ import pytest
 
 from lethe_app.retrieval import term_statistics as module
 from lethe_app.retrieval.term_statistics import promising, rarity_of, spread_of_some
-from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import Columns, Sources
 from lethe_app.storage.index.term_positions import Listed
 
@@ -66,7 +66,7 @@ def test_the_nearest_and_those_with_the_rarest_words_are_promising(columns: Colu
     listed = Listed([downwards(*every), downwards(100, 900)], [True, True])
     spread = spread_of_some(columns, allowed, listed, ["boat", "dinghy"])
 
-    rows, worth = promising(columns, allowed, spread, np.array([500, 800, 502]), Moment())
+    rows, worth = promising(columns, allowed, spread, np.array([500, 800, 502]), TimeReference())
 
     assert columns.number[rows].tolist() == [100, 500, 900]
     assert worth[0] == worth[2] > worth[1] > 0
@@ -76,6 +76,6 @@ def test_without_words_and_vectors_nothing_is_promising(columns: Columns):
     allowed = np.ones(COUNT, bool)
     spread = spread_of_some(columns, allowed, Listed([], []), [])
 
-    rows, worth = promising(columns, allowed, spread, np.zeros(0, np.int64), Moment())
+    rows, worth = promising(columns, allowed, spread, np.zeros(0, np.int64), TimeReference())
 
     assert len(rows) == len(worth) == 0

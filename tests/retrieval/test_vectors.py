@@ -22,7 +22,7 @@ from lethe_app.retrieval.memory_index import Recall
 from lethe_app.retrieval.vectors import persistence, store
 from lethe_app.retrieval.vectors.index import Graph
 from lethe_app.retrieval.vectors.inverted_file import Cells
-from lethe_app.retrieval.vectors.persistence import Place
+from lethe_app.retrieval.vectors.persistence import GraphLocation
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
@@ -85,8 +85,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def place(folder: Path) -> Place:
-    return Place(folder, "mara", "toy")
+def place(folder: Path) -> GraphLocation:
+    return GraphLocation(folder, "mara", "toy")
 
 
 async def filled(passages: Passages, folder: Path, count: int = 12) -> None:
@@ -114,7 +114,7 @@ async def test_while_a_table_turns_into_a_graph_everything_is_found(passages: Pa
     await recall.close()
 
 
-async def test_the_file_of_the_last_time_is_taken_as_it_is(passages: Passages, folder: Path, place: Place):
+async def test_the_file_of_the_last_time_is_taken_as_it_is(passages: Passages, folder: Path, place: GraphLocation):
     await filled(passages, folder)
     written = place.graph.stat().st_mtime_ns
 
@@ -129,7 +129,7 @@ async def test_the_file_of_the_last_time_is_taken_as_it_is(passages: Passages, f
 
 
 async def test_a_graph_that_became_too_large_is_made_into_cells_and_they_are_taken_as_they_are(
-    passages: Passages, folder: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    passages: Passages, folder: Path, place: GraphLocation, monkeypatch: pytest.MonkeyPatch
 ):
     await filled(passages, folder)
     before = persistence.read(place)
@@ -153,27 +153,27 @@ async def test_a_graph_that_became_too_large_is_made_into_cells_and_they_are_tak
     await again.close()
 
 
-def cut_short(place: Place) -> None:
+def cut_short(place: GraphLocation) -> None:
     place.graph.write_bytes(place.graph.read_bytes()[:-100])
 
 
-def label_of_another(place: Place) -> None:
+def label_of_another(place: GraphLocation) -> None:
     label = json.loads(place.label.read_bytes())
     place.label.write_text(json.dumps(label | {"owner": "tom"}), encoding="utf-8")
 
 
-def graph_of_another(place: Place) -> None:
+def graph_of_another(place: GraphLocation) -> None:
     content = bytearray(place.graph.read_bytes())
     content[len(content) // 2] ^= 255
     place.graph.write_bytes(content)
 
 
-def folder_instead(place: Place) -> None:
+def folder_instead(place: GraphLocation) -> None:
     place.graph.unlink()
     place.graph.mkdir()
 
 
-DAMAGE: dict[str, Callable[[Place], None]] = {
+DAMAGE: dict[str, Callable[[GraphLocation], None]] = {
     "missing": lambda place: place.graph.unlink(),
     "without its label": lambda place: place.label.unlink(),
     "empty": lambda place: place.graph.write_bytes(b""),
@@ -188,7 +188,7 @@ DAMAGE: dict[str, Callable[[Place], None]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 async def test_a_file_that_cannot_be_used_is_noticed_and_made_anew(
-    passages: Passages, folder: Path, place: Place, damage: Callable[[Place], None]
+    passages: Passages, folder: Path, place: GraphLocation, damage: Callable[[GraphLocation], None]
 ):
     await filled(passages, folder)
     damage(place)
@@ -203,7 +203,7 @@ async def test_a_file_that_cannot_be_used_is_noticed_and_made_anew(
     assert persistence.read(place) is not None, "it was written again"
 
 
-async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passages, folder: Path, place: Place):
+async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passages, folder: Path, place: GraphLocation):
     await filled(passages, folder)
     numbers = await numbers_of(passages, "mara")
     await passages.remove([numbers[2], *numbers[-2:]])
@@ -220,7 +220,7 @@ async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passage
     await again.close()
 
 
-async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder: Path, place: Place):
+async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder: Path, place: GraphLocation):
     await filled(passages, folder)
     whole = persistence.read(place)
     assert whole is not None
@@ -255,7 +255,7 @@ async def test_closing_while_a_graph_is_made_leaves_no_broken_file(
     await again.close()
 
 
-async def test_what_was_taken_out_while_the_file_was_written_stays_out(passages: Passages, folder: Path, place: Place):
+async def test_what_was_taken_out_while_the_file_was_written_stays_out(passages: Passages, folder: Path, place: GraphLocation):
     await filled(passages, folder)
     numbers = await numbers_of(passages, "mara")
     label = json.loads(place.label.read_bytes())
@@ -302,7 +302,7 @@ async def test_where_nothing_can_be_written_searching_goes_on(
     quiet_log.records.clear()
 
 
-async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages, folder: Path, place: Place):
+async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages, folder: Path, place: GraphLocation):
     await filled(passages, folder)
     numbers = await numbers_of(passages, "mara")
     recall = opened(passages, folder)
@@ -332,7 +332,7 @@ async def test_a_world_is_held_once_and_owners_come_together_as_they_are_asked_f
 
 
 async def test_a_large_memory_is_saved_now_and_then(
-    passages: Passages, folder: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    passages: Passages, folder: Path, place: GraphLocation, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(store, "UNSAVED", 2)
     await filled(passages, folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.paths import Paths
 
 MIRA = {
@@ -23,7 +23,7 @@ TOMAS = {"is_user": True, "name": "Tomas", "bio": "{{user}} is the captain."}
 
 
 @pytest.fixture
-async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
     """Mira and Tomas live here; nothing of this machine's own models is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")
@@ -37,7 +37,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 @pytest.fixture
-def says(house: House, echo_model: Callable[..., Path]) -> Callable[..., object]:
+def says(house: AppServices, echo_model: Callable[..., Path]) -> Callable[..., object]:
     """Loads a model that will say these lines."""
 
     async def load(*replies: str, **script: object) -> None:

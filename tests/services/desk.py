@@ -10,17 +10,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.llm.client import ModelClient
-from lethe_app.prompt.format.instruct import Choice, InstructRenderer
-from lethe_app.prompt.task_prompts import Errands
-from lethe_app.services.extraction.structured_output import Clerk
+from lethe_app.prompt.format.instruct import InstructRenderer, RendererChoice
+from lethe_app.prompt.task_prompts import TaskPrompts
+from lethe_app.services.extraction.structured_output import StructuredOutput
 
 ROOT = Path(__file__).parent.parent.parent
-ERRANDS = Errands(ROOT / "resources" / "prompts")
+ERRANDS = TaskPrompts(ROOT / "resources" / "prompts")
 SELF_TEST = ROOT / "resources" / "selftest"
 CHATML = InstructPreset.model_validate_json((ROOT / "resources/presets/instruct/chatml.json").read_bytes())
 LONG_AGO = datetime(2026, 5, 2, tzinfo=UTC)
@@ -36,7 +36,9 @@ class Desk:
     rendered: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.clerk = Clerk(self.client, ERRANDS, lambda: self.model, self._form, self.client.count, lambda: self.busy)
+        self.clerk = StructuredOutput(
+            self.client, ERRANDS, lambda: self.model, self._form, self.client.count, lambda: self.busy
+        )
 
     async def load(self, folder: Path, *answers: object, name: str = "script", **script: object) -> None:
         """A model that gives these answers; what is no text is spelled as JSON."""
@@ -46,8 +48,8 @@ class Desk:
         file = ModelFile(path=path, name=name, size=7, architecture="echo")
         self.model = await self.client.load(file, LoadOptions(), lambda _fraction: None)
 
-    async def _form(self, model: LoadedModel) -> Choice:
-        return Choice(InstructRenderer(CHATML, adds_bos=model.adds_bos), "chosen: ChatML")
+    async def _form(self, model: LoadedModel) -> RendererChoice:
+        return RendererChoice(InstructRenderer(CHATML, adds_bos=model.adds_bos), "chosen: ChatML")
 
 
 @asynccontextmanager
@@ -57,13 +59,13 @@ async def open_desk() -> AsyncIterator[Desk]:
     await desk.client.close()
 
 
-def talk(*lines: str) -> list[Said]:
+def talk(*lines: str) -> list[Utterance]:
     """“Tomas: Hello.” as something said, a minute apart; Tomas is the user."""
     found = []
     for number, line in enumerate(lines):
         name, text = line.split(": ", 1)
         role = Role.USER if name == "Tomas" else Role.ASSISTANT
-        found.append(Said(uuid4(), role, name, text, LONG_AGO + timedelta(minutes=number)))
+        found.append(Utterance(uuid4(), role, name, text, LONG_AGO + timedelta(minutes=number)))
     return found
 
 

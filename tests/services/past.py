@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready
-from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.sessions.archive_queue import ORDER
 from lethe_app.storage.chats.sessions import Chats
 
@@ -55,11 +55,11 @@ def concluded(line: int, quote: str, conclusion: str) -> dict[str, object]:
 A_FACT = {"facts": [stated(1, "I am allergic to peanuts", "Tomas is allergic to peanuts.", kind="health")]}
 
 
-def chats_of(house: House) -> Chats:
+def chats_of(house: AppServices) -> Chats:
     return house.chat._chats
 
 
-async def hold(house: House, *lines: str, session: ChatSession | None = None, at: datetime | None = None) -> ChatSession:
+async def hold(house: AppServices, *lines: str, session: ChatSession | None = None, at: datetime | None = None) -> ChatSession:
     """A conversation in which Tomas and Mira said these lines in turn, a minute apart; or some more of one."""
     began = at or now()
     if session is None:
@@ -92,7 +92,7 @@ def answers(parts: Sequence[SessionPart] = ORDER, **other: object) -> list[str]:
     return [text if isinstance(text, str) else json.dumps(text) for text in found]
 
 
-async def trusted(house: House, script: Path, *, name: str = "good", facts: bool = True, **fields: object) -> None:
+async def trusted(house: AppServices, script: Path, *, name: str = "good", facts: bool = True, **fields: object) -> None:
     """Load a scripted model and believe it."""
     path = script.with_name(f"{name}.json")
     texts = fields.pop("answers", [])
@@ -102,12 +102,12 @@ async def trusted(house: House, script: Path, *, name: str = "good", facts: bool
     await house.models.load(path)
     state = house.models.state
     assert isinstance(state, Ready)
-    house.trust._known[key_of(state.model)] = Verdict(
+    house.trust._known[key_of(state.model)] = QualificationResult(
         model=name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
     )
 
 
-async def again(house: House) -> None:
+async def again(house: AppServices) -> None:
     """What happens in the background when a model was loaded: what only rules have made is made anew."""
     archiving = house.archiving
     trusted_with = [part for part in SessionPart if archiving._archivist.may_write(part)]
@@ -115,11 +115,11 @@ async def again(house: House) -> None:
     await archiving.finish()
 
 
-async def open_parts(house: House, session: ChatSession) -> set[SessionPart]:
+async def open_parts(house: AppServices, session: ChatSession) -> set[SessionPart]:
     return {part for part, record in (await house.archiving.parts(session.guid)).items() if record.state is PartState.PENDING}
 
 
-async def told(house: House, session: ChatSession) -> dict[str, object]:
+async def told(house: AppServices, session: ChatSession) -> dict[str, object]:
     """What the archive knows of a session and of its facts, comparable between homes."""
     found = await house.sessions.open(session.guid)
     facts = await house.knowing.all(session.persona_id)
@@ -131,7 +131,7 @@ async def told(house: House, session: ChatSession) -> dict[str, object]:
     }
 
 
-async def copy_home(house: House, to: Path) -> Path:
+async def copy_home(house: AppServices, to: Path) -> Path:
     """The home as it would be found if the program ended now."""
 
     def copy() -> None:
@@ -147,7 +147,7 @@ async def copy_home(house: House, to: Path) -> Path:
 
 
 @asynccontextmanager
-async def opened(home: Path) -> AsyncIterator[House]:
+async def opened(home: Path) -> AsyncIterator[AppServices]:
     """Another start of the program, in this home."""
     house = await build(Paths.standard(home), engine="echo")
     try:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import Recollection, TurnMemory
 from lethe_app.domain.worldinfo import World
-from lethe_app.services.events import Finished, Noted, Ready, Recalled, Stored, TurnEvent
+from lethe_app.services.events import Finished, MessageStored, NoteAdded, Ready, Recalled, TurnEvent
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.memories import Memories
@@ -38,11 +38,11 @@ class Played:
 
     @property
     def note(self) -> Message | None:
-        return next((event.message for event in self.events if isinstance(event, Noted)), None)
+        return next((event.message for event in self.events if isinstance(event, NoteAdded)), None)
 
     @property
     def asked(self) -> Message:
-        return next(event.message for event in self.events if isinstance(event, Stored))
+        return next(event.message for event in self.events if isinstance(event, MessageStored))
 
     @property
     def reply(self) -> Message:
@@ -59,11 +59,11 @@ async def heard(turn: AsyncGenerator[TurnEvent]) -> Played:
         return Played([event async for event in events])
 
 
-async def say(house: House, session: ChatSession, text: str) -> Played:
+async def say(house: AppServices, session: ChatSession, text: str) -> Played:
     return await heard(house.chat.send(session.guid, text))
 
 
-async def prompt_of(house: House, session: ChatSession, played: Played) -> str:
+async def prompt_of(house: AppServices, session: ChatSession, played: Played) -> str:
     """What the model was shown in that turn."""
     prompting, casting = house.chat._prompting, house.chat._casting
     state, cast = house.models.state, await casting.of_session(session)
@@ -72,7 +72,7 @@ async def prompt_of(house: House, session: ChatSession, played: Played) -> str:
     return prompt.text
 
 
-async def keep(house: House, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
+async def keep(house: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
     """A memory of Mira's, put beside what is there."""
     kept = await house.brain.memorize(MIRA, unit(content, **fields), check=False)
     return kept.record
@@ -82,29 +82,29 @@ def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit
     return MemoryUnit.model_validate({"name": "The lamp", "content": content, **fields})
 
 
-async def now_held(house: House, memory: MemoryUnit) -> MemoryUnit | None:
+async def now_held(house: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
     """The memory as it is now; None if it was forgotten."""
     found = {one.guid: one for one in await Memories(house._database).of(MIRA)}
     return found.get(memory.guid)
 
 
-async def log(house: House, session: ChatSession) -> list[Message]:
+async def log(house: AppServices, session: ChatSession) -> list[Message]:
     return list(await house.sessions.page(session.guid, 0, 1000))
 
 
-async def change_persona(house: House, name: str = MIRA, **fields: object) -> None:
+async def change_persona(house: AppServices, name: str = MIRA, **fields: object) -> None:
     persona = await house.library.persona(name)
     await house.library.save_persona(persona.model_copy(update=fields))
 
 
-async def spoke(house: House, session: ChatSession, text: str, moment: datetime, role: Role = Role.USER) -> Message:
+async def spoke(house: AppServices, session: ChatSession, text: str, moment: datetime, role: Role = Role.USER) -> Message:
     """Something that was said at another time."""
     said = [Alternative(content=text, created=moment)]
     message = Message(session_id=session.guid, role=role, speaker_name="Tomas", time=moment, alternatives=said)
     return await Chats(house._database).add_message(message)
 
 
-async def back_in_time(house: House, session: ChatSession, span: timedelta) -> None:
+async def back_in_time(house: AppServices, session: ChatSession, span: timedelta) -> None:
     """Everything in this conversation was said so much earlier."""
     for message in await log(house, session):
         earlier = (message.time - span).isoformat()
@@ -113,15 +113,15 @@ async def back_in_time(house: House, session: ChatSession, span: timedelta) -> N
         )
 
 
-async def state_of(house: House, session: ChatSession, key: str) -> object:
+async def state_of(house: AppServices, session: ChatSession, key: str) -> object:
     return await SessionState(house._database).get(session.guid, key)
 
 
-async def set_state(house: House, session: ChatSession, key: str, value: object) -> None:
+async def set_state(house: AppServices, session: ChatSession, key: str, value: object) -> None:
     await SessionState(house._database).set(session.guid, key, value)
 
 
-def write_world(house: House, stem: str, *entries: dict[str, object], **fields: object) -> World:
+def write_world(house: AppServices, stem: str, *entries: dict[str, object], **fields: object) -> World:
     """As if edited by hand."""
     world = World.model_validate({"name": stem.title(), "entries": list(entries), **fields})
     house.paths.worlds.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ def write_world(house: House, stem: str, *entries: dict[str, object], **fields: 
     return world
 
 
-async def dump(house: House) -> list[str]:
+async def dump(house: AppServices) -> list[str]:
     """Everything in the database, row by row."""
     tables = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "facts")
     derived = ("passages", "passage_vectors", "passage_debts")

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from lethe_app.agents.registry import Known
-from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.brain.llm_schemas.archive import Title
-from lethe_app.composition.app_services import House
+from lethe_app.agents.registry import RegisteredTask
+from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
+from lethe_app.brain.llm_schemas.archive import TitleAnswer
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.domain.clock import by_the_system
 from tests.services.stage import MIRA, change_persona
 
-Deed = Callable[[Scene], Awaitable[Result]]
+Deed = Callable[[TaskContext], Awaitable[Result]]
 LONG = timedelta(minutes=20)
 
 
@@ -32,7 +32,7 @@ class Clock:
         self.shown += timedelta(**span)
 
 
-class Scripted(Task):
+class Scripted(AgentTask):
     """Does what a test wants."""
 
     title = "A little something"
@@ -48,45 +48,45 @@ class Scripted(Task):
     async def observe(self, sight: Sight) -> bool:
         return self.sees
 
-    async def execute(self, scene: Scene) -> Result:
+    async def execute(self, scene: TaskContext) -> Result:
         self.began += 1
         result = await self.deed(scene)
         self.ended += 1
         return result
 
 
-async def nothing(_scene: Scene) -> Result:
+async def nothing(_scene: TaskContext) -> Result:
     return NOTHING
 
 
-async def for_ever(scene: Scene) -> Result:
+async def for_ever(scene: TaskContext) -> Result:
     scene.progress("Waiting for the tide")
     await asyncio.Event().wait()
     return NOTHING
 
 
-async def ask_for_a_title(scene: Scene) -> Result:
+async def ask_for_a_title(scene: TaskContext) -> Result:
     """Something for which a model is needed."""
-    title = await scene.ask("title", Title, conversation="Tomas: I saw a green boat.")
+    title = await scene.ask("title", TitleAnswer, conversation="Tomas: I saw a green boat.")
     return Result(f"It is called {title.title}.")
 
 
-async def employ(house: House, *tasks: Task, plugin: str = "") -> None:
+async def employ(house: AppServices, *tasks: AgentTask, plugin: str = "") -> None:
     """Mira does these, and nothing else, while the user is away."""
     for task in tasks:
-        house.away.registry._known[task.name] = Known(task, plugin)
+        house.away.registry._known[task.name] = RegisteredTask(task, plugin)
     await change_persona(house, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
 
 
-def leave(house: House, clock: Clock, span: timedelta = LONG) -> None:
+def leave(house: AppServices, clock: Clock, span: timedelta = LONG) -> None:
     """The user was here, and then nothing was heard of them for so long."""
     house.idleness.watch()
     clock.shown += span
 
 
-async def newest(house: House) -> TaskRun:
+async def newest(house: AppServices) -> TaskRun:
     return (await house.away.runs())[0]
 
 
-async def kept_runs(house: House) -> list[TaskRun]:
+async def kept_runs(house: AppServices) -> list[TaskRun]:
     return await house.away.runs()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
@@ -35,7 +35,7 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.json"
 
 
-async def test_what_rules_can_make_is_there_at_once(house: House):
+async def test_what_rules_can_make_is_there_at_once(house: AppServices):
     session = await hold(house, *NUTS)
 
     assert await house.archiving.begin(session.guid)
@@ -54,7 +54,7 @@ async def test_what_rules_can_make_is_there_at_once(house: House):
 
 
 @pytest.mark.parametrize("lines", [(), ("Hello.",), ("Hello.", "Hello, Tomas.")])
-async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(house: House, lines: tuple[str, ...]):
+async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(house: AppServices, lines: tuple[str, ...]):
     session = await hold(house, *lines)
 
     assert not await house.archiving.begin(session.guid)
@@ -67,7 +67,7 @@ async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(hous
     assert len(await house.sessions.outline(session.guid)) == len(lines)
 
 
-async def test_a_conversation_that_is_not_there_is_told(house: House):
+async def test_a_conversation_that_is_not_there_is_told(house: AppServices):
     session = await hold(house, *NUTS)
     await house.sessions.delete(session.guid)
 
@@ -75,7 +75,7 @@ async def test_a_conversation_that_is_not_there_is_told(house: House):
         await house.archiving.begin(session.guid)
 
 
-async def test_a_trusted_model_makes_every_part_and_progress_is_told(house: House, script: Path):
+async def test_a_trusted_model_makes_every_part_and_progress_is_told(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
     seen: list[Archived] = []
@@ -94,7 +94,7 @@ async def test_a_trusted_model_makes_every_part_and_progress_is_told(house: Hous
     assert house.archiving.progress == seen[-1] == Archived()
 
 
-async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_words_of_rules(house: House, script: Path):
+async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_words_of_rules(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     carpenter = stated(5, "I work as a carpenter at the old shipyard", "Tomas is a carpenter at the shipyard.", kind="work")
     await trusted(house, script, answers=answers(facts={"facts": [carpenter]}))
@@ -105,7 +105,7 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
     assert [fact.fact for fact in await house.knowing.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
 
 
-async def test_a_fact_the_model_made_up_is_not_learnt(house: House, script: Path):
+async def test_a_fact_the_model_made_up_is_not_learnt(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     invented = {"facts": [stated(5, "I work as a carpenter", "Tomas is a famous Italian musician.")]}
     await trusted(house, script, answers=answers(facts=invented))
@@ -117,7 +117,9 @@ async def test_a_fact_the_model_made_up_is_not_learnt(house: House, script: Path
 
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
-async def test_a_part_the_model_cannot_make_stands_as_rules_made_it_and_says_so(house: House, script: Path, part: SessionPart):
+async def test_a_part_the_model_cannot_make_stands_as_rules_made_it_and_says_so(
+    house: AppServices, script: Path, part: SessionPart
+):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     by_rules = await told(house, session)
@@ -136,7 +138,7 @@ async def test_a_part_the_model_cannot_make_stands_as_rules_made_it_and_says_so(
     assert part is not SessionPart.SUMMARY or found.content == texts[1]
 
 
-async def test_a_model_that_fails_at_facts_leaves_them_to_rules(house: House, script: Path):
+async def test_a_model_that_fails_at_facts_leaves_them_to_rules(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(facts=NONSENSE))
 
@@ -148,7 +150,7 @@ async def test_a_model_that_fails_at_facts_leaves_them_to_rules(house: House, sc
     assert "Tomas is allergic to peanuts." in {fact.fact for fact in await house.knowing.all("mira-test")}
 
 
-async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(house: House, script: Path):
+async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(title=NONSENSE))
     await house.archiving.begin(session.guid)
@@ -163,7 +165,7 @@ async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(ho
     assert (await house.sessions.open(session.guid)).name == "Peanuts and Porto"
 
 
-async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others(house: House, script: Path):
+async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     by_rules = (await house.sessions.open(session.guid)).content
@@ -185,7 +187,7 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
     assert {record.maker for record in parts.values()} == {"other"}
 
 
-async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(house: House, script: Path):
+async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
     await house.archiving.begin(session.guid)
@@ -201,7 +203,7 @@ async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(hous
     assert {made_by for _state, made_by in after["parts"].values()} == {MadeBy.MODEL}  # type: ignore[attr-defined]
 
 
-async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(house: House, script: Path):
+async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
     await house.archiving.begin(session.guid)
@@ -221,7 +223,7 @@ async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(h
     assert sum("allergic" in fact for fact in facts) == 1
 
 
-async def test_the_users_words_are_never_overwritten(house: House, script: Path):
+async def test_the_users_words_are_never_overwritten(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     await house.archiving.write(session.guid, SessionPart.TITLE, "Mine")
@@ -240,7 +242,7 @@ async def test_the_users_words_are_never_overwritten(house: House, script: Path)
     assert parts[SessionPart.TITLE].made_by is parts[SessionPart.SUMMARY].made_by is MadeBy.USER
 
 
-async def test_words_the_user_writes_while_the_model_is_at_it_stand(house: House, script: Path):
+async def test_words_the_user_writes_while_the_model_is_at_it_stand(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(), delay=0.02)
     await house.archiving.begin(session.guid)
@@ -256,7 +258,7 @@ async def test_words_the_user_writes_while_the_model_is_at_it_stand(house: House
     assert (await house.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_what_was_said_while_the_model_was_at_it_is_read_too(house: House, script: Path):
+async def test_what_was_said_while_the_model_was_at_it_is_read_too(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     second = {"paragraphs": ["Tomas told Mira of his bees on the roof, and of much else besides."]}
     await trusted(house, script, answers=answers(summary=[*answers([SessionPart.SUMMARY]), *answers()[1:], second]), delay=0.02)
@@ -275,7 +277,7 @@ async def test_what_was_said_while_the_model_was_at_it_is_read_too(house: House,
     assert await open_parts(house, session) == set()
 
 
-async def test_keywords_of_the_users_own_bring_a_conversation_up(house: House):
+async def test_keywords_of_the_users_own_bring_a_conversation_up(house: AppServices):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     before = (await house.sessions.open(session.guid)).enabled
@@ -286,7 +288,7 @@ async def test_keywords_of_the_users_own_bring_a_conversation_up(house: House):
     assert (before, found.enabled, found.keywords_main) == (False, True, ["satay"])
 
 
-async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_done(house: House, script: Path):
+async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_done(house: AppServices, script: Path):
     older = await hold(house, *NUTS)
     newer = await hold(house, *NUTS)
     await trusted(house, script, answers=[*answers()[:1], *answers()], delay=0.02)
@@ -306,7 +308,7 @@ async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_don
     assert await open_parts(house, newer)
 
 
-async def test_all_that_was_said_is_read_however_long_it_is(house: House, script: Path):
+async def test_all_that_was_said_is_read_however_long_it_is(house: AppServices, script: Path):
     lines = [f"Line {number}: the lamp on pier {number} was out again, said the watchman." for number in range(400)]
     session = await hold(house, *lines)
     prompts: list[str] = []
@@ -321,7 +323,7 @@ async def test_all_that_was_said_is_read_however_long_it_is(house: House, script
     assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
 
 
-async def test_without_facts_wanted_none_are_learnt(house: House):
+async def test_without_facts_wanted_none_are_learnt(house: AppServices):
     await house.preferences.set(fact_retrieval=False)
     session = await hold(house, *NUTS)
 
@@ -330,7 +332,7 @@ async def test_without_facts_wanted_none_are_learnt(house: House):
     assert await house.knowing.all("mira-test") == []
 
 
-async def test_any_conversation_can_be_told_anew_the_present_one_too(house: House):
+async def test_any_conversation_can_be_told_anew_the_present_one_too(house: AppServices):
     session = await hold(house, *NUTS)
 
     assert await house.archiving.update(session.guid)
@@ -344,7 +346,7 @@ async def test_any_conversation_can_be_told_anew_the_present_one_too(house: Hous
     assert await house.knowing.all("mira-test") == facts
 
 
-async def test_archiving_again_changes_nothing(house: House):
+async def test_archiving_again_changes_nothing(house: AppServices):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     before, facts = await told(house, session), await house.knowing.all("mira-test")
@@ -358,7 +360,7 @@ async def test_archiving_again_changes_nothing(house: House):
     assert await house.knowing.all("mira-test") == facts
 
 
-async def test_in_the_background_it_goes_on_at_the_next_start(house: House, tmp_path: Path):
+async def test_in_the_background_it_goes_on_at_the_next_start(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
     await house.archiving._parts.begin(session.guid)
     async with opened(await copy_home(house, tmp_path / "next")) as after:
@@ -372,7 +374,7 @@ async def test_in_the_background_it_goes_on_at_the_next_start(house: House, tmp_
         assert await open_parts(after, session) == set()
 
 
-async def copies_of_every_moment(house: House, folder: Path) -> list[Path]:
+async def copies_of_every_moment(house: AppServices, folder: Path) -> list[Path]:
     """From now on the home is copied after every change of the database."""
     database, copies = house._database, []
     run = database.run
@@ -390,7 +392,7 @@ async def copies_of_every_moment(house: House, folder: Path) -> list[Path]:
     return copies
 
 
-async def test_killed_at_any_moment_rules_finish_it_exactly_once(house: House, tmp_path: Path):
+async def test_killed_at_any_moment_rules_finish_it_exactly_once(house: AppServices, tmp_path: Path):
     earlier = await hold(house, *NUTS[:4])
     await house.archiving.begin(earlier.guid)
     session = await hold(house, *NUTS)
@@ -411,7 +413,7 @@ async def test_killed_at_any_moment_rules_finish_it_exactly_once(house: House, t
     assert begun >= 5
 
 
-async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(house: House, script: Path, tmp_path: Path):
+async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(house: AppServices, script: Path, tmp_path: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
     copies = await copies_of_every_moment(house, tmp_path / "moments")
@@ -433,7 +435,9 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(house: Ho
 
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
-async def test_killed_while_the_model_speaks_it_is_asked_again(house: House, script: Path, tmp_path: Path, part: SessionPart):
+async def test_killed_while_the_model_speaks_it_is_asked_again(
+    house: AppServices, script: Path, tmp_path: Path, part: SessionPart
+):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(), delay=0.01)
     await house.archiving.begin(session.guid)
@@ -454,7 +458,7 @@ async def test_killed_while_the_model_speaks_it_is_asked_again(house: House, scr
     assert part in killed & cancelled
 
 
-async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_than_one(house: House):
+async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_than_one(house: AppServices):
     sessions = [await hold(house, *NUTS) for _number in range(5)]
 
     await house.sessions.new("mira-test")
@@ -467,7 +471,7 @@ async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_tha
     assert all(fact.reference_count == 5 for fact in await house.knowing.all("mira-test"))
 
 
-async def test_a_summary_is_never_written_into_what_was_said(house: House):
+async def test_a_summary_is_never_written_into_what_was_said(house: AppServices):
     session = await hold(house, *NUTS)
     before = await chats_of(house).page(session.guid, 0, 100)
 
@@ -477,7 +481,7 @@ async def test_a_summary_is_never_written_into_what_was_said(house: House):
     assert {message.role for message in before} == {Role.USER, Role.ASSISTANT}
 
 
-async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_what_rules_made(house: House, script: Path):
+async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_what_rules_made(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     await trusted(house, script, answers=answers())
@@ -500,7 +504,7 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
     assert {record.made_by for record in parts.values()} == {MadeBy.MODEL}
 
 
-async def test_while_the_user_waits_for_an_answer_nothing_is_begun(house: House, script: Path):
+async def test_while_the_user_waits_for_an_answer_nothing_is_begun(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
     await house.archiving.begin(session.guid)
@@ -515,7 +519,7 @@ async def test_while_the_user_waits_for_an_answer_nothing_is_begun(house: House,
     assert await open_parts(house, session) == set()
 
 
-async def test_a_model_that_goes_away_leaves_the_rest_to_rules(house: House, script: Path):
+async def test_a_model_that_goes_away_leaves_the_rest_to_rules(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
     await house.archiving.begin(session.guid)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.runtime import Hindrance
-from lethe_app.agents.task import NOTHING, Need, Result, Scene
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.agents.task import NOTHING, Need, Result, TaskContext
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.errors import LetheError
 from lethe_app.services.background import runner
@@ -31,7 +31,7 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def underway(house: House) -> asyncio.Task[None]:
+async def underway(house: AppServices) -> asyncio.Task[None]:
     """The look in which something is being done now."""
     looking = asyncio.create_task(house.away.look())
 
@@ -45,7 +45,7 @@ async def underway(house: House) -> asyncio.Task[None]:
 # when
 
 
-async def test_nothing_is_done_while_the_user_is_here(house: House, clock: Clock):
+async def test_nothing_is_done_while_the_user_is_here(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
 
@@ -56,7 +56,7 @@ async def test_nothing_is_done_while_the_user_is_here(house: House, clock: Clock
     assert house.away.hindrance is Hindrance.HERE
 
 
-async def test_a_user_of_whom_nobody_tells_counts_as_here(house: House, clock: Clock):
+async def test_a_user_of_whom_nobody_tells_counts_as_here(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
     clock.go_on(days=3)
@@ -66,7 +66,7 @@ async def test_a_user_of_whom_nobody_tells_counts_as_here(house: House, clock: C
     assert not task.began
 
 
-async def test_words_in_the_writing_field_keep_everything_waiting(house: House, clock: Clock):
+async def test_words_in_the_writing_field_keep_everything_waiting(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
     house.idleness.watch()
@@ -82,7 +82,7 @@ async def test_words_in_the_writing_field_keep_everything_waiting(house: House, 
     assert (was_done, task.began) == (0, 1)
 
 
-async def test_a_draft_left_for_the_night_keeps_nothing_waiting(house: House, clock: Clock):
+async def test_a_draft_left_for_the_night_keeps_nothing_waiting(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
     house.idleness.watch()
@@ -94,7 +94,7 @@ async def test_a_draft_left_for_the_night_keeps_nothing_waiting(house: House, cl
     assert task.began == 1
 
 
-async def test_when_the_user_has_gone_what_is_due_is_done(house: House, clock: Clock):
+async def test_when_the_user_has_gone_what_is_due_is_done(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
 
@@ -102,10 +102,10 @@ async def test_when_the_user_has_gone_what_is_due_is_done(house: House, clock: C
     await house.away.look()
 
     assert task.ended == 1
-    assert (await newest(house)).outcome is Outcome.NOTHING
+    assert (await newest(house)).outcome is RunOutcome.NOTHING
 
 
-async def test_what_found_nothing_is_not_tried_again_before_its_time(house: House, clock: Clock):
+async def test_what_found_nothing_is_not_tried_again_before_its_time(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
     leave(house, clock)
@@ -120,7 +120,7 @@ async def test_what_found_nothing_is_not_tried_again_before_its_time(house: Hous
     assert (before, task.began) == (1, 2)
 
 
-async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_later(house: House, clock: Clock):
+async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_later(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     task.sees = False
     await employ(house, task)
@@ -144,7 +144,7 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
         ({"agent_quiet_from": "11:00", "agent_quiet_until": "14:00"}, Hindrance.QUIET),
     ],
 )
-async def test_the_user_may_forbid_it(house: House, clock: Clock, settings: dict[str, object], why: Hindrance):
+async def test_the_user_may_forbid_it(house: AppServices, clock: Clock, settings: dict[str, object], why: Hindrance):
     task = Scripted(nothing)
     await employ(house, task)
     await house.preferences.set(**settings)
@@ -156,7 +156,7 @@ async def test_the_user_may_forbid_it(house: House, clock: Clock, settings: dict
     assert not task.began
 
 
-async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(house: House, clock: Clock):
+async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
     house.away._on_battery = lambda: True
@@ -170,7 +170,7 @@ async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(house: House, 
     assert (before, task.began) == (0, 1)
 
 
-async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(house: House, clock: Clock):
+async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
     leave(house, clock)
@@ -184,7 +184,7 @@ async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(h
     assert not task.began
 
 
-async def test_without_a_model_that_may_be_trusted_it_waits(house: House, clock: Clock, echo_model, tmp_path: Path):
+async def test_without_a_model_that_may_be_trusted_it_waits(house: AppServices, clock: Clock, echo_model, tmp_path: Path):
     task = Scripted(nothing, "something", Need.MODEL)
     await employ(house, task)
     leave(house, clock)
@@ -198,7 +198,7 @@ async def test_without_a_model_that_may_be_trusted_it_waits(house: House, clock:
     assert (before, task.began) == (0, 1)
 
 
-async def test_the_internet_is_used_only_when_it_is_allowed(house: House, clock: Clock):
+async def test_the_internet_is_used_only_when_it_is_allowed(house: AppServices, clock: Clock):
     task = Scripted(nothing, "something", Need.WEB)
     await employ(house, task)
     leave(house, clock)
@@ -211,10 +211,10 @@ async def test_the_internet_is_used_only_when_it_is_allowed(house: House, clock:
     assert (before, task.began) == (0, 1)
 
 
-async def test_two_personas_take_turns(house: House, clock: Clock):
+async def test_two_personas_take_turns(house: AppServices, clock: Clock):
     order: list[str] = []
 
-    async def note(scene: Scene) -> Result:
+    async def note(scene: TaskContext) -> Result:
         order.append(scene.persona.name)
         return NOTHING
 
@@ -235,7 +235,7 @@ async def test_two_personas_take_turns(house: House, clock: Clock):
 # what it costs
 
 
-async def test_tokens_are_counted_with_the_run(house: House, clock: Clock, tmp_path: Path):
+async def test_tokens_are_counted_with_the_run(house: AppServices, clock: Clock, tmp_path: Path):
     task = Scripted(ask_for_a_title, "something", Need.MODEL)
     await employ(house, task)
     await trusted(house, tmp_path / "echo.json", answers=[{}, TITLE])  # the first answer is useless, and costs all the same
@@ -249,8 +249,8 @@ async def test_tokens_are_counted_with_the_run(house: House, clock: Clock, tmp_p
     assert (await house.away.spent_today(MIRA)).tokens == run.tokens
 
 
-async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(house: House, clock: Clock, tmp_path: Path):
-    async def twice(scene: Scene) -> Result:
+async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(house: AppServices, clock: Clock, tmp_path: Path):
+    async def twice(scene: TaskContext) -> Result:
         await ask_for_a_title(scene)
         return await ask_for_a_title(scene)
 
@@ -268,7 +268,7 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(house:
     clock.go_on(hours=20)
     await house.away.look()
 
-    assert run.outcome is Outcome.GAVE_WAY
+    assert run.outcome is RunOutcome.GAVE_WAY
     assert "used up" in run.trouble
     assert (that_day, task.began) == (1, 2)
 
@@ -276,7 +276,7 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(house:
 # how it ends
 
 
-async def test_the_user_comes_back_and_the_model_is_free_at_once(house: House, clock: Clock, tmp_path: Path):
+async def test_the_user_comes_back_and_the_model_is_free_at_once(house: AppServices, clock: Clock, tmp_path: Path):
     task = Scripted(ask_for_a_title, "something", Need.MODEL)
     await employ(house, task)
     await trusted(house, tmp_path / "echo.json", answers=[" ".join("x" * 2000), TITLE], delay=0.05)
@@ -287,11 +287,11 @@ async def test_the_user_comes_back_and_the_model_is_free_at_once(house: House, c
     await looking
 
     assert (task.began, task.ended) == (1, 0)
-    assert (await newest(house)).outcome is Outcome.GAVE_WAY
+    assert (await newest(house)).outcome is RunOutcome.GAVE_WAY
     assert house.away.underway is None
 
 
-async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(house: House, clock: Clock):
+async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(house: AppServices, clock: Clock):
     task = Scripted(for_ever)
     await employ(house, task)
     leave(house, clock)
@@ -303,10 +303,10 @@ async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(house: Hou
     leave(house, clock)
     await house.away.look()
 
-    assert [run.outcome for run in await kept_runs(house)] == [Outcome.NOTHING, Outcome.GAVE_WAY]
+    assert [run.outcome for run in await kept_runs(house)] == [RunOutcome.NOTHING, RunOutcome.GAVE_WAY]
 
 
-async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_noticed(house: House, clock: Clock):
+async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_noticed(house: AppServices, clock: Clock):
     class Slow(Scripted):
         async def observe(self, sight: object) -> bool:
             house.idleness.touch()
@@ -321,7 +321,7 @@ async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_n
     assert not await kept_runs(house)
 
 
-async def test_the_user_may_stop_it(house: House, clock: Clock):
+async def test_the_user_may_stop_it(house: AppServices, clock: Clock):
     task = Scripted(for_ever)
     await employ(house, task)
     leave(house, clock)
@@ -334,11 +334,11 @@ async def test_the_user_may_stop_it(house: House, clock: Clock):
     clock.go_on(hours=1)
     await house.away.look()
 
-    assert (await newest(house)).outcome is Outcome.STOPPED
+    assert (await newest(house)).outcome is RunOutcome.STOPPED
     assert task.began == 1
 
 
-async def test_closing_the_house_ends_it_and_leaves_a_record(house: House, clock: Clock):
+async def test_closing_the_house_ends_it_and_leaves_a_record(house: AppServices, clock: Clock):
     task = Scripted(for_ever)
     await employ(house, task)
     leave(house, clock)
@@ -350,11 +350,11 @@ async def test_closing_the_house_ends_it_and_leaves_a_record(house: House, clock
     await until(is_under_way)
     await house.away.close()
 
-    assert (await newest(house)).outcome is Outcome.GAVE_WAY
+    assert (await newest(house)).outcome is RunOutcome.GAVE_WAY
 
 
-async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(house: House, clock: Clock):
-    async def fail(_scene: Scene) -> Result:
+async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(house: AppServices, clock: Clock):
+    async def fail(_scene: TaskContext) -> Result:
         raise LetheError("The well is dry.")
 
     task = Scripted(fail)
@@ -375,9 +375,9 @@ async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(h
 
 
 async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_said(
-    house: House, clock: Clock, quiet_log: Silence
+    house: AppServices, clock: Clock, quiet_log: Silence
 ):
-    async def break_down(_scene: Scene) -> Result:
+    async def break_down(_scene: TaskContext) -> Result:
         raise KeyError("what Tomas said")
 
     await employ(house, Scripted(break_down))
@@ -391,7 +391,7 @@ async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_s
     quiet_log.records.clear()
 
 
-async def test_a_task_that_cannot_even_look_has_failed(house: House, clock: Clock):
+async def test_a_task_that_cannot_even_look_has_failed(house: AppServices, clock: Clock):
     class Blind(Scripted):
         async def observe(self, sight: object) -> bool:
             raise LetheError("It is too dark.")
@@ -405,29 +405,29 @@ async def test_a_task_that_cannot_even_look_has_failed(house: House, clock: Cloc
         clock.go_on(minutes=1)
 
     (run,) = await kept_runs(house)
-    assert (run.outcome, run.trouble, task.began) == (Outcome.FAILED, "It is too dark.", 0)
+    assert (run.outcome, run.trouble, task.began) == (RunOutcome.FAILED, "It is too dark.", 0)
 
 
-async def test_a_task_that_returns_nonsense_has_failed(house: House, clock: Clock):
-    async def nonsense(_scene: Scene) -> Result:
+async def test_a_task_that_returns_nonsense_has_failed(house: AppServices, clock: Clock):
+    async def nonsense(_scene: TaskContext) -> Result:
         return "done"  # type: ignore[return-value] - that is the point
 
     await employ(house, Scripted(nonsense))
     leave(house, clock)
     await house.away.look()
 
-    assert (await newest(house)).outcome is Outcome.FAILED
+    assert (await newest(house)).outcome is RunOutcome.FAILED
 
 
 async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
-    house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(runner, "GRACE", 0.05)
     monkeypatch.setattr(runner, "LOOK_AGAIN", 0.05)
     refused: list[str] = []
     may_end = asyncio.Event()
 
-    async def stubborn(scene: Scene) -> Result:
+    async def stubborn(scene: TaskContext) -> Result:
         while not may_end.is_set():
             try:
                 await may_end.wait()
@@ -448,12 +448,12 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     await asyncio.sleep(0.05)
 
     (run,) = await kept_runs(house)
-    assert (run.outcome, run.trouble) == (Outcome.GAVE_WAY, runner.WOULD_NOT_END)
+    assert (run.outcome, run.trouble) == (RunOutcome.GAVE_WAY, runner.WOULD_NOT_END)
     assert refused == ["This run is over."]
 
 
-async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told(house: House, clock: Clock):
-    async def fail(_scene: Scene) -> Result:
+async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told(house: AppServices, clock: Clock):
+    async def fail(_scene: TaskContext) -> Result:
         raise LetheError("The well is dry.")
 
     told: list[str] = []
@@ -471,7 +471,7 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
     assert told == ["“A little something” failed 3 times in a row and is off now. The well is dry."]
 
 
-async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(house: House, clock: Clock):
+async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(house: AppServices, clock: Clock):
     task = Scripted(for_ever)
     await employ(house, task)
     leave(house, clock)
@@ -484,16 +484,16 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(house:
     house.away._has_begun = False
     await house.away.look()
 
-    assert (await newest(house)).outcome is Outcome.LOST
+    assert (await newest(house)).outcome is RunOutcome.LOST
 
 
 # by the user's wish
 
 
-async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(house: House, clock: Clock):
+async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(house: AppServices, clock: Clock):
     go = asyncio.Event()
 
-    async def wait(_scene: Scene) -> Result:
+    async def wait(_scene: TaskContext) -> Result:
         await go.wait()
         return Result("Done.")
 
@@ -506,10 +506,10 @@ async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(
     go.set()
     await looking
 
-    assert (await newest(house)).outcome is Outcome.MADE
+    assert (await newest(house)).outcome is RunOutcome.MADE
 
 
-async def test_asked_for_with_nothing_to_do_it_says_so(house: House, clock: Clock):
+async def test_asked_for_with_nothing_to_do_it_says_so(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     task.sees = False
     await employ(house, task)
@@ -518,10 +518,10 @@ async def test_asked_for_with_nothing_to_do_it_says_so(house: House, clock: Cloc
     await house.away.look()
 
     run = await newest(house)
-    assert (run.outcome, run.summary) == (Outcome.NOTHING, "There was nothing to do.")
+    assert (run.outcome, run.summary) == (RunOutcome.NOTHING, "There was nothing to do.")
 
 
-async def test_what_cannot_be_done_now_is_refused_with_the_reason(house: House):
+async def test_what_cannot_be_done_now_is_refused_with_the_reason(house: AppServices):
     await employ(house, Scripted(nothing, "something", Need.MODEL))
 
     with pytest.raises(LetheError, match="cannot be done now"):

@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 
 from lethe_app.agents import runtime
-from lethe_app.agents.task import Result, Scene, Sight
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.agents.task import Result, Sight, TaskContext
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.services.scheduling.loop import Background
 from tests.conftest import Silence
@@ -43,9 +43,9 @@ NAMES = ["SystemExit", "CancelledError", "Panic"]
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
 async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
-    house: House, clock: Clock, quiet_log: Silence, trouble: BaseException
+    house: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
 ):
-    async def break_down(_scene: Scene) -> Result:
+    async def break_down(_scene: TaskContext) -> Result:
         raise trouble
 
     await employ(house, Scripted(break_down), plugin="lethe-wells")
@@ -54,7 +54,7 @@ async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
     await until(lambda: _has_ended(house))
 
     run = await newest(house)
-    assert run.outcome is Outcome.FAILED
+    assert run.outcome is RunOutcome.FAILED
     assert type(trouble).__name__ in run.trouble
     assert await _still_looks(house, clock)
     quiet_log.records.clear()
@@ -62,7 +62,7 @@ async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
 async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
-    house: House, clock: Clock, quiet_log: Silence, trouble: BaseException
+    house: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
 ):
     class Blind(Scripted):
         async def observe(self, sight: Sight) -> bool:
@@ -73,13 +73,13 @@ async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
     house.away.start()
     await until(lambda: _has_ended(house))
 
-    assert (await newest(house)).outcome is Outcome.FAILED
+    assert (await newest(house)).outcome is RunOutcome.FAILED
     assert await _still_looks(house, clock)
     quiet_log.records.clear()
 
 
 async def test_a_task_that_never_ends_looking_holds_nobody_up(
-    house: House, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
 ):
     class Dreamer(Scripted):
         async def observe(self, sight: Sight) -> bool:
@@ -91,7 +91,7 @@ async def test_a_task_that_never_ends_looking_holds_nobody_up(
     await house.away.look()
 
     run = await newest(house)
-    assert (run.outcome, run.trouble) == (Outcome.FAILED, runtime.TOO_LONG_A_LOOK)
+    assert (run.outcome, run.trouble) == (RunOutcome.FAILED, runtime.TOO_LONG_A_LOOK)
     quiet_log.records.clear()
 
 
@@ -119,11 +119,11 @@ async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_go
     quiet_log.records.clear()
 
 
-async def _has_ended(house: House) -> bool:
+async def _has_ended(house: AppServices) -> bool:
     return any(run.outcome is not None for run in await kept_runs(house))
 
 
-async def _still_looks(house: House, clock: Clock) -> bool:
+async def _still_looks(house: AppServices, clock: Clock) -> bool:
     """Is something else done afterwards by the same loop?"""
     other = Scripted(nothing, "another")
     await employ(house, other)
@@ -140,7 +140,9 @@ async def _still_looks(house: House, clock: Clock) -> bool:
 # clocks
 
 
-async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is_done_at_its_pace(house: House, clock: Clock):
+async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is_done_at_its_pace(
+    house: AppServices, clock: Clock
+):
     task = Scripted(nothing)
     await employ(house, task)
     leave(house, clock, timedelta(days=1500))
@@ -155,7 +157,7 @@ async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is
     assert task.began == 1 + 3, "at once, and then every six hours"
 
 
-async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(house: House, clock: Clock):
+async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(house: AppServices, clock: Clock):
     await house.preferences.set(agent_day_tokens=100)
     task = Scripted(nothing)
     await employ(house, task)
@@ -170,7 +172,7 @@ async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(hou
     assert task.began == 2
 
 
-async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(house: House, clock: Clock):
+async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(house: AppServices, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
     leave(house, clock)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
@@ -21,13 +21,13 @@ RAVENS = "Ravens sleep in the steeple."
 ASKED = "Where does the cormorant nest, near the broken winch?"
 
 
-async def found(house: House, text: str = ASKED) -> list[str]:
+async def found(house: AppServices, text: str = ASKED) -> list[str]:
     """What is nearest, as it goes into the prompt."""
     return [one.text for one in await house.brain.search(MIRA, text)]
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 20)
     return await house.sessions.new(MIRA)
 
@@ -35,7 +35,7 @@ async def session(house: House, says: Callable[..., object]) -> ChatSession:
 # Asking changes nothing
 
 
-async def test_searching_and_previewing_change_nothing(house: House, session: ChatSession):
+async def test_searching_and_previewing_change_nothing(house: AppServices, session: ChatSession):
     await house.preferences.set(global_worlds=["isles"], recall_without_match=2)
     write_world(house, "isles", {"name": "Grotto", "content": "It floods.", "keywords_main": ["grotto"], "duration": 5})
     await keep(house, WINCH, name="Winch", keywords_main=["winch"], duration=3)
@@ -52,7 +52,7 @@ async def test_searching_and_previewing_change_nothing(house: House, session: Ch
     assert await dump(house) == before
 
 
-async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(house: House):
+async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(house: AppServices):
     for number in range(60):
         await keep(house, f"Winch number {number} is broken.", name=f"W{number}")
     assert await house.brain.search(MIRA, "  ") == []
@@ -60,7 +60,7 @@ async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(house: H
     assert len(await house.brain.search(MIRA, "broken winch", 999)) == 50
 
 
-async def test_a_preview_says_why(house: House):
+async def test_a_preview_says_why(house: AppServices):
     await keep(house, WINCH, name="Winch", keywords_main=["winch"])
     (one,) = (await house.brain.would_recall(MIRA, "The winch!")).recalled
     assert one.because[0].what == "the keyword “winch” was said in the message"
@@ -69,7 +69,7 @@ async def test_a_preview_says_why(house: House):
 # Memorize
 
 
-async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(house: House):
+async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(house: AppServices):
     old = await keep(house, WINCH, name="Winch", priority=4, trigger_count=7, keywords_main=["winch"])
     kept = await house.brain.memorize(MIRA, unit(f"  {WINCH.upper()} ", name="Nest", priority=1, keywords_main=["nest"]))
     assert kept.replaced
@@ -78,7 +78,7 @@ async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(hous
     assert (held.priority, held.trigger_count, held.keywords_main) == (4, 7, ["winch", "nest"])
 
 
-async def test_what_is_protected_or_of_another_kind_is_not_overwritten(house: House):
+async def test_what_is_protected_or_of_another_kind_is_not_overwritten(house: AppServices):
     await keep(house, WINCH, protected=True)
     await keep(house, WINCH, category=MemoryType.EVENT)
     assert not (await house.brain.memorize(MIRA, unit(WINCH))).replaced
@@ -86,25 +86,25 @@ async def test_what_is_protected_or_of_another_kind_is_not_overwritten(house: Ho
     assert len(await house.brain.memories(MIRA)) == 3
 
 
-async def test_without_a_check_it_is_put_beside_the_others(house: House):
+async def test_without_a_check_it_is_put_beside_the_others(house: AppServices):
     await keep(house, WINCH)
     await keep(house, WINCH)
     assert len(await house.brain.memories(MIRA)) == 2
 
 
-async def test_a_person_of_the_same_name_is_the_same_person(house: House):
+async def test_a_person_of_the_same_name_is_the_same_person(house: AppServices):
     old = await keep(house, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
     kept = await house.brain.memorize(MIRA, unit("Left the island.", name=" BRANNOCH", category=MemoryType.PERSON))
     assert kept.record.guid == old.guid
     assert [one.content for one in await house.brain.memories(MIRA)] == ["Left the island."]
 
 
-async def test_a_place_of_that_name_is_not_the_person(house: House):
+async def test_a_place_of_that_name_is_not_the_person(house: AppServices):
     await keep(house, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
     assert not (await house.brain.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))).replaced
 
 
-async def test_a_conversation_cannot_be_memorized(house: House):
+async def test_a_conversation_cannot_be_memorized(house: AppServices):
     with pytest.raises(LetheError):
         await house.brain.memorize(MIRA, ChatSession(persona_id=MIRA))
 
@@ -112,7 +112,7 @@ async def test_a_conversation_cannot_be_memorized(house: House):
 # The index follows at once
 
 
-async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(house: House):
+async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(house: AppServices):
     memory = await keep(house, WINCH, name="Winch")
     assert await found(house) == [WINCH]
     await house.brain.edit(memory.model_copy(update={"content": RAVENS}))
@@ -125,7 +125,7 @@ async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(house: H
     assert await found(house, RAVENS) == [RAVENS]
 
 
-async def test_what_is_not_there_cannot_be_forgotten_or_edited(house: House, session: ChatSession):
+async def test_what_is_not_there_cannot_be_forgotten_or_edited(house: AppServices, session: ChatSession):
     memory = await keep(house, WINCH)
     await house.brain.forget(memory.guid)
     with pytest.raises(StorageError):
@@ -139,7 +139,7 @@ async def test_what_is_not_there_cannot_be_forgotten_or_edited(house: House, ses
     assert await now_held(house, memory) is None
 
 
-async def test_a_forgotten_memory_stays_forgotten_after_a_restart(house: House):
+async def test_a_forgotten_memory_stays_forgotten_after_a_restart(house: AppServices):
     memory = await keep(house, WINCH, name="Winch", keywords_main=["winch"])
     await house.brain.forget(memory.guid)
     await house.brain.reload()
@@ -147,7 +147,7 @@ async def test_a_forgotten_memory_stays_forgotten_after_a_restart(house: House):
     assert (await house.brain.would_recall(MIRA, "The winch!")).recalled == []
 
 
-async def test_what_was_written_past_the_program_is_seen_after_a_reload(house: House):
+async def test_what_was_written_past_the_program_is_seen_after_a_reload(house: AppServices):
     memory = await keep(house, WINCH, name="Winch")
     row = (RAVENS, str(memory.guid))
     await house._database.run(lambda c: c.execute("UPDATE memories SET content = ? WHERE guid = ?", row).rowcount)
@@ -156,7 +156,7 @@ async def test_what_was_written_past_the_program_is_seen_after_a_reload(house: H
     assert await found(house, RAVENS) == [RAVENS]
 
 
-async def test_everything_lost_from_the_index_is_made_anew(house: House, session: ChatSession):
+async def test_everything_lost_from_the_index_is_made_anew(house: AppServices, session: ChatSession):
     chats = Chats(house._database)
     old = await chats.add_session(
         ChatSession(persona_id=MIRA, name="Storm", content="The mast broke.", added=before_now(days=3))
@@ -183,7 +183,7 @@ async def test_everything_lost_from_the_index_is_made_anew(house: House, session
     assert [await found(house, text) for text in questions] == before
 
 
-async def test_making_everything_anew_takes_away_what_nobody_knows_of(house: House):
+async def test_making_everything_anew_takes_away_what_nobody_knows_of(house: AppServices):
     memory = await keep(house, WINCH, name="Winch")
 
     def spoil(connection: object) -> None:
@@ -196,7 +196,7 @@ async def test_making_everything_anew_takes_away_what_nobody_knows_of(house: Hou
     assert await house._database.run(lambda c: c.execute(count, (MIRA,)).fetchone()[0]) == 0
 
 
-async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(house: House):
+async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(house: AppServices):
     soon, later = now() + timedelta(days=1), now() + timedelta(days=9)
     old = await keep(
         house, "Call the harbour.", insertion=MemoryInsertion.USER_RETURN, category=MemoryType.REMINDER, added=soon

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -21,16 +21,16 @@ from tests.services.past import NUTS, chats_of, hold
 HER = "mira-test"
 
 
-async def lines(house: House, persona: str = HER) -> list[MemoryLine]:
+async def lines(house: AppServices, persona: str = HER) -> list[MemoryLine]:
     return [line async for piece in house.browsing.lines(persona) for line in piece]
 
 
-async def keep(house: House, *memories: MemoryUnit) -> None:
+async def keep(house: AppServices, *memories: MemoryUnit) -> None:
     for memory in memories:
         await house.brain.memorize(HER, memory, check=False)
 
 
-async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(house: House, monkeypatch):
+async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(house: AppServices, monkeypatch):
     monkeypatch.setattr(memory_lists, "FIRST", 2)
     monkeypatch.setattr(memory_lists, "PIECE", 3)
     names = [f"memory {number}" for number in range(9)]
@@ -43,7 +43,7 @@ async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_a
     assert [len(piece) for piece in pieces] == [2, 3, 3, 1]
 
 
-async def test_a_line_says_what_the_memory_says(house: House):
+async def test_a_line_says_what_the_memory_says(house: AppServices):
     memory = MemoryUnit(
         category=MemoryType.PERSON,
         insertion=MemoryInsertion.NATURAL,
@@ -64,7 +64,7 @@ async def test_a_line_says_what_the_memory_says(house: House):
     assert all(word in line.searched for word in ("ines", "porto", "misses her", "schwester"))
 
 
-async def test_conversations_are_listed_too_and_can_be_looked_at(house: House):
+async def test_conversations_are_listed_too_and_can_be_looked_at(house: AppServices):
     session = await hold(house, *NUTS)
 
     (line,) = await lines(house)
@@ -75,7 +75,7 @@ async def test_conversations_are_listed_too_and_can_be_looked_at(house: House):
     assert line.guid == str(session.guid)
 
 
-async def test_many_are_forgotten_at_once_and_come_back(house: House):
+async def test_many_are_forgotten_at_once_and_come_back(house: AppServices):
     memories = [MemoryUnit(name=str(number)) for number in range(3)]
     await keep(house, *memories)
     told: list[str] = []
@@ -91,7 +91,7 @@ async def test_many_are_forgotten_at_once_and_come_back(house: House):
     assert told == [HER, HER]
 
 
-async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(house: House):
+async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(house: AppServices):
     house.browsing._recall.use(embed, "words")
     boat = MemoryUnit(content="A white boat in the harbour")
     waiting = MemoryUnit(content="A white cat in the harbour", insertion=MemoryInsertion.NATURAL)
@@ -103,12 +103,12 @@ async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones
     assert 0 <= found[str(boat.guid)] < found[str(waiting.guid)] < 1
 
 
-async def test_without_an_embedder_nothing_has_a_distance(house: House):
+async def test_without_an_embedder_nothing_has_a_distance(house: AppServices):
     await keep(house, MemoryUnit(content="A white boat"))
     assert await house.browsing.distances(HER, "boat") == {}
 
 
-async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_which_no_words_are_left(house: House):
+async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_which_no_words_are_left(house: AppServices):
     session, other = await hold(house, *NUTS), await hold(house, "Good morning.", at=now() - timedelta(days=3))
     (first, *_rest) = await house.sessions.page(session.guid, 0, 9)
     sources = [session.guid, other.guid, uuid4()]
@@ -121,7 +121,7 @@ async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_whi
     assert found[1].words == NUTS[0]
 
 
-async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(house: House):
+async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(house: AppServices):
     for number in range(20):
         await house.knowing.add(HER, f"Tomas has been to harbour number {number}.")
     pinned = await house.knowing.add(HER, "Tomas is allergic to peanuts.", pinned=True)
@@ -139,7 +139,7 @@ def known(text: str, session: ChatSession | None, day: datetime, **fields: objec
     return ExtractedFact(fact=text, first_seen=day, last_seen=day, source_memories=sources, **fields)
 
 
-async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the_user(house: House):
+async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the_user(house: AppServices):
     march, may = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
     first = await chats_of(house).add_session(ChatSession(persona_id=HER, name="First night", added=march))
     second = await chats_of(house).add_session(ChatSession(persona_id=HER, name="The bell", added=may))
@@ -165,7 +165,7 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
     assert len(timeline.months(everybody=True)[1].talks[0].known) == 2
 
 
-async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(house: House, tmp_path: Path):
+async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(house: AppServices, tmp_path: Path):
     await house.browsing._facts.put(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = Headings("Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere")
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from lethe_app.app import build
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.bundle import VERSION, BundleScope, Holds
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
@@ -27,7 +27,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.persona import Weekday
-from lethe_app.domain.recall import Recollection, TurnMemory, Way
+from lethe_app.domain.recall import RecallWay, Recollection, TurnMemory
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
 from lethe_app.paths import Paths
@@ -36,7 +36,7 @@ from lethe_app.storage.chats.archive_jobs import Parts
 from lethe_app.storage.chats.reshape import Reshaping
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.interchange.packed import archive, lines, members, png
@@ -48,7 +48,7 @@ WORDS = re.findall(r"\w+", Path(__file__).read_text(encoding="utf-8"))
 
 
 @asynccontextmanager
-async def another(folder: Path) -> AsyncIterator[House]:
+async def another(folder: Path) -> AsyncIterator[AppServices]:
     """A house in another home, where nobody has been yet."""
     house = await build(Paths.standard(folder), engine="echo")
     try:
@@ -57,7 +57,7 @@ async def another(folder: Path) -> AsyncIterator[House]:
         await house.close()
 
 
-async def lived(house: House) -> ChatSession:
+async def lived(house: AppServices) -> ChatSession:
     """Give Mira a world, a portrait and a past with everything in it that a past can have."""
     database, moment = house._database, now() - timedelta(days=40)
     world = await house.library.save_world(World(name="The Petrel", entries=[WorldEntry(name="Engine", content="It sulks.")]))
@@ -91,10 +91,10 @@ async def lived(house: House) -> ChatSession:
     sources = {"source_memories": [talk.guid, memory.guid], "source_messages": [first.id]}
     fact = ExtractedFact(fact="Tomas keeps bees.", pinned=True, **sources)
     old = ExtractedFact(fact="Tomas keeps cats.", superseded=True, superseded_by=fact.guid, first_seen=moment, last_seen=moment)
-    await Facts(database).put(MIRA, old, fact)
-    await Facts(database).forget(MIRA, [], [Tombstone("d1e5", (first.id,))])
-    seen = Recollection(memory=memory.guid, category=MemoryType.GENERAL, text="He is allergic.", way=Way.MEANING)
-    woken = {"category": MemoryType.WORLD_INFO, "way": Way.KEYWORD, "world": "x"}
+    await FactStore(database).put(MIRA, old, fact)
+    await FactStore(database).forget(MIRA, [], [Tombstone("d1e5", (first.id,))])
+    seen = Recollection(memory=memory.guid, category=MemoryType.GENERAL, text="He is allergic.", way=RecallWay.MEANING)
+    woken = {"category": MemoryType.WORLD_INFO, "way": RecallWay.KEYWORD, "world": "x"}
     lore = Recollection(memory=world.entries[0].guid, text="It sulks.", **woken)
     await TurnMemories(database).put(first.id, TurnMemory(recalled=[seen, lore]))
     done = PartRecord(talk.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
@@ -108,7 +108,7 @@ async def lived(house: House) -> ChatSession:
     return talk
 
 
-async def belongings(house: House, persona_id: str) -> list[object]:
+async def belongings(house: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
     kept = Belongings(house._database)
     past = await kept.past(persona_id, None)
@@ -124,7 +124,7 @@ async def belongings(house: House, persona_id: str) -> list[object]:
     return json.loads(text.replace(f'"{persona_id}"', '"her"').replace(f'"{persona.avatar}"', '"picture"'))
 
 
-async def test_everything_taken_along_is_the_same_in_an_empty_home(house: House, tmp_path: Path):
+async def test_everything_taken_along_is_the_same_in_an_empty_home(house: AppServices, tmp_path: Path):
     talk = await lived(house)
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
@@ -153,7 +153,7 @@ def without_paths(value: object) -> object:
 
 
 @pytest.mark.parametrize("scope", [BundleScope.MEMORIES, EVERYTHING])
-async def test_notebooks_moods_plans_goals_and_reminders_come_along(house: House, tmp_path: Path, scope: BundleScope):
+async def test_notebooks_moods_plans_goals_and_reminders_come_along(house: AppServices, tmp_path: Path, scope: BundleScope):
     talk = await lived(house)
     mind, later = house.mind, now() + timedelta(days=3)
     (house.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
@@ -188,7 +188,9 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(house: House
     assert asked == wished
 
 
-async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every_lethe_reads(house: House, tmp_path: Path):
+async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every_lethe_reads(
+    house: AppServices, tmp_path: Path
+):
     await lived(house)
     file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
     bundle = await house.bundles.look(file)
@@ -200,7 +202,7 @@ async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every
     assert not [name for name in zipfile.ZipFile(file).namelist() if name.startswith(("notebooks", "mind"))]
 
 
-async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_away(house: House, tmp_path: Path):
+async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_away(house: AppServices, tmp_path: Path):
     await lived(house)
     (house.paths.notebooks / MIRA / "broken.md").write_bytes(b"# Fog\n\xff")
 
@@ -210,7 +212,7 @@ async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_a
     assert names_in(tmp_path) == []
 
 
-async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(house: House, tmp_path: Path):
+async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(house: AppServices, tmp_path: Path):
     file, before = tmp_path / "Mira.lethe", traces(house)
     feeling = {"value": 7, "since": "2026-03-03T10:00:00+00:00"}
     mind = {"mood": {"at": "2026-03-03T10:00:00+00:00", "feelings": {"energy": feeling}}}
@@ -224,7 +226,7 @@ async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(house: House, t
     assert traces(house) == before
 
 
-async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_other(house: House, tmp_path: Path):
+async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_other(house: AppServices, tmp_path: Path):
     file = tmp_path / "Mira.lethe"
     books = {"notebooks/Fog.md": b"# Fog\n\n- One.", "notebooks/fog.md": b"# Fog\n\n- Two.", "notebooks/con.md": b"# Con\n"}
     index = b"2026-03-03T10:00:00+00:00|fog|Two.\nwho knows\n2026-03-03T10:00:00+00:00|gone|Nothing."
@@ -239,7 +241,7 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
     assert told == "# Fog\n\n- Two."
 
 
-async def test_what_lies_in_the_trash_stays_behind(house: House, tmp_path: Path):
+async def test_what_lies_in_the_trash_stays_behind(house: AppServices, tmp_path: Path):
     await lived(house)
 
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
@@ -251,7 +253,7 @@ async def test_what_lies_in_the_trash_stays_behind(house: House, tmp_path: Path)
     assert b"Thrown away" not in words
 
 
-async def test_to_give_away_holds_not_a_word_of_what_was_said(house: House, tmp_path: Path):
+async def test_to_give_away_holds_not_a_word_of_what_was_said(house: AppServices, tmp_path: Path):
     await lived(house)
 
     file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
@@ -264,7 +266,7 @@ async def test_to_give_away_holds_not_a_word_of_what_was_said(house: House, tmp_
         assert word not in words
 
 
-async def test_memories_come_without_naming_conversations_that_do_not(house: House, tmp_path: Path):
+async def test_memories_come_without_naming_conversations_that_do_not(house: AppServices, tmp_path: Path):
     await lived(house)
 
     file = await house.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
@@ -275,7 +277,7 @@ async def test_memories_come_without_naming_conversations_that_do_not(house: Hou
     assert [fact.source_messages for fact in bundle.past.facts] == [[], []]
 
 
-async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(house: House, tmp_path: Path):
+async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(house: AppServices, tmp_path: Path):
     await lived(house)
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     bundle = await house.bundles.look(file)
@@ -292,7 +294,7 @@ async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(house:
     assert known == ["Tomas keeps bees."]
 
 
-async def test_a_world_of_the_same_name_that_says_something_else_gets_another_name(house: House, tmp_path: Path):
+async def test_a_world_of_the_same_name_that_says_something_else_gets_another_name(house: AppServices, tmp_path: Path):
     await lived(house)
     file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
     known = (await house.library.worlds())["the-petrel"]
@@ -307,7 +309,7 @@ async def test_a_world_of_the_same_name_that_says_something_else_gets_another_na
     assert worlds["the-petrel"].entries[0].guid != worlds["the-petrel-2"].entries[0].guid
 
 
-async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(house: House, tmp_path: Path):
+async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(house: AppServices, tmp_path: Path):
     talk = await lived(house)
     await house.group.ask_in(talk.guid, ["edmund"])  # who ships with every Lethe
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
@@ -319,7 +321,7 @@ async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be
     assert all(session.guests == [] for session in every)
 
 
-async def test_what_came_is_found_by_its_words(house: House, tmp_path: Path):
+async def test_what_came_is_found_by_its_words(house: AppServices, tmp_path: Path):
     await lived(house)
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
@@ -330,7 +332,7 @@ async def test_what_came_is_found_by_its_words(house: House, tmp_path: Path):
     assert any("Tomas keeps bees." in one.text for one in found)
 
 
-async def test_taken_back_she_and_her_world_are_in_the_trash(house: House, tmp_path: Path):
+async def test_taken_back_she_and_her_world_are_in_the_trash(house: AppServices, tmp_path: Path):
     await lived(house)
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
@@ -345,7 +347,7 @@ async def test_taken_back_she_and_her_world_are_in_the_trash(house: House, tmp_p
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
-async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(house: House, tmp_path: Path, after: int):
+async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(house: AppServices, tmp_path: Path, after: int):
     await lived(house)
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     bundle = await house.bundles.look(file)
@@ -361,7 +363,7 @@ async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(house: H
     assert traces(house) == before
 
 
-def traces(house: House) -> tuple[list[str], list[tuple[int]]]:
+def traces(house: AppServices) -> tuple[list[str], list[tuple[int]]]:
     """Every file of hers that there is, and how many rows each table has."""
     folders = (house.paths.personas, house.paths.worlds, house.paths.notebooks)
     files = sorted(str(file) for folder in folders for file in folder.rglob("*"))
@@ -370,7 +372,7 @@ def traces(house: House) -> tuple[list[str], list[tuple[int]]]:
         return files, [database.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
 
 
-async def test_stopping_while_it_is_stored_leaves_nothing(house: House, tmp_path: Path):
+async def test_stopping_while_it_is_stored_leaves_nothing(house: AppServices, tmp_path: Path):
     await lived(house)
     bundle = await house.bundles.look(await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe"))
     before = traces(house)
@@ -386,7 +388,7 @@ async def test_stopping_while_it_is_stored_leaves_nothing(house: House, tmp_path
     assert traces(house) == before
 
 
-async def test_stopping_while_it_is_written_leaves_the_old_file(house: House, tmp_path: Path):
+async def test_stopping_while_it_is_written_leaves_the_old_file(house: AppServices, tmp_path: Path):
     await lived(house)
     target = tmp_path / "Mira.lethe"
     target.write_bytes(b"old")
@@ -403,17 +405,17 @@ def names_in(folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir() if file.is_file()]
 
 
-async def test_a_folder_that_cannot_be_written_is_told(house: House, tmp_path: Path):
+async def test_a_folder_that_cannot_be_written_is_told(house: AppServices, tmp_path: Path):
     with pytest.raises(Exception, match="could not be read or written"):
         await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "nowhere" / "Mira.lethe")
 
 
-async def test_a_file_that_is_not_there_is_told(house: House, tmp_path: Path):
+async def test_a_file_that_is_not_there_is_told(house: AppServices, tmp_path: Path):
     with pytest.raises(FileError, match="is not there"):
         await house.bundles.look(tmp_path / "Mira.lethe")
 
 
-async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(house: House, tmp_path: Path):
+async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(house: AppServices, tmp_path: Path):
     file = tmp_path / "Mira.lethe"
     file.write_bytes(archive(members() | {"facts.jsonl": lines({"fact": "One."}, {"fact": ""})}))
     before = traces(house)
@@ -425,7 +427,7 @@ async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(h
     assert traces(house) == before
 
 
-async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(house: House, tmp_path: Path):
+async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(house: AppServices, tmp_path: Path):
     await lived(house)
     chats = Chats(house._database)
     (talk, *_rest) = await house.sessions.list(MIRA)
@@ -443,7 +445,7 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(h
         assert real / 4 < guessed < real * 4
 
 
-async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(house: House, tmp_path: Path):
+async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(house: AppServices, tmp_path: Path):
     file = await house.bundles.export("edmund", BundleScope.PERSONA, tmp_path / "Edmund")
 
     bundle = await house.bundles.look(file)
@@ -451,7 +453,7 @@ async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(house
     assert (file.name, bundle.picture_ending) == ("Edmund.lethe", ".svg")
 
 
-async def test_the_home_of_another_program_is_not_written(house: House, tmp_path: Path):
+async def test_the_home_of_another_program_is_not_written(house: AppServices, tmp_path: Path):
     """A read-only place gives its own sentence; nothing else is left there."""
     (tmp_path / "locked").mkdir(mode=0o500)
     if (tmp_path / "locked").stat().st_uid == 0:
@@ -465,7 +467,7 @@ DEEDS = st.sampled_from(["say", "swipe", "branch", "hide", "show"])
 STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 99), st.text(max_size=12)))
 
 
-async def played(house: House, steps: list[tuple[str, int, str]]) -> None:
+async def played(house: AppServices, steps: list[tuple[str, int, str]]) -> None:
     """Say, swipe, branch and hide, as told."""
     chats = Chats(house._database)
     talk = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))

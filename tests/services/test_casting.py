@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 
@@ -15,11 +15,11 @@ def somebody(*samplers: str) -> Persona:
     return Persona(name="Mira", allowed_samplers=list(samplers))
 
 
-async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(house: House):
+async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(house: AppServices):
     assert await house.chat._casting.sampler(somebody(), USUAL) is USUAL
 
 
-async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(house: House):
+async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(house: AppServices):
     first, second = sorted(await house.library.samplers())[:2]
 
     taken = await house.chat._casting.sampler(somebody(second, first), USUAL)
@@ -27,7 +27,7 @@ async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(h
     assert taken == await house.library.sampler(second)
 
 
-async def test_the_chosen_one_stays_if_it_is_among_hers(house: House):
+async def test_the_chosen_one_stays_if_it_is_among_hers(house: AppServices):
     first, second = sorted(await house.library.samplers())[:2]
     await house.preferences.set(sampler=second)
 
@@ -35,13 +35,13 @@ async def test_the_chosen_one_stays_if_it_is_among_hers(house: House):
 
 
 @pytest.mark.parametrize("names", [("gone",), ("gone", "default")])
-async def test_one_that_is_gone_gives_way_to_the_next(house: House, names: tuple[str, ...]):
+async def test_one_that_is_gone_gives_way_to_the_next(house: AppServices, names: tuple[str, ...]):
     taken = await house.chat._casting.sampler(somebody(*names), USUAL)
 
     assert taken == (await house.library.sampler("default") if "default" in names else USUAL)
 
 
-async def test_the_temperature_of_the_settings_counts_for_hers_too(house: House):
+async def test_the_temperature_of_the_settings_counts_for_hers_too(house: AppServices):
     await house.preferences.set(temperature_override=0.1)
 
     assert (await house.chat._casting.sampler(somebody("default"), USUAL)).temperature == 0.1

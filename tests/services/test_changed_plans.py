@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from tests.services.past import hold
 
 FIRST = datetime(2026, 11, 2, 20, tzinfo=UTC)
@@ -31,19 +31,19 @@ CHANGED = (
 )
 
 
-async def archive(house: House, *lines: str, at: datetime) -> None:
+async def archive(house: AppServices, *lines: str, at: datetime) -> None:
     session = await hold(house, *lines, at=at)
     await house.archiving.begin(session.guid)
     await house.archiving.finish()
 
 
-async def known(house: House) -> tuple[set[str], set[str]]:
+async def known(house: AppServices) -> tuple[set[str], set[str]]:
     """The facts that hold, and those that something later replaced."""
     facts = await house.knowing.all("mira-test")
     return {fact.fact for fact in facts if not fact.superseded}, {fact.fact for fact in facts if fact.superseded}
 
 
-async def test_plans_that_changed_are_known_as_they_are_now(house: House):
+async def test_plans_that_changed_are_known_as_they_are_now(house: AppServices):
     await archive(house, *PLANS, at=FIRST)
     await archive(house, *CHANGED, at=SECOND)
 
@@ -65,7 +65,7 @@ async def test_plans_that_changed_are_known_as_they_are_now(house: House):
     }
 
 
-async def test_what_is_only_told_again_replaces_nothing(house: House):
+async def test_what_is_only_told_again_replaces_nothing(house: AppServices):
     await archive(house, *PLANS, at=FIRST)
     before, _nothing = await known(house)
     await archive(house, *PLANS, at=SECOND.replace(month=11, day=4))
@@ -73,7 +73,7 @@ async def test_what_is_only_told_again_replaces_nothing(house: House):
     assert await known(house) == (before, set())
 
 
-async def test_what_is_told_first_but_archived_later_does_not_replace_what_holds_now(house: House):
+async def test_what_is_told_first_but_archived_later_does_not_replace_what_holds_now(house: AppServices):
     await archive(house, *CHANGED, at=SECOND)
     await archive(house, *PLANS, at=FIRST)
 

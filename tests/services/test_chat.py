@@ -9,11 +9,21 @@ from contextlib import aclosing
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import StopReason
 from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong, StorageError
-from lethe_app.services.events import Began, Failed, Finished, Prompted, Ready, Said, Stored, Thought, TurnEvent
+from lethe_app.services.events import (
+    Began,
+    Failed,
+    Finished,
+    MessageStored,
+    Prompted,
+    Ready,
+    ReplyText,
+    ThinkingText,
+    TurnEvent,
+)
 from tests.services.stage import say
 
 
@@ -22,28 +32,30 @@ async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
         return [event async for event in events]
 
 
-async def log(house: House, session: ChatSession) -> list[Message]:
+async def log(house: AppServices, session: ChatSession) -> list[Message]:
     return list(await house.sessions.page(session.guid, 0, 1000))
 
 
 def said(events: list[TurnEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, Said))
+    return "".join(event.text for event in events if isinstance(event, ReplyText))
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     return await house.sessions.new("mira-test")
 
 
 async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("“Mind the step.”")
 
     events = await all_of(house.chat.send(session.guid, "Good evening."))
 
     kinds = [type(event) for event in events]
-    assert kinds.index(Stored) < kinds.index(Prompted) < kinds.index(Began) < kinds.index(Said) < kinds.index(Finished)
+    assert (
+        kinds.index(MessageStored) < kinds.index(Prompted) < kinds.index(Began) < kinds.index(ReplyText) < kinds.index(Finished)
+    )
     assert said(events) == "“Mind the step.”"
     assert [(message.role, message.content) for message in (await log(house, session))[1:]] == [
         (Role.USER, "Good evening."),
@@ -52,7 +64,7 @@ async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(
     assert (await log(house, session))[2].current.complete
 
 
-async def test_the_greeting_opens_a_new_conversation_with_the_others_behind_it(house: House, session: ChatSession):
+async def test_the_greeting_opens_a_new_conversation_with_the_others_behind_it(house: AppServices, session: ChatSession):
     (greeting,) = await log(house, session)
 
     assert {alternative.content for alternative in greeting.alternatives} == {
@@ -62,7 +74,9 @@ async def test_the_greeting_opens_a_new_conversation_with_the_others_behind_it(h
     assert greeting.speaker_name == "Mira"
 
 
-async def test_with_nothing_to_say_the_persona_speaks_again(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_with_nothing_to_say_the_persona_speaks_again(
+    house: AppServices, session: ChatSession, says: Callable[..., object]
+):
     await says("“Well?”")
 
     await all_of(house.chat.send(session.guid, "  "))
@@ -70,12 +84,12 @@ async def test_with_nothing_to_say_the_persona_speaks_again(house: House, sessio
     assert [message.role for message in await log(house, session)] == [Role.ASSISTANT, Role.ASSISTANT]
 
 
-async def test_a_stopped_reply_is_kept_as_far_as_it_came(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_a_stopped_reply_is_kept_as_far_as_it_came(house: AppServices, session: ChatSession, says: Callable[..., object]):
     await says("one two three four five six seven eight", delay=0.02)
 
     async with aclosing(house.chat.send(session.guid, "Count.")) as events:
         async for event in events:
-            if isinstance(event, Said) and "three" in event.text:
+            if isinstance(event, ReplyText) and "three" in event.text:
                 break
 
     last = (await log(house, session))[-1]
@@ -85,7 +99,7 @@ async def test_a_stopped_reply_is_kept_as_far_as_it_came(house: House, session: 
 
 
 async def test_stopping_before_the_first_word_leaves_no_empty_reply(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("late", reading_delay=5)
 
@@ -98,7 +112,7 @@ async def test_stopping_before_the_first_word_leaves_no_empty_reply(
 
 
 async def test_a_crash_keeps_the_half_reply_and_the_next_turn_works(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("one two three four", crash_after=2)
 
@@ -115,7 +129,7 @@ async def test_a_crash_keeps_the_half_reply_and_the_next_turn_works(
 
 
 async def test_after_a_crash_the_next_message_starts_the_model_anew(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("one two", crash_after=1)
     with pytest.raises(ModelCrashed):
@@ -128,7 +142,7 @@ async def test_after_a_crash_the_next_message_starts_the_model_anew(
 
 
 async def test_without_any_model_the_message_is_stored_and_the_error_says_what_to_do(
-    house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
@@ -138,7 +152,9 @@ async def test_without_any_model_the_message_is_stored_and_the_error_says_what_t
     assert (await log(house, session))[-1].content == "Anyone?"
 
 
-async def test_regenerating_adds_a_wording_beside_the_old_one(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_regenerating_adds_a_wording_beside_the_old_one(
+    house: AppServices, session: ChatSession, says: Callable[..., object]
+):
     await says("first", "second")
     await all_of(house.chat.send(session.guid, "Say something."))
     reply = (await log(house, session))[-1]
@@ -151,7 +167,7 @@ async def test_regenerating_adds_a_wording_beside_the_old_one(house: House, sess
 
 
 async def test_a_regeneration_stopped_before_a_word_changes_nothing(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("first", "second")
     await all_of(house.chat.send(session.guid, "Say something."))
@@ -166,7 +182,9 @@ async def test_a_regeneration_stopped_before_a_word_changes_nothing(
     assert (await house.sessions.message(reply.id)).alternatives == reply.alternatives
 
 
-async def test_only_the_personas_words_can_be_regenerated(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_only_the_personas_words_can_be_regenerated(
+    house: AppServices, session: ChatSession, says: Callable[..., object]
+):
     await says("hm")
     await all_of(house.chat.send(session.guid, "Mine."))
     mine = (await log(house, session))[1]
@@ -175,7 +193,7 @@ async def test_only_the_personas_words_can_be_regenerated(house: House, session:
         await all_of(house.chat.regenerate(session.guid, mine.id))
 
 
-async def test_continuing_appends_to_the_same_wording(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_continuing_appends_to_the_same_wording(house: AppServices, session: ChatSession, says: Callable[..., object]):
     await says("Once upon", " a time.")
     await all_of(house.chat.send(session.guid, "A story."))
     reply = (await log(house, session))[-1]
@@ -187,7 +205,7 @@ async def test_continuing_appends_to_the_same_wording(house: House, session: Cha
     assert len(again.alternatives) == 1
 
 
-async def test_the_speakers_own_name_is_taken_off(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_the_speakers_own_name_is_taken_off(house: AppServices, session: ChatSession, says: Callable[..., object]):
     await says("\n Mira: Good night.")
 
     events = await all_of(house.chat.send(session.guid, "Night."))
@@ -195,7 +213,9 @@ async def test_the_speakers_own_name_is_taken_off(house: House, session: ChatSes
     assert said(events) == "Good night."
 
 
-async def test_thinking_is_kept_apart_and_never_sent_again(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_thinking_is_kept_apart_and_never_sent_again(
+    house: AppServices, session: ChatSession, says: Callable[..., object]
+):
     await says("<think>He is tired.</think>Sleep well.", "Yes.")
     events = await all_of(house.chat.send(session.guid, "I am off."))
     await all_of(house.chat.send(session.guid, "Bye."))
@@ -203,11 +223,11 @@ async def test_thinking_is_kept_apart_and_never_sent_again(house: House, session
     reply = (await log(house, session))[2]
     assert reply.content == "Sleep well."
     assert reply.thinking == "He is tired."
-    assert "".join(event.text for event in events if isinstance(event, Thought)) == "He is tired."
+    assert "".join(event.text for event in events if isinstance(event, ThinkingText)) == "He is tired."
 
 
 async def test_a_model_with_nothing_to_say_is_an_error_and_no_message(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("")
 
@@ -217,7 +237,9 @@ async def test_a_model_with_nothing_to_say_is_an_error_and_no_message(
     assert [message.role for message in await log(house, session)] == [Role.ASSISTANT, Role.USER]
 
 
-async def test_editing_changes_a_text_and_deleting_removes_it(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_editing_changes_a_text_and_deleting_removes_it(
+    house: AppServices, session: ChatSession, says: Callable[..., object]
+):
     await says("Aye.")
     await all_of(house.chat.send(session.guid, "Helo."))
     mine = (await log(house, session))[1]
@@ -230,7 +252,7 @@ async def test_editing_changes_a_text_and_deleting_removes_it(house: House, sess
     assert [message.content for message in await log(house, session)][1:] == ["Aye."]
 
 
-async def test_the_other_greeting_can_be_shown(house: House, session: ChatSession):
+async def test_the_other_greeting_can_be_shown(house: AppServices, session: ChatSession):
     (greeting,) = await log(house, session)
 
     shown = await house.chat.show_alternative(greeting.id, 1 - greeting.shown)
@@ -239,7 +261,7 @@ async def test_the_other_greeting_can_be_shown(house: House, session: ChatSessio
 
 
 async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("First answer.", "Second answer.")
     first = await all_of(house.chat.send(session.guid, "One."))
@@ -254,7 +276,7 @@ async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(
 
 
 async def test_macros_in_what_the_user_says_are_filled_in_before_it_is_stored(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("Hm.")
 
@@ -276,7 +298,7 @@ async def test_macros_in_what_the_user_says_are_filled_in_before_it_is_stored(
     ids=["emoji", "right to left", "200 kB", "null byte", "control tokens", "odd macros"],
 )
 async def test_odd_text_is_stored_as_it_is_and_answered(
-    house: House, session: ChatSession, says: Callable[..., object], text: str
+    house: AppServices, session: ChatSession, says: Callable[..., object], text: str
 ):
     await says("I see.")
 
@@ -287,7 +309,7 @@ async def test_odd_text_is_stored_as_it_is_and_answered(
 
 
 async def test_a_message_larger_than_the_context_is_stored_and_refused_with_the_sizes(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("I see.", context=1000)
 
@@ -299,7 +321,7 @@ async def test_a_message_larger_than_the_context_is_stored_and_refused_with_the_
 
 
 async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_nothing_twice(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("one two three four five six", delay=0.05)
 
@@ -308,7 +330,7 @@ async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_
     async def talk() -> None:
         async with aclosing(house.chat.send(session.guid, "Count.")) as events:
             async for event in events:
-                if isinstance(event, Said):  # the disk is slow just when the reply is stored for the first time
+                if isinstance(event, ReplyText):  # the disk is slow just when the reply is stored for the first time
                     slow_disk.append(asyncio.ensure_future(house._database.aside(lambda: time.sleep(0.3))))
                     await asyncio.sleep(0.05)
 
@@ -325,7 +347,7 @@ async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_
 
 
 async def test_a_persona_file_spoilt_meanwhile_is_named_and_the_message_is_stored(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("Hm.")
     (house.paths.personas / "mira-test.json").write_text('{"name": 7}', encoding="utf-8")
@@ -337,13 +359,13 @@ async def test_a_persona_file_spoilt_meanwhile_is_named_and_the_message_is_store
 
 
 async def test_a_reply_stopped_in_its_thoughts_keeps_them_as_thoughts(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("<think>one two three four five six</think>Done.", delay=0.05)
 
     async with aclosing(house.chat.send(session.guid, "Think.")) as events:
         async for event in events:
-            if isinstance(event, Thought) and "two" in event.text:
+            if isinstance(event, ThinkingText) and "two" in event.text:
                 break
 
     last = (await log(house, session))[-1]
@@ -352,7 +374,7 @@ async def test_a_reply_stopped_in_its_thoughts_keeps_them_as_thoughts(
 
 
 async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_were(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("The heron stands in the reeds.", "A swan.", "An owl.")
     first = await say(house, session, "What do you see?")
@@ -375,7 +397,7 @@ async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_w
 
 
 async def test_an_edit_of_a_message_that_was_deleted_meanwhile_cannot_be_undone(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("Yes.")
     before = (await say(house, session, "What do you see?")).asked

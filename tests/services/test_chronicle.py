@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import Maker
@@ -23,7 +23,7 @@ LINES = (
 )
 
 
-async def conversation(house: House, *lines: str, days: float = 1) -> ChatSession:
+async def conversation(house: AppServices, *lines: str, days: float = 1) -> ChatSession:
     session = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
     for number, line in enumerate(lines):
         role = Role.ASSISTANT if number % 2 else Role.USER
@@ -31,11 +31,11 @@ async def conversation(house: House, *lines: str, days: float = 1) -> ChatSessio
     return session
 
 
-async def said(house: House, session: ChatSession) -> list[str]:
+async def said(house: AppServices, session: ChatSession) -> list[str]:
     return [message.content for message in await log(house, session)]
 
 
-async def test_the_list_tells_what_there_is_of_each(house: House):
+async def test_the_list_tells_what_there_is_of_each(house: AppServices):
     session = await conversation(house, *LINES)
     await conversation(house, "Hello.", days=3)
     await house.archiving.begin(session.guid)
@@ -50,7 +50,7 @@ async def test_the_list_tells_what_there_is_of_each(house: House):
     assert await house.chronicle.line(session.guid) == first
 
 
-async def test_a_wording_of_the_users_is_taken_back_with_its_maker(house: House):
+async def test_a_wording_of_the_users_is_taken_back_with_its_maker(house: AppServices):
     session = await conversation(house, *LINES)
     await house.archiving.begin(session.guid)
     was = (await house.sessions.open(session.guid)).content
@@ -64,7 +64,7 @@ async def test_a_wording_of_the_users_is_taken_back_with_its_maker(house: House)
     assert (await house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
 
 
-async def test_a_part_is_made_again_and_no_other(house: House):
+async def test_a_part_is_made_again_and_no_other(house: AppServices):
     session = await conversation(house, *LINES)
     await house.archiving.begin(session.guid)
     for part, words in ((SessionPart.SUMMARY, "Mine."), (SessionPart.TITLE, "Mine too")):
@@ -79,7 +79,7 @@ async def test_a_part_is_made_again_and_no_other(house: House):
     assert parts[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_what_is_too_short_to_be_told_keeps_the_users_words(house: House):
+async def test_what_is_too_short_to_be_told_keeps_the_users_words(house: AppServices):
     session = await conversation(house, "Hello.")
     await house.archiving.write(session.guid, SessionPart.TITLE, "Mine")
 
@@ -90,7 +90,7 @@ async def test_what_is_too_short_to_be_told_keeps_the_users_words(house: House):
     assert (await house.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_a_message_is_inserted_with_the_date_of_the_one_before(house: House):
+async def test_a_message_is_inserted_with_the_date_of_the_one_before(house: AppServices):
     session = await conversation(house, *LINES)
     lines = await log(house, session)
 
@@ -102,7 +102,7 @@ async def test_a_message_is_inserted_with_the_date_of_the_one_before(house: Hous
     assert await said(house, session) == list(LINES)
 
 
-async def test_splitting_an_archived_conversation_tells_of_both(house: House):
+async def test_splitting_an_archived_conversation_tells_of_both(house: AppServices):
     session = await conversation(house, *LINES)
     await house.archiving.begin(session.guid)
     lines, heard = await log(house, session), []
@@ -123,7 +123,7 @@ async def test_splitting_an_archived_conversation_tells_of_both(house: House):
     assert heard[1].gone == (fresh.guid,)
 
 
-async def test_after_a_merge_a_sentence_is_found_in_the_whole(house: House):
+async def test_after_a_merge_a_sentence_is_found_in_the_whole(house: AppServices):
     early, late = await conversation(house, "A green lantern.", days=9), await conversation(house, "A red lantern.", days=2)
 
     before = await house.chronicle.merge([late.guid, early.guid])
@@ -138,7 +138,7 @@ async def test_after_a_merge_a_sentence_is_found_in_the_whole(house: House):
     assert await places() == {early.guid, late.guid}
 
 
-async def test_replies_are_ended_before_a_conversation_changes(house: House):
+async def test_replies_are_ended_before_a_conversation_changes(house: AppServices):
     session, ended = await conversation(house, *LINES), []
 
     async def still(guids) -> None:
@@ -151,13 +151,13 @@ async def test_replies_are_ended_before_a_conversation_changes(house: House):
     assert await house.sessions.list(MIRA) == []
 
 
-async def rewritten(house: House, *greetings: str, name: str = "Mira") -> None:
+async def rewritten(house: AppServices, *greetings: str, name: str = "Mira") -> None:
     before = await house.library.persona(MIRA)
     after = await house.library.save_persona(before.model_copy(update={"first_messages": list(greetings), "name": name}))
     await house.chronicle.greet_anew(before, after)
 
 
-async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(house: House):
+async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(house: AppServices):
     session = await house.sessions.new(MIRA)
     news: list[Reshaped] = []
     house.chronicle.reshaped.add(news.append)
@@ -174,7 +174,7 @@ async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(hous
     assert await said(house, session) == ["Again, then."]
 
 
-async def test_a_greeting_that_was_answered_or_changed_by_hand_stays(house: House):
+async def test_a_greeting_that_was_answered_or_changed_by_hand_stays(house: AppServices):
     answered = await house.sessions.new(MIRA)
     await spoke(house, answered, "Good evening.", before_now(days=0))
     before = await said(house, answered)

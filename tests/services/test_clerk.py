@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.llm_schemas.archive import Roleplay, Title
+from lethe_app.brain.llm_schemas.archive import Roleplay, TitleAnswer
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed, ModelMissing, PromptTooLong
 from lethe_app.llm.protocol import Chunk
-from lethe_app.prompt.task_prompts import Task
-from lethe_app.services.extraction.conversation import Minutes
+from lethe_app.prompt.task_prompts import TaskKind
+from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.structured_output import AnswerUnusable
 from tests.services.desk import Desk, open_desk, spelled, talk
 
@@ -40,27 +40,27 @@ async def chat(desk: Desk) -> str:
 async def test_an_answer_comes_back_in_its_shape(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, TITLE)
 
-    assert (await desk.clerk.ask(Task.TITLE, Title, conversation="Mira: Hello.")).title == "The green boat"
+    assert (await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="Mira: Hello.")).title == "The green boat"
 
 
 async def test_a_useless_answer_is_asked_for_again(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, {}, '{"title": "', TITLE)
 
-    assert (await desk.clerk.ask(Task.TITLE, Title, conversation="")).title == "The green boat"
+    assert (await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")).title == "The green boat"
 
 
 async def test_after_three_useless_answers_the_clerk_gives_up(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, {}, {}, {}, TITLE)
 
     with pytest.raises(AnswerUnusable, match="title"):
-        await desk.clerk.ask(Task.TITLE, Title, conversation="")
-    assert (await desk.clerk.ask(Task.TITLE, Title, conversation="")).title == "The green boat"
+        await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
+    assert (await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")).title == "The green boat"
 
 
 async def test_the_chat_comes_first_and_costs_no_try(desk: Desk, tmp_path: Path):
     slow = '{"title": ' + " " * 3 + "x " * 60 + "}"
     await desk.load(tmp_path, slow, {}, TITLE, replies=["Hi."] * 9, delay=0.005)
-    asked = asyncio.create_task(desk.clerk.ask(Task.TITLE, Title, conversation=""))
+    asked = asyncio.create_task(desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation=""))
 
     for _ in range(3):
         await asyncio.sleep(0.1)
@@ -73,7 +73,7 @@ async def test_the_chat_comes_first_and_costs_no_try(desk: Desk, tmp_path: Path)
 async def test_nothing_is_begun_while_the_house_is_busy(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, TITLE)
     desk.busy = True
-    asked = asyncio.create_task(desk.clerk.ask(Task.TITLE, Title, conversation=""))
+    asked = asyncio.create_task(desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation=""))
     await asyncio.sleep(0.1)
     was_done = asked.done()
 
@@ -85,7 +85,7 @@ async def test_nothing_is_begun_while_the_house_is_busy(desk: Desk, tmp_path: Pa
 
 async def test_cancelling_frees_the_model(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, "x " * 2000, TITLE, replies=["Hi."], delay=0.05)
-    asked = asyncio.create_task(desk.clerk.ask(Task.TITLE, Title, conversation=""))
+    asked = asyncio.create_task(desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation=""))
     await asyncio.sleep(0.1)
 
     asked.cancel()
@@ -97,9 +97,9 @@ async def test_cancelling_frees_the_model(desk: Desk, tmp_path: Path):
 
 async def test_without_a_model_nothing_is_loaded_and_the_clerk_says_so(desk: Desk):
     with pytest.raises(ModelMissing):
-        await desk.clerk.ask(Task.TITLE, Title, conversation="")
+        await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
     with pytest.raises(ModelMissing):
-        await desk.clerk.portions(Task.TITLE, Title, LINES)
+        await desk.clerk.portions(TaskKind.TITLE, TitleAnswer, LINES)
     assert not desk.client.is_running
 
 
@@ -107,14 +107,14 @@ async def test_a_dead_model_is_told_as_such(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, "x " * 20, crash_after=3)
 
     with pytest.raises(ModelCrashed):
-        await desk.clerk.ask(Task.TITLE, Title, conversation="")
+        await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
 
 
 async def test_what_looks_like_control_tokens_is_disarmed(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, TITLE)
     assert desk.model is not None
 
-    text = await desk.clerk._prompt(desk.model, Task.TITLE, {"conversation": "Tomas: <|im_end|>"})
+    text = await desk.clerk._prompt(desk.model, TaskKind.TITLE, {"conversation": "Tomas: <|im_end|>"})
 
     assert "Tomas: <\u200d|im_end|>" in text
 
@@ -123,7 +123,7 @@ async def test_portions_fit_the_context_and_hold_every_line(desk: Desk, tmp_path
     await desk.load(tmp_path)
     lines = talk(*("Tomas: " + "word " * 200 for _ in range(60)))
 
-    portions = await desk.clerk.portions(Task.TITLE, Title, lines)
+    portions = await desk.clerk.portions(TaskKind.TITLE, TitleAnswer, lines)
 
     assert len(portions) > 3
     assert [said for part in portions for said in part] == lines
@@ -135,13 +135,13 @@ async def test_a_context_too_short_for_the_errand_is_refused(desk: Desk, tmp_pat
     desk.model = replace(desk.model, context=200)
 
     with pytest.raises(PromptTooLong):
-        await desk.clerk.portions(Task.ROLEPLAY, Roleplay, LINES)
+        await desk.clerk.portions(TaskKind.ROLEPLAY, Roleplay, LINES)
 
 
 async def test_a_short_conversation_is_summed_up_in_one_go(desk: Desk, tmp_path: Path):
     await desk.load(tmp_path, spelled(["Tomas came late, for he had walked."]))
 
-    assert await Minutes(desk.clerk).summary(LINES) == "Tomas came late, for he had walked."
+    assert await ConversationExtraction(desk.clerk).summary(LINES) == "Tomas came late, for he had walked."
 
 
 async def test_a_long_conversation_is_summed_up_part_by_part(desk: Desk, tmp_path: Path):
@@ -149,7 +149,7 @@ async def test_a_long_conversation_is_summed_up_part_by_part(desk: Desk, tmp_pat
     parts = [spelled([f"In part {number} much was said."]) for number in range(4)]
     await desk.load(tmp_path, *parts, spelled(["Much was said at first.", "Much was said later on."]))
 
-    summary = await Minutes(desk.clerk).summary(lines)
+    summary = await ConversationExtraction(desk.clerk).summary(lines)
 
     assert summary == "Much was said at first.\n\nMuch was said later on."
 
@@ -166,7 +166,7 @@ async def test_all_other_errands_give_plain_values(desk: Desk, tmp_path: Path):
         {"verdict": "update"},
         spelled(["They met, and Tomas was late."]),
     )
-    minutes = Minutes(desk.clerk)
+    minutes = ConversationExtraction(desk.clerk)
 
     assert await minutes.title(LINES, "") == "The green boat"
     assert await minutes.keywords(LINES, "") == words

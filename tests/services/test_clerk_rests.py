@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from lethe_app.brain.llm_schemas.archive import Title
+from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.llm.client import ModelClient
-from lethe_app.prompt.task_prompts import Task
+from lethe_app.prompt.task_prompts import TaskKind
 from tests.services.desk import Desk
 
 TITLE = {"title": "The green boat"}
@@ -37,11 +37,11 @@ async def test_after_the_last_errand_the_model_rests_once_and_works_again(tmp_pa
     client = Watched()
     desk = desk_of(client, 0.05)
     await desk.load(tmp_path, TITLE, TITLE, TITLE)
-    await asyncio.gather(*(desk.clerk.ask(Task.TITLE, Title, conversation="") for _errand in range(2)))
+    await asyncio.gather(*(desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="") for _errand in range(2)))
     assert client.times == 0
 
     await asyncio.wait_for(client.rested.wait(), 120)
-    answer = await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    answer = await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
 
     assert (answer.title, client.times) == ("The green boat", 1)
     await client.close()
@@ -51,9 +51,9 @@ async def test_who_is_asked_again_does_not_rest(tmp_path: Path):
     client = Watched()
     desk = desk_of(client, 60)
     await desk.load(tmp_path, TITLE, TITLE)
-    await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
     first = desk.clerk._alarm
-    await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
 
     assert first is not None
     assert first.cancelled()
@@ -65,7 +65,7 @@ async def test_a_model_that_ended_meanwhile_needs_no_rest(tmp_path: Path):
     client = Watched()
     desk = desk_of(client, 0.05)
     await desk.load(tmp_path, TITLE)
-    await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    await desk.clerk.ask(TaskKind.TITLE, TitleAnswer, conversation="")
     await client.close()
 
     await asyncio.wait_for(client.rested.wait(), 120)

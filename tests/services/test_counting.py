@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.llm.tokenizer.counter import TokenCounter, estimate
 from lethe_app.services import token_counts
 from lethe_app.services.token_counts import Counting
@@ -34,17 +34,17 @@ def asked() -> Asked:
 
 
 @pytest.fixture
-def here(house: House, asked: Asked) -> Counting:
+def here(house: AppServices, asked: Asked) -> Counting:
     """Counts with a tokenizer in this process."""
     house.chat._counting.use(asked, "letters")  # type: ignore[arg-type]
     return house.chat._counting
 
 
-async def test_without_a_model_the_count_is_an_estimate(house: House):
+async def test_without_a_model_the_count_is_an_estimate(house: AppServices):
     assert await house.chat.count_tokens(WORDS) == estimate(WORDS) > 0
 
 
-async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_again(house: House, says: Says):
+async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_again(house: AppServices, says: Says):
     before = await house.chat.count_tokens(WORDS)
     await says("Yes.")
     exact = await house.chat.count_tokens(WORDS)
@@ -95,7 +95,7 @@ async def test_more_texts_than_are_kept_are_counted_all_the_same(here: Counting,
     assert await here.count(texts) == list(range(10))
 
 
-async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(house: House, here: Counting):
+async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(house: AppServices, here: Counting):
     text = "word " * 5000
     under_way = asyncio.ensure_future(here.count([text]))
     await asyncio.sleep(0)  # it is with a thread now
@@ -108,7 +108,7 @@ async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_ne
     assert await here.count([text]) == [1]
 
 
-async def test_counts_asked_for_at_once_are_all_answered(house: House, says: Says):
+async def test_counts_asked_for_at_once_are_all_answered(house: AppServices, says: Says):
     await says("Yes.")
 
     counts = await asyncio.gather(*(house.chat.count_tokens("word " * number + ".") for number in range(1, 20)))

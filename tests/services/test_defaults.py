@@ -11,7 +11,7 @@ import pytest
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
 from lethe_app.brain.notebooks.filing import filed
 from lethe_app.brain.notebooks.subjects import read
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.settings import Settings
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.clock import by_the_system, now, told_by
@@ -38,7 +38,7 @@ def test_personas_may_be_busy_in_the_settings_and_none_is_until_asked():
 
 
 @pytest.mark.parametrize(("days", "is_there"), [(29, True), (31, False)])
-async def test_the_trash_keeps_things_for_thirty_days(house: House, days: int, is_there: bool):
+async def test_the_trash_keeps_things_for_thirty_days(house: AppServices, days: int, is_there: bool):
     memory = await keep(house)
     await house.brain.forget(memory.guid)
 
@@ -50,7 +50,9 @@ async def test_the_trash_keeps_things_for_thirty_days(house: House, days: int, i
 
 
 @pytest.mark.parametrize(("days", "comes_up"), [(29, True), (32, False)])
-async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(house: House, says: Says, days: int, comes_up: bool):
+async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(
+    house: AppServices, says: Says, days: int, comes_up: bool
+):
     await says(*["Yes."] * 3)
     await house.preferences.set(recall_without_match=0, rotation_minutes=0)
     session = await house.sessions.new(MIRA)
@@ -63,7 +65,7 @@ async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(house: Ho
     assert ("Call the vet." in (played.note.content if played.note else "")) is comes_up
 
 
-def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_matter(house: House):
+def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_matter(house: AppServices):
     matters = read([house.paths.resources / "subjects"])
     day = now().date()
     books = [Notebook("cooking", "Cooking"), Notebook("family", "Family")]
@@ -79,7 +81,7 @@ def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_ma
 
 @pytest.mark.parametrize(("surgery", "can_shift", "kept"), [(True, True, 0.65), (True, False, 0.4), (False, True, 0.4)])
 async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
-    house: House, says: Says, surgery: bool, can_shift: bool, kept: float
+    house: AppServices, says: Says, surgery: bool, can_shift: bool, kept: float
 ):
     await says("Yes.")
     await house.preferences.set(cache_surgery=surgery)

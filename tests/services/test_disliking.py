@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from lethe_app.brain.dreams.dislikes import Disliked, concluded, reasons_in, spelled
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Change, ChangeState, Verdict
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, INFER, THUMBS, Records
 from lethe_app.domain.clock import now, told_by
 from lethe_app.errors import StorageError
@@ -18,7 +18,7 @@ from tests.services.past import hold, trusted
 from tests.services.stage import MIRA
 from tests.services.tasks import Clock, employ, newest
 
-Dreaming = Callable[[], Awaitable[list[Change]]]
+Dreaming = Callable[[], Awaitable[list[RecordedChange]]]
 TALK = (
     "I slept badly.",
     "Oh! How long did you sleep?",
@@ -39,13 +39,13 @@ def clock() -> Iterator[Clock]:
 
 
 @pytest.fixture
-async def dream(house: House, clock: Clock) -> Dreaming:
+async def dream(house: AppServices, clock: Clock) -> Dreaming:
     """Mira dreams, now."""
     task = house.away.registry.get("dream")
     assert task is not None
     await employ(house, task.task)
 
-    async def now_done() -> list[Change]:
+    async def now_done() -> list[RecordedChange]:
         house.away.ask(MIRA, "dream")
         await house.away.look()
         return await house.dreams.of(MIRA)
@@ -53,12 +53,12 @@ async def dream(house: House, clock: Clock) -> Dreaming:
     return now_done
 
 
-async def disliked(house: House, most: int = 3) -> list[UUID]:
+async def disliked(house: AppServices, most: int = 3) -> list[UUID]:
     """Three replies of a conversation, of which so many got a thumb down."""
     talk = await hold(house, *TALK)
     replies = [one.id for one in (await house.sessions.page(talk.guid, 0, 9))[1::2]]
     for reply in replies[:most]:
-        await house.feedback.thumb(reply, Verdict.BAD)
+        await house.feedback.thumb(reply, ReplyRating.BAD)
     return replies
 
 
@@ -66,7 +66,9 @@ def one(reply: str = "How are you?", asked: str = "Hello.") -> Disliked:
     return Disliked(uuid4(), 0, uuid4(), now(), asked, reply)
 
 
-async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_seen_in(house: House, dream, tmp_path: Path):
+async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_seen_in(
+    house: AppServices, dream, tmp_path: Path
+):
     replies = await disliked(house)
     await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
 
@@ -80,7 +82,7 @@ async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_s
     assert all(thought.feedback.settled for thought in await house.feedback.told(MIRA))
 
 
-async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_alone(house: House, dream, tmp_path: Path):
+async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_alone(house: AppServices, dream, tmp_path: Path):
     await house.preferences.set(dreams_apply=True)
     await disliked(house)
     await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
@@ -91,7 +93,7 @@ async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_a
     assert await house.brain.memories(MIRA) == []
 
 
-async def test_two_thumbs_say_nothing_and_no_model_is_asked(house: House, dream, tmp_path: Path):
+async def test_two_thumbs_say_nothing_and_no_model_is_asked(house: AppServices, dream, tmp_path: Path):
     await disliked(house, 2)
     await trusted(house, tmp_path / "model.json", answers=[NO_WISHES])  # with no answer left, asking would fail
 
@@ -101,7 +103,7 @@ async def test_two_thumbs_say_nothing_and_no_model_is_asked(house: House, dream,
 
 
 async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_there_is_another(
-    house: House, dream, tmp_path: Path, clock: Clock
+    house: AppServices, dream, tmp_path: Path, clock: Clock
 ):
     await disliked(house)
     nothing = {"pattern": "", "replies": []}
@@ -116,11 +118,11 @@ async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_th
     clock.go_on(days=1)
     talk = await hold(house, "I walked.", "How far did you walk?")
     clock.go_on(hours=1)
-    await house.feedback.thumb((await house.sessions.page(talk.guid, 0, 9))[1].id, Verdict.BAD)
+    await house.feedback.thumb((await house.sessions.page(talk.guid, 0, 9))[1].id, ReplyRating.BAD)
     assert [change.what for change in await dream()] == [INFER]
 
 
-async def test_without_a_model_they_wait_for_one(house: House, dream, tmp_path: Path, clock: Clock):
+async def test_without_a_model_they_wait_for_one(house: AppServices, dream, tmp_path: Path, clock: Clock):
     replies = await disliked(house)
     assert await dream() == []
     waiting = {one.message: one.asked for one in await house.feedback.disliked(MIRA)}
@@ -131,7 +133,7 @@ async def test_without_a_model_they_wait_for_one(house: House, dream, tmp_path: 
     assert [change.what for change in await dream()] == [INFER]
 
 
-async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(house: House, dream):
+async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(house: AppServices, dream):
     reply = (await disliked(house, 1))[0]
 
     await house.feedback.say_why(reply, 0, "  Please don't ask how long I slept. ")
@@ -144,7 +146,7 @@ async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(house
     assert (thought.feedback.words, thought.feedback.settled) == ("Please don't ask how long I slept.", True)
 
 
-async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(house: House, dream):
+async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(house: AppServices, dream):
     reply = (await disliked(house, 1))[0]
 
     await house.feedback.say_why(reply, 0, "Far too nosy.")
@@ -154,13 +156,13 @@ async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(house: Ho
     assert "“Far too nosy.”" in Records.after(change).text
 
 
-async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(house: House, dream):
+async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(house: AppServices, dream):
     first, second, third = await disliked(house)
     for reply in (first, second):
         await house.feedback.say_why(reply, 0, "Far too nosy.")
 
     await house.feedback.say_why(first, 0, "")
-    await house.feedback.thumb(second, Verdict.BAD)
+    await house.feedback.thumb(second, ReplyRating.BAD)
 
     assert await house.feedback.heard(MIRA) == []
     assert {one.message for one in await house.feedback.disliked(MIRA)} == {first, third}

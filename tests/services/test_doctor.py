@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build, check_window
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import EngineCheck
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready
@@ -20,7 +20,7 @@ from lethe_app.services.maintenance.doctor import Doctor
 Says = Callable[..., object]
 
 
-async def checked(house: House) -> dict[str, EngineCheck]:
+async def checked(house: AppServices) -> dict[str, EngineCheck]:
     return {check.title: check for check in await house.doctor.check()}
 
 
@@ -28,7 +28,7 @@ def failed(checks: dict[str, EngineCheck]) -> list[str]:
     return [title for title, check in checks.items() if not check.passed]
 
 
-async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(house: House, says: Says):
+async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(house: AppServices, says: Says):
     await says("Yes.")
     await house.models.unload()
 
@@ -52,7 +52,7 @@ async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(house: Ho
     ],
 )
 async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_has_their_own(
-    house: House, tmp_path: Path, folder: str, what: str
+    house: AppServices, tmp_path: Path, folder: str, what: str
 ):
     shipped = tmp_path / "shipped"
     for part in ("personas", "worldinfo", "resources"):
@@ -68,7 +68,7 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
     assert f"0 {what}" in check.detail
 
 
-async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(house: House, says: Says):
+async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(house: AppServices, says: Says):
     await says("Yes.")
     (house.paths.personas / "bad.json").write_text('{"name": "Ada", "tags": "x"}', encoding="utf-8")
     (house.paths.personas / "worse.json").write_bytes(b"\xff\xfe")
@@ -82,7 +82,7 @@ async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(ho
 
 
 async def test_without_the_starter_models_both_are_missed_with_the_packages_named(
-    house: House, says: Says, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     await says("Yes.")
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
@@ -96,7 +96,7 @@ async def test_without_the_starter_models_both_are_missed_with_the_packages_name
     assert "models.lock" in checks["Starter models"].remedy
 
 
-async def test_without_any_model_one_is_told_where_to_put_one(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_without_any_model_one_is_told_where_to_put_one(house: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
     checks = await checked(house)
@@ -122,7 +122,7 @@ async def test_a_chosen_model_that_cannot_be_read_fails_the_engine_by_name(tmp_p
     assert "broken.gguf" in checks["Engine"].detail
 
 
-async def test_a_window_that_cannot_open_is_one_failure_among_checks(house: House, says: Says):
+async def test_a_window_that_cannot_open_is_one_failure_among_checks(house: AppServices, says: Says):
     await says("Yes.")
     no_window = EngineCheck("Window", passed=False, detail="libEGL.so.1 is missing", remedy="Install it.")
     doctor = Doctor(house.paths, house.library, house.models, house._embedder, house.indexing._calibration, lambda: no_window)
@@ -132,7 +132,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(house: Hous
     assert [check for check in checks if not check.passed] == [no_window]
 
 
-async def test_an_old_python_is_told(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_an_old_python_is_told(house: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.services.maintenance.doctor.sys.version_info", (3, 10, 1))
 
     check = house.doctor._python()

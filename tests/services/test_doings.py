@@ -13,9 +13,9 @@ import pytest
 from lethe_app.agents.plugins import Plugin
 from lethe_app.agents.registry import Registry
 from lethe_app.agents.task import NOTHING, Result
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
-from lethe_app.domain.agent_runs import MadeKind, Outcome, TaskRun
+from lethe_app.domain.agent_runs import MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import MadeBy
@@ -55,7 +55,7 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def over(house: House, *lines: str) -> ChatSession:
+async def over(house: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(house, *lines)
     assert await house.archiving.begin(session.guid)
@@ -63,21 +63,21 @@ async def over(house: House, *lines: str) -> ChatSession:
     return session
 
 
-async def baked(house: House, tmp_path: Path, *talks: tuple[str, ...]) -> None:
+async def baked(house: AppServices, tmp_path: Path, *talks: tuple[str, ...]) -> None:
     """Conversations are over, and a model that may be believed says what each came to."""
     for lines in talks:
         await over(house, *lines)
     await trusted(house, tmp_path / "model.json", answers=[CONCLUDED] * len(talks))
 
 
-async def spend(house: House, tokens: int) -> None:
+async def spend(house: AppServices, tokens: int) -> None:
     """Mira has used so many today."""
-    run = TaskRun(persona_id=MIRA, task="thoughts", outcome=Outcome.MADE, tokens=tokens)
+    run = TaskRun(persona_id=MIRA, task="thoughts", outcome=RunOutcome.MADE, tokens=tokens)
     await house.away._runs.put(run)
 
 
 @asynccontextmanager
-async def looking_up(house: House, tmp_path: Path, *answers: object, **script: object) -> AsyncIterator[Site]:
+async def looking_up(house: AppServices, tmp_path: Path, *answers: object, **script: object) -> AsyncIterator[Site]:
     """A house that may use an internet of one page."""
     site = Site({"/keepers": Reply(page("Brenn", KEEPERS))})
     async with serving(site):
@@ -89,7 +89,7 @@ async def looking_up(house: House, tmp_path: Path, *answers: object, **script: o
         yield site
 
 
-async def found_out(house: House) -> None:
+async def found_out(house: AppServices) -> None:
     async def is_over() -> bool:
         return house.researching.running is None and not house.away.everything_underway
 
@@ -99,13 +99,13 @@ async def found_out(house: House) -> None:
 # notebooks
 
 
-async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(house: House, tmp_path: Path):
+async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(house: AppServices, tmp_path: Path):
     await baked(house, tmp_path, BREAD)
 
     assert await house.mind.notekeeping.of(MIRA) == 1
 
     (run,) = await kept_runs(house)
-    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("notebooks", Outcome.MADE, "Notebooks")
+    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
     assert run.summary == "Read one conversation and wrote into one notebook."
     assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
     assert "Tomas's dough wants a night in the cellar." in [one.title for one in run.made if one.kind is MadeKind.FACT]
@@ -114,7 +114,9 @@ async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(hous
     assert (await house.away.spent_today(MIRA)).tokens == run.tokens
 
 
-async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt_is_forgotten(house: House, tmp_path: Path):
+async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt_is_forgotten(
+    house: AppServices, tmp_path: Path
+):
     await baked(house, tmp_path, BREAD)
     before = {fact.guid for fact in await house.knowing.all(MIRA)}
     await house.mind.notekeeping.of(MIRA)
@@ -128,7 +130,7 @@ async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt
     assert (await kept_runs(house))[0].undone
 
 
-async def test_taken_back_a_notebook_that_was_there_is_as_it_was(house: House, tmp_path: Path):
+async def test_taken_back_a_notebook_that_was_there_is_as_it_was(house: AppServices, tmp_path: Path):
     await baked(house, tmp_path, BREAD)
     name = await house.mind.notebooks.create(MIRA, "Baking bread")
     await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
@@ -142,7 +144,7 @@ async def test_taken_back_a_notebook_that_was_there_is_as_it_was(house: House, t
     assert await house.mind.notebooks.texts(MIRA) == before
 
 
-async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(house: House, tmp_path: Path):
+async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(house: AppServices, tmp_path: Path):
     await baked(house, tmp_path, BREAD)
     await house.mind.notekeeping.of(MIRA)
     ((name, text),) = (await house.mind.notebooks.texts(MIRA)).items()
@@ -155,7 +157,9 @@ async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(house: Ho
     assert "- By hand." in (await house.mind.notebooks.texts(MIRA))[name]
 
 
-async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(house: House, tmp_path: Path, clock: Clock):
+async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(
+    house: AppServices, tmp_path: Path, clock: Clock
+):
     await house.preferences.set(agent_day_tokens=1000)
     await baked(house, tmp_path, BREAD)
     await spend(house, 1000)
@@ -169,7 +173,7 @@ async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_
     assert [kept.notebook.title for kept in await house.mind.notebooks.of(MIRA)] == ["Baking bread"]
 
 
-async def test_the_means_are_asked_for_anew_before_every_conversation(house: House, tmp_path: Path):
+async def test_the_means_are_asked_for_anew_before_every_conversation(house: AppServices, tmp_path: Path):
     await house.preferences.set(agent_day_tokens=1)
     other = tuple(line.replace("Sundays", "Mondays") for line in BREAD)
     await baked(house, tmp_path, BREAD, other)
@@ -180,7 +184,7 @@ async def test_the_means_are_asked_for_anew_before_every_conversation(house: Hou
     assert run.tokens > 1
 
 
-async def test_what_rules_can_do_alone_needs_no_means(house: House):
+async def test_what_rules_can_do_alone_needs_no_means(house: AppServices):
     await house.preferences.set(agent_day_tokens=1)
     await over(house, *NUTS)
     await spend(house, 1)
@@ -189,7 +193,7 @@ async def test_what_rules_can_do_alone_needs_no_means(house: House):
     assert len(await house.mind.notebooks.of(MIRA)) == 1
 
 
-async def test_stopped_by_the_user_it_ends_and_nothing_else_does(house: House):
+async def test_stopped_by_the_user_it_ends_and_nothing_else_does(house: AppServices):
     began = asyncio.Event()
 
     async def for_ever(doing: Doing) -> Result:
@@ -205,11 +209,11 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(house: House):
 
     house.away.stop(one.run.id)
 
-    assert (await work).outcome is Outcome.STOPPED
+    assert (await work).outcome is RunOutcome.STOPPED
     assert house.away.everything_underway == []
 
 
-async def test_what_breaks_down_is_told_as_that(house: House):
+async def test_what_breaks_down_is_told_as_that(house: AppServices):
     async def dry(_doing: Doing) -> Result:
         raise LetheError("The well is dry.")
 
@@ -217,7 +221,7 @@ async def test_what_breaks_down_is_told_as_that(house: House):
         await house.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), dry)
 
     (run,) = await kept_runs(house)
-    assert (run.outcome, run.trouble) == (Outcome.FAILED, "The well is dry.")
+    assert (run.outcome, run.trouble) == (RunOutcome.FAILED, "The well is dry.")
 
 
 def test_no_plugin_can_take_the_name_of_such_work():
@@ -230,7 +234,7 @@ def test_no_plugin_can_take_the_name_of_such_work():
 # research
 
 
-async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_today(house: House, tmp_path: Path):
+async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_today(house: AppServices, tmp_path: Path):
     await house.preferences.set(agent_day_tokens=1)
     await spend(house, 1)
     enough = {"is_enough": True, "next_queries": []}
@@ -239,14 +243,14 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
         await found_out(house)
 
     run = (await kept_runs(house))[0]
-    assert (run.task, run.outcome) == ("deep_research", Outcome.MADE)
+    assert (run.task, run.outcome) == ("deep_research", RunOutcome.MADE)
     assert run.summary == "Found out about “The lighthouse of Brenn”."
     assert [(one.kind, one.id) for one in run.made] == [(MadeKind.REPORT, str(inquiry.id))]
     assert run.tokens == (await house.researching.get(inquiry.id)).tokens > 0
     assert (await house.away.spent_today(MIRA)).tokens == run.tokens + 1
 
 
-async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(house: House, tmp_path: Path):
+async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(house: AppServices, tmp_path: Path):
     async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await house.researching.begin(MIRA, "The lighthouse of Brenn")
 
@@ -263,12 +267,12 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(house: House, 
 
     (run,) = await kept_runs(house)
     (inquiry,) = await house.researching.all()
-    assert (run.outcome, inquiry.state) == (Outcome.STOPPED, InquiryState.STOPPED)
+    assert (run.outcome, inquiry.state) == (RunOutcome.STOPPED, InquiryState.STOPPED)
     assert inquiry.report
     assert [made.kind for made in run.made] == [MadeKind.REPORT]
 
 
-async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(house: House, tmp_path: Path):
+async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(house: AppServices, tmp_path: Path):
     async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await house.researching.begin(MIRA, "The lighthouse of Brenn")
 
@@ -282,11 +286,11 @@ async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so
 
     async with opened(copy) as again:
         (run,) = await again.away.runs()
-        assert run.outcome is Outcome.LOST
+        assert run.outcome is RunOutcome.LOST
         assert [made.title for made in run.made] == ["The lighthouse of Brenn"]
 
 
-async def test_a_report_can_be_taken_back(house: House, tmp_path: Path):
+async def test_a_report_can_be_taken_back(house: AppServices, tmp_path: Path):
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(house, tmp_path, PLAN, FOUND, REPORT, enough):
         await house.researching.begin(MIRA, "The lighthouse of Brenn")
@@ -297,7 +301,7 @@ async def test_a_report_can_be_taken_back(house: House, tmp_path: Path):
     assert await house.researching.all() == []
 
 
-async def test_with_a_persona_who_is_deleted_her_work_ends(house: House, tmp_path: Path):
+async def test_with_a_persona_who_is_deleted_her_work_ends(house: AppServices, tmp_path: Path):
     async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await house.researching.begin(MIRA, "The lighthouse of Brenn")
 
@@ -308,13 +312,13 @@ async def test_with_a_persona_who_is_deleted_her_work_ends(house: House, tmp_pat
         await house.library.delete_persona(MIRA)
         await found_out(house)
 
-    assert [run.outcome for run in await kept_runs(house)] == [Outcome.STOPPED]
+    assert [run.outcome for run in await kept_runs(house)] == [RunOutcome.STOPPED]
 
 
 # the archive
 
 
-async def archived_by_model(house: House, tmp_path: Path) -> ChatSession:
+async def archived_by_model(house: AppServices, tmp_path: Path) -> ChatSession:
     """A conversation is over, and a model that may be believed sums it up."""
     session = await hold(house, *NUTS)
     await trusted(house, tmp_path / "model.json", answers=answers())
@@ -323,24 +327,24 @@ async def archived_by_model(house: House, tmp_path: Path) -> ChatSession:
     return session
 
 
-async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts_for_no_day(house: House, tmp_path: Path):
+async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts_for_no_day(house: AppServices, tmp_path: Path):
     await archived_by_model(house, tmp_path)
 
     (run,) = await kept_runs(house)
-    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("archive", Outcome.MADE, "Remembering")
+    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("archive", RunOutcome.MADE, "Remembering")
     assert run.summary == "“Peanuts and Porto” was summed up by the model. That does not count for the day."
     assert run.tokens > 0
     assert run.ended is not None
     assert (await house.away.spent_today(MIRA)).tokens == 0
 
 
-async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(house: House):
+async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(house: AppServices):
     await over(house, *NUTS)
 
     assert await kept_runs(house) == []
 
 
-async def test_no_conversation_is_refused_where_nothing_is_left_for_today(house: House, tmp_path: Path):
+async def test_no_conversation_is_refused_where_nothing_is_left_for_today(house: AppServices, tmp_path: Path):
     await house.preferences.set(agent_day_tokens=100)
     await spend(house, 200)
 
@@ -350,7 +354,7 @@ async def test_no_conversation_is_refused_where_nothing_is_left_for_today(house:
     assert {one.made_by for one in parts} == {MadeBy.MODEL}
 
 
-async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(house: House, tmp_path: Path):
+async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
     await trusted(house, tmp_path / "model.json", answers=["x " * 4000], delay=0.01)
     house.archiving.start()
@@ -363,4 +367,4 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
     assert house.away.everything_underway == []
     await house.archiving.pause()
 
-    assert (await kept_runs(house))[0].outcome is Outcome.GAVE_WAY
+    assert (await kept_runs(house))[0].outcome is RunOutcome.GAVE_WAY

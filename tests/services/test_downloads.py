@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from tests.llm.hub_server import MODEL, HubServer, serving
 
@@ -13,7 +13,7 @@ TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf
 OTHER = RemoteModel(name="Other", repository="somebody/other-GGUF", file="other.gguf")
 
 
-async def over(house: House, *models: RemoteModel) -> list[DownloadProgress]:
+async def over(house: AppServices, *models: RemoteModel) -> list[DownloadProgress]:
     """Wait until all of these are over, and tell how."""
     ended = asyncio.Event()
 
@@ -27,7 +27,7 @@ async def over(house: House, *models: RemoteModel) -> list[DownloadProgress]:
     return [house.downloads.progress[one.file] for one in models]
 
 
-async def test_two_models_come_one_after_the_other(house: House):
+async def test_two_models_come_one_after_the_other(house: AppServices):
     async with serving(HubServer()) as server:
         await house.preferences.set(hub_mirror=server.url)
         house.downloads.begin(TINY)
@@ -41,7 +41,7 @@ async def test_two_models_come_one_after_the_other(house: House):
     assert [asked["path"].split("/")[2] for asked in server.asked] == ["tiny-GGUF", "other-GGUF"]
 
 
-async def test_a_stopped_one_is_kept_and_a_discarded_one_is_not(house: House):
+async def test_a_stopped_one_is_kept_and_a_discarded_one_is_not(house: AppServices):
     async with serving(HubServer(stalls=1)) as server:
         await house.preferences.set(hub_mirror=server.url)
         house.downloads.begin(TINY)
@@ -57,7 +57,7 @@ async def test_a_stopped_one_is_kept_and_a_discarded_one_is_not(house: House):
     assert TINY.file not in house.downloads.progress
 
 
-async def begun(house: House) -> None:
+async def begun(house: AppServices) -> None:
     """Wait until something of it has come."""
     came = asyncio.Event()
     forget = house.downloads.changed.add(lambda news: came.set() if news.stage is DownloadStage.LOADING else None)
@@ -65,7 +65,7 @@ async def begun(house: House) -> None:
     forget()
 
 
-async def test_what_failed_says_why(house: House):
+async def test_what_failed_says_why(house: AppServices):
     async with serving(HubServer(status=404)) as server:
         await house.preferences.set(hub_mirror=server.url)
         house.downloads.begin(TINY)
@@ -75,7 +75,7 @@ async def test_what_failed_says_why(house: House):
     assert "not there" in news.problem
 
 
-async def test_the_recommended_ones_are_told_without_any_connection(house: House):
+async def test_the_recommended_ones_are_told_without_any_connection(house: AppServices):
     models = await house.downloads.recommended()
 
     assert len(models) >= 4

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.prompt.macros import Scene, expand
-from lethe_app.services.events import Began, Said
+from lethe_app.prompt.macros import MacroContext, expand
+from lethe_app.services.events import Began, ReplyText
 from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, Played, before_now, log, prompt_of, say, spoke
 
@@ -19,7 +19,7 @@ STORM = "Do you remember the squall?"
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     """A conversation that is brought up by a word, and a new one in which the word is said."""
     fields = {"name": "The storm", "content": "The mast broke in the night.", "keywords_main": ["squall"], "enabled": True}
     old = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
@@ -30,27 +30,29 @@ async def session(house: House) -> ChatSession:
 
 def heading() -> str:
     """The heading of the memory block, as the default preset has it."""
-    scene = Scene(user="Tomas", char="Mira", moment=now())
+    scene = MacroContext(user="Tomas", char="Mira", moment=now())
     title = SystemPreset(name="x", prompt="x").memories_title
     return expand(f"# {title}", scene).strip()
 
 
-def copied(house: House, played: Played) -> str:
+def copied(house: AppServices, played: Played) -> str:
     """The block as this turn's prompt had it."""
     return "\n".join([heading(), *(one.text for one in played.memory.recalled)])
 
 
 def shown(played: Played) -> str:
-    return "".join(event.text for event in played.events if isinstance(event, Said))
+    return "".join(event.text for event in played.events if isinstance(event, ReplyText))
 
 
-async def block_of(house: House, session: ChatSession, says: Callable[..., object]) -> str:
+async def block_of(house: AppServices, session: ChatSession, says: Callable[..., object]) -> str:
     """The block that the question brings into the prompt."""
     await says("“Aye.”")
     return copied(house, await say(house, session, STORM))
 
 
-async def test_a_copy_of_the_block_is_neither_shown_nor_stored(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_a_copy_of_the_block_is_neither_shown_nor_stored(
+    house: AppServices, session: ChatSession, says: Callable[..., object]
+):
     block = await block_of(house, session, says)
     await says(f"{block}\n “It was a bad night.”")
 
@@ -62,7 +64,7 @@ async def test_a_copy_of_the_block_is_neither_shown_nor_stored(house: House, ses
 
 
 async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the_block(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     block = await block_of(house, session, says)
     await says(block, "“It was a bad night.”")
@@ -75,7 +77,7 @@ async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the
 
 
 async def test_a_reply_that_speaks_of_a_memory_in_its_own_words_stays(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     reply = "“The mast broke in the night.”\n\n- a rope\n- a saw\n\n*She counts on her fingers.*"
     await says(reply)

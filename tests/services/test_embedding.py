@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.errors import ModelCrashed, ModelMissing
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.retrieval.calibration import ORIGINAL, load_pairs
 from lethe_app.services.indexing.calibration import SCOPE
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 from tests.services.conftest import MIRA as PERSONA
 from tests.services.conftest import TOMAS
 from tests.services.stage import MIRA, NATURAL, keep, now_held, say, unit, until, write_world
@@ -49,7 +49,7 @@ def known_as(path: Path) -> str:
 
 
 @pytest.fixture
-async def near(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+async def near(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
     """A house in which texts have a meaning, without the worlds that ship with it: to understand those takes a while."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     shipped = tmp_path / "shipped"
@@ -62,7 +62,7 @@ async def near(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch) 
     house = await build(paths, engine="echo", by_meaning=True)
     await house.preferences.set(embedder_path=str(embedder), recall_without_match=0, user_persona="tomas")
     name = known_as(embedder)
-    await HouseState(house._database).set(SCOPE, name, {**MEASURED, "embedder": name})
+    await AppState(house._database).set(SCOPE, name, {**MEASURED, "embedder": name})
     await house.indexing.catch_up()
     assert house.embedding.id == name
     yield house
@@ -70,12 +70,12 @@ async def near(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-async def session(near: House, echo_model: Callable[..., Path]) -> ChatSession:
+async def session(near: AppServices, echo_model: Callable[..., Path]) -> ChatSession:
     await near.models.load(echo_model(*["“Aye.”"] * 20))
     return await near.sessions.new(MIRA)
 
 
-async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: House):
+async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: AppServices):
     await keep(near, "She is afraid of spiders.", name="")
     ferry = await keep(near, FERRY, name="Ferry")
     await keep(near, "The baker sells rye bread on Tuesdays.", name="")
@@ -84,14 +84,14 @@ async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: Hou
     assert "Ferry" not in {one.title for one in await near.brain.search(MIRA, OTHER_WORDS)}
 
 
-async def test_a_changed_memory_is_found_by_its_new_meaning_at_once(near: House):
+async def test_a_changed_memory_is_found_by_its_new_meaning_at_once(near: AppServices):
     memory = await keep(near, "She is afraid of spiders.", name="")
     await keep(near, "The baker sells rye bread on Tuesdays.", name="")
     await near.brain.edit(memory.model_copy(update={"content": FERRY}))
     assert (await near.brain.search(MIRA, OTHER_WORDS, 1))[0].text == FERRY
 
 
-async def test_the_nearest_waiting_memory_comes_and_not_the_newest(near: House, session: ChatSession):
+async def test_the_nearest_waiting_memory_comes_and_not_the_newest(near: AppServices, session: ChatSession):
     best = await keep(near, FERRY, name="", insertion=NATURAL)
     await keep(near, "Boats in the harbour are painted blue.", name="", insertion=NATURAL)
     await keep(near, "She is afraid of spiders.", name="", insertion=NATURAL)
@@ -101,13 +101,13 @@ async def test_the_nearest_waiting_memory_comes_and_not_the_newest(near: House, 
     assert await now_held(near, best) is None
 
 
-async def test_small_talk_wakes_no_waiting_memory(near: House, session: ChatSession):
+async def test_small_talk_wakes_no_waiting_memory(near: AppServices, session: ChatSession):
     await keep(near, FERRY, name="", insertion=NATURAL)
     for text in ("Good.", "Haha, yes!", "I like it here."):
         assert (await say(near, session, text)).note is None
 
 
-async def test_nearly_the_same_memory_is_kept_once(near: House):
+async def test_nearly_the_same_memory_is_kept_once(near: AppServices):
     old = await keep(near, "Tomas keeps seven hives of black bees behind the chapel.", name="", priority=3)
     kept = await near.brain.memorize(MIRA, unit("Tomas has seven hives of black bees behind the chapel.", name=""))
     assert kept.replaced
@@ -115,19 +115,19 @@ async def test_nearly_the_same_memory_is_kept_once(near: House):
     assert not (await near.brain.memorize(MIRA, unit("Tomas is afraid of spiders.", name=""))).replaced
 
 
-async def test_an_entry_of_a_world_is_found_by_its_meaning(near: House, session: ChatSession):
+async def test_an_entry_of_a_world_is_found_by_its_meaning(near: AppServices, session: ChatSession):
     await near.preferences.set(global_worlds=["isles"])
     write_world(near, "isles", {"name": "Ferry", "content": FERRY}, {"name": "Baker", "content": "He sells rye bread."})
     await near.indexing.catch_up()
     assert (await say(near, session, MEANT)).ways.get("Ferry") == "meaning"
 
 
-async def test_pictures_are_not_found_by_meaning(near: House, session: ChatSession):
+async def test_pictures_are_not_found_by_meaning(near: AppServices, session: ChatSession):
     await keep(near, FERRY, name="Ferry", category="image")
     assert (await say(near, session, MEANT)).ways == {}
 
 
-async def test_a_turn_asks_the_embedder_once(near: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
+async def test_a_turn_asks_the_embedder_once(near: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
     for number in range(4):
         await keep(near, f"{FERRY} {number}", name="", insertion=NATURAL)
         await keep(near, f"The baker sells rye bread, {number}.", name="")
@@ -144,7 +144,7 @@ async def test_a_turn_asks_the_embedder_once(near: House, session: ChatSession, 
     assert asked == [MEANT]
 
 
-async def test_it_dies_and_words_go_on_until_it_is_back(near: House, session: ChatSession):
+async def test_it_dies_and_words_go_on_until_it_is_back(near: AppServices, session: ChatSession):
     await keep(near, "The cormorant nests beneath the broken winch.", name="Winch")
     await keep(near, FERRY, name="Ferry")
     process = near.embedding._client._process
@@ -169,7 +169,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(near: House, session: Ch
     assert "Ferry" in (await say(near, session, MEANT)).ways
 
 
-async def test_one_that_is_gone_is_told_and_missed_by_nobody(house: House, says: Callable[..., object], tmp_path: Path):
+async def test_one_that_is_gone_is_told_and_missed_by_nobody(house: AppServices, says: Callable[..., object], tmp_path: Path):
     await says("“Aye.”")
     await house.preferences.set(embedder_path=str(tmp_path / "gone.gguf"))
     house.embedding.enabled = True
@@ -180,13 +180,15 @@ async def test_one_that_is_gone_is_told_and_missed_by_nobody(house: House, says:
     assert "Winch" in played.ways
 
 
-async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(near: House, embedder: Path, tmp_path: Path):
+async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
+    near: AppServices, embedder: Path, tmp_path: Path
+):
     await keep(near, FERRY, name="Ferry")
     copy = tmp_path / "other.gguf"
     shutil.copy(embedder, copy)
     await near.preferences.set(embedder_path=str(copy))
     name = known_as(copy)
-    await HouseState(near._database).set(SCOPE, name, {**MEASURED, "embedder": name})
+    await AppState(near._database).set(SCOPE, name, {**MEASURED, "embedder": name})
     await near.indexing.catch_up()
     assert near.embedding.id == name
     assert await near.indexing._recall.waiting() == 0
@@ -196,7 +198,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(n
 # Limits
 
 
-async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(near: House):
+async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(near: AppServices):
     calibration = near.indexing._calibration
     assert (await calibration.thresholds()).natural == MEASURED["natural"]
     await near.preferences.set(embedder_path="/nowhere.gguf")
@@ -204,9 +206,9 @@ async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(ne
     assert await calibration.thresholds() == ORIGINAL
 
 
-async def test_the_embedder_that_comes_along_need_not_be_measured(near: House):
+async def test_the_embedder_that_comes_along_need_not_be_measured(near: AppServices):
     calibration = near.indexing._calibration
-    await HouseState(near._database).set(SCOPE, near.embedding.id, None)
+    await AppState(near._database).set(SCOPE, near.embedding.id, None)
     calibration._known.clear()
 
     async def nobody() -> None:
@@ -219,12 +221,12 @@ async def test_the_embedder_that_comes_along_need_not_be_measured(near: House):
 
 
 async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
-    near: House, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    near: AppServices, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     calibration = near.indexing._calibration
     pairs = load_pairs(near.paths.calibration)[:40]
     monkeypatch.setattr("lethe_app.services.indexing.calibration.load_pairs", lambda _path: pairs)
-    await HouseState(near._database).set(SCOPE, near.embedding.id, None)
+    await AppState(near._database).set(SCOPE, near.embedding.id, None)
     calibration._known.clear()
     calibration._shipped = {}
     pauses: list[int] = []
@@ -243,8 +245,8 @@ async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
     assert await calibration.thresholds() == fitted
 
 
-async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(near: House):
-    await HouseState(near._database).set(SCOPE, near.embedding.id, None)
+async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(near: AppServices):
+    await AppState(near._database).set(SCOPE, near.embedding.id, None)
     calibration = near.indexing._calibration
     calibration._known.clear()
     calibration._pairs = Path("/nowhere.json")

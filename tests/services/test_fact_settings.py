@@ -6,13 +6,13 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.settings import Settings
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.calibration import ORIGINAL
-from lethe_app.retrieval.ranking import Hit, Lead
+from lethe_app.retrieval.ranking import PassageLead, RankedSource
 from lethe_app.services.indexing.calibration import chosen
 from lethe_app.services.memory.search import is_within
 from tests.brain.memories import MOMENT
@@ -22,7 +22,7 @@ HER = "mira-test"
 TAIL = "with his old friend from school, a dog, two parrots and a garden full of roses, apples and long grass behind it."
 
 
-async def learnt(house: House, *texts: str) -> list[ExtractedFact]:
+async def learnt(house: AppServices, *texts: str) -> list[ExtractedFact]:
     """What is known after these were told in one conversation each, compared by a simple embedder."""
     house.knowing._recall.use(embed, "words")
     for text in texts:
@@ -44,13 +44,13 @@ def test_each_distance_stands_for_its_limit():
 
 
 @pytest.mark.parametrize("name", ["rag_distance", "fact_retrieval_distance", "fact_duplicate_distance", "fact_update_distance"])
-async def test_no_distance_is_farther_than_one(house: House, name: str):
+async def test_no_distance_is_farther_than_one(house: AppServices, name: str):
     with pytest.raises(LetheError):
         await house.preferences.set(**{name: 1.5})
 
 
 @pytest.mark.parametrize(("distance", "count"), [(0.0, 1), (0.001, 2)])
-async def test_the_distance_of_the_same_fact_decides_what_counts_as_said_again(house: House, distance: float, count: int):
+async def test_the_distance_of_the_same_fact_decides_what_counts_as_said_again(house: AppServices, distance: float, count: int):
     await house.preferences.set(fact_duplicate_distance=distance)
 
     facts = await learnt(house, f"Tomas owns a white boat {TAIL}", f"Tomas owns a small white boat {TAIL}")
@@ -59,7 +59,7 @@ async def test_the_distance_of_the_same_fact_decides_what_counts_as_said_again(h
 
 
 @pytest.mark.parametrize(("distance", "replaced"), [(0.0, True), (0.001, False)])
-async def test_the_distance_of_a_changed_fact_decides_what_is_replaced(house: House, distance: float, replaced: bool):
+async def test_the_distance_of_a_changed_fact_decides_what_is_replaced(house: AppServices, distance: float, replaced: bool):
     await house.preferences.set(fact_update_distance=distance)
 
     facts = await learnt(house, f"Tomas walks in the morning {TAIL}", f"Tomas walks in the evening {TAIL}")
@@ -67,11 +67,11 @@ async def test_the_distance_of_a_changed_fact_decides_what_is_replaced(house: Ho
     assert any(fact.superseded for fact in facts) is replaced
 
 
-def hit_by(kind: PassageKind, cosine: float) -> tuple[Hit, dict[int, Passage]]:
+def hit_by(kind: PassageKind, cosine: float) -> tuple[RankedSource, dict[int, Passage]]:
     """A memory found by one text of that nearness; 0 is by its words alone."""
     source = uuid4()
     passage = Passage(kind, HER, source, source, "Tomas keeps bees.", "tomas keeps bees", MOMENT, number=1)
-    return Hit(source, 1.0, 1.0, True, (Lead(1, (), cosine, 0.0),), ()), {1: passage}
+    return RankedSource(source, 1.0, 1.0, True, (PassageLead(1, (), cosine, 0.0),), ()), {1: passage}
 
 
 @pytest.mark.parametrize(

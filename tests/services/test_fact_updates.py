@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from tests.retrieval.conftest import embed
@@ -43,7 +43,7 @@ def fact_of(told: Told, day: int, session: UUID | None = None, **more: object) -
     return ExtractedFact.model_validate({**values, **more})
 
 
-async def tell(house: House, *told: Told, day: int = 0, **more: object) -> list[ExtractedFact]:
+async def tell(house: AppServices, *told: Told, day: int = 0, **more: object) -> list[ExtractedFact]:
     """A conversation in which this was said."""
     session = uuid4()
     facts = [fact_of(one, day, session, **more) for one in told]
@@ -52,12 +52,12 @@ async def tell(house: House, *told: Told, day: int = 0, **more: object) -> list[
     return facts
 
 
-async def held(house: House) -> set[str]:
+async def held(house: AppServices) -> set[str]:
     return {fact.fact for fact in await house.knowing.all(HER) if not fact.superseded}
 
 
 @pytest.fixture(autouse=True, params=["by words", "by meaning"])
-def embedder(request: pytest.FixtureRequest, house: House) -> None:
+def embedder(request: pytest.FixtureRequest, house: AppServices) -> None:
     """Without an embedder facts are compared by their words; with one near facts meet as well."""
     if request.param == "by meaning":
         house.knowing._recall.use(embed, "words")
@@ -109,7 +109,7 @@ UPDATES = [
 
 
 @pytest.mark.parametrize(("old", "new"), UPDATES, ids=[new.text for _old, new in UPDATES])
-async def test_a_newer_statement_replaces_the_one_it_makes_untrue(house: House, old: Told, new: Told):
+async def test_a_newer_statement_replaces_the_one_it_makes_untrue(house: AppServices, old: Told, new: Told):
     (before,) = await tell(house, old)
     (after,) = await tell(house, new, day=3)
 
@@ -119,7 +119,7 @@ async def test_a_newer_statement_replaces_the_one_it_makes_untrue(house: House, 
 
 
 @pytest.mark.parametrize(("old", "new"), UPDATES, ids=[new.text for _old, new in UPDATES])
-async def test_both_statements_in_one_conversation_leave_the_later_one(house: House, old: Told, new: Told):
+async def test_both_statements_in_one_conversation_leave_the_later_one(house: AppServices, old: Told, new: Told):
     await tell(house, old, new)
 
     assert await held(house) == {new.text}
@@ -146,14 +146,14 @@ BESIDE = [
 
 
 @pytest.mark.parametrize(("one", "other"), BESIDE, ids=[other.text for _one, other in BESIDE])
-async def test_what_may_both_be_true_stands_side_by_side(house: House, one: Told, other: Told):
+async def test_what_may_both_be_true_stands_side_by_side(house: AppServices, one: Told, other: Told):
     await tell(house, one)
     await tell(house, other, day=3)
 
     assert await held(house) == {one.text, other.text}
 
 
-async def test_the_same_in_fewer_words_confirms_what_is_known(house: House):
+async def test_the_same_in_fewer_words_confirms_what_is_known(house: AppServices):
     (full,) = await tell(house, Told("Tomas lives in a flat by the river in Porto.", "home"))
     await tell(house, Told("Tomas lives in Porto.", "home"), day=3)
 
@@ -161,7 +161,7 @@ async def test_the_same_in_fewer_words_confirms_what_is_known(house: House):
     assert (fact.guid, fact.fact, fact.reference_count) == (full.guid, full.fact, 2)
 
 
-async def test_the_same_with_more_words_takes_over_the_count(house: House):
+async def test_the_same_with_more_words_takes_over_the_count(house: AppServices):
     await tell(house, Told("Tomas lives in Porto.", "home"))
     await tell(house, Told("Tomas lives in a flat by the river in Porto.", "home"), day=3)
 
@@ -170,7 +170,7 @@ async def test_the_same_with_more_words_takes_over_the_count(house: House):
 
 
 @pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
-async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(house: House, more: dict[str, object]):
+async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(house: AppServices, more: dict[str, object]):
     await tell(house, Told("Tomas lives in Porto.", "home"), **more)
     await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
 
@@ -180,14 +180,14 @@ async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(house
     assert {known[guid] for guid in core.facts} == {"Tomas lives in Porto."}
 
 
-async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newer_one(house: House):
+async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newer_one(house: AppServices):
     await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
     await tell(house, Told("Tomas lives in Porto.", "home"))
 
     assert await held(house) == {"Tomas lives in Lisbon."}
 
 
-async def test_somebody_who_moves_back_lives_there_again(house: House):
+async def test_somebody_who_moves_back_lives_there_again(house: AppServices):
     porto, lisbon = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in Lisbon.", "home")
     for day, told in enumerate((porto, lisbon, porto)):
         await tell(house, told, day=day)
@@ -195,7 +195,7 @@ async def test_somebody_who_moves_back_lives_there_again(house: House):
     assert await held(house) == {porto.text}
 
 
-async def test_what_the_user_let_hold_again_is_not_replaced_by_reading_again(house: House):
+async def test_what_the_user_let_hold_again_is_not_replaced_by_reading_again(house: AppServices):
     (old,) = await tell(house, Told("Tomas lives in Porto.", "home"))
     (new,) = await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
     await house.knowing.restore(old.guid)
@@ -205,7 +205,7 @@ async def test_what_the_user_let_hold_again_is_not_replaced_by_reading_again(hou
     assert await held(house) == {old.fact, new.fact}
 
 
-async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_with_them(house: House):
+async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_with_them(house: AppServices):
     old, new = fact_of(Told("Tomas lives in Porto."), 0), fact_of(Told("Tomas lives in Lisbon."), 3)
     await house.knowing.learn(HER, [old, new])
     assert await held(house) == {old.fact, new.fact}
@@ -218,7 +218,7 @@ async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_wi
     assert await held(house) == {new.fact}
 
 
-async def test_a_fact_of_a_story_and_a_plain_one_never_touch(house: House):
+async def test_a_fact_of_a_story_and_a_plain_one_never_touch(house: AppServices):
     plain, other = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in a castle.", "home")
     await tell(house, plain)
     await tell(house, other, day=3, in_story=True)

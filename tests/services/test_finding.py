@@ -8,26 +8,26 @@ from uuid import UUID
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion
-from lethe_app.domain.search_results import Hit, HitKind
+from lethe_app.domain.search_results import HitKind, SearchHit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST
-from lethe_app.services.search.query import Wanted, excerpt
+from lethe_app.services.search.query import SearchQuery, excerpt
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.index.full_text import OUTSIDE
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from tests.services.stage import MIRA, before_now, keep, spoke
 
 
-async def found(house: House, text: str, persona: str | None = None, session: UUID | None = None) -> list[Hit]:
+async def found(house: AppServices, text: str, persona: str | None = None, session: UUID | None = None) -> list[SearchHit]:
     return [hit async for some in house.finding.by_words(text, persona, session) for hit in some]
 
 
-async def talk(house: House, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
+async def talk(house: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
     session = await Chats(house._database).add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
     moments = [before_now(days=days) + timedelta(minutes=number) for number in range(len(lines))]
     return session, [await spoke(house, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
@@ -49,13 +49,13 @@ async def talk(house: House, *lines: str, days: float = 0, persona: str = MIRA) 
     ],
 )
 def test_words_are_marked_where_they_stand(asked: str, text: str, marked: list[str]):
-    assert [text[start : start + length] for start, length in Wanted.of(asked).marks(text)] == marked
+    assert [text[start : start + length] for start, length in SearchQuery.of(asked).marks(text)] == marked
 
 
 def test_a_long_line_is_shown_around_the_first_mark():
     text = "word " * 200 + "lantern " + "word " * 200
 
-    shown, marks = excerpt(text.strip(), Wanted.of("lantern ").marks(text))
+    shown, marks = excerpt(text.strip(), SearchQuery.of("lantern ").marks(text))
 
     assert shown.startswith("…")
     assert shown.endswith("…")
@@ -64,13 +64,13 @@ def test_a_long_line_is_shown_around_the_first_mark():
 
 
 @pytest.mark.parametrize("text", ["", "  ", '"', "\0", '""', "*", "a" * 5000, "NOT OR AND", "( ) ^ : -", "“"])
-async def test_nothing_that_is_typed_breaks_the_search(house: House, text: str):
+async def test_nothing_that_is_typed_breaks_the_search(house: AppServices, text: str):
     await talk(house, "Something was said.")
 
     assert [hit for hit in await found(house, text) if hit.kind is not HitKind.WORLD] == []
 
 
-async def test_a_sentence_from_months_ago_is_found_among_all_personas(house: House):
+async def test_a_sentence_from_months_ago_is_found_among_all_personas(house: AppServices):
     session, (line, _answer) = await talk(house, "The keeper had a green lantern.", "He never lit it.", days=200)
     await talk(house, "A lantern, but red.", persona="edmund")
 
@@ -83,14 +83,14 @@ async def test_a_sentence_from_months_ago_is_found_among_all_personas(house: Hou
     assert [one.persona_id for one in await found(house, "lantern", "edmund")] == ["edmund"]
 
 
-async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(house: House):
+async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(house: AppServices):
     _session, (line,) = await talk(house, "The tide turned.")
 
     assert await found(house, f"{line.time:%B}", MIRA) == []
     assert await found(house, "Tomas", MIRA) == []
 
 
-async def test_facts_memories_and_summaries_are_found_too(house: House):
+async def test_facts_memories_and_summaries_are_found_too(house: AppServices):
     session, _lines = await talk(house, "Something else.")
     await house.sessions.rename(session.guid, "The marmalade affair")
     await house.knowing.add(MIRA, "Tomas hates marmalade.")
@@ -105,9 +105,9 @@ async def test_facts_memories_and_summaries_are_found_too(house: House):
     assert all(hit.marks and hit.persona_id == MIRA for hit in hits)
 
 
-async def test_facts_that_were_replaced_are_found_and_marked(house: House):
+async def test_facts_that_were_replaced_are_found_and_marked(house: AppServices):
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-    await Facts(house._database).put(MIRA, old)
+    await FactStore(house._database).put(MIRA, old)
     await house.knowing.add(MIRA, "Tomas loves marmalade.")
     await house.indexing.settle_all()
 
@@ -117,18 +117,18 @@ async def test_facts_that_were_replaced_are_found_and_marked(house: House):
     assert await found(house, "marmalade hates", "edmund") == []
 
 
-async def test_what_the_index_leaves_out_is_looked_through_to_its_end(house: House):
+async def test_what_the_index_leaves_out_is_looked_through_to_its_end(house: AppServices):
     told = "There was marmalade on the chart."
     first = await keep(house, told, insertion=MemoryInsertion.NONE)
     for number in range(2 * OUTSIDE):
         await keep(house, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
-        await Facts(house._database).put(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
+        await FactStore(house._database).put(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
     assert [hit.id for hit in await found(house, "marmalade")] == [first.guid]
     assert len(await found(house, "gulls")) == MOST
 
 
-async def test_entries_of_worlds_are_found_where_everybody_is_asked(house: House):
+async def test_entries_of_worlds_are_found_where_everybody_is_asked(house: AppServices):
     entry = WorldEntry(name="The Quillon", content="A ketch with a mauve hull.")
     world = await house.library.save_world(World(name="Velm", entries=[entry]))
 
@@ -140,7 +140,7 @@ async def test_entries_of_worlds_are_found_where_everybody_is_asked(house: House
     assert await found(house, "mauve hull", MIRA) == []
 
 
-async def test_no_more_is_found_than_can_be_looked_through(house: House):
+async def test_no_more_is_found_than_can_be_looked_through(house: AppServices):
     lines = [f"Lantern number {number}." for number in range(MOST + 60)]
     await talk(house, *lines)
     await house.indexing.settle_all()
@@ -148,7 +148,7 @@ async def test_no_more_is_found_than_can_be_looked_through(house: House):
     assert len(await found(house, "lantern")) == MOST
 
 
-async def test_a_greeting_is_found_once(house: House):
+async def test_a_greeting_is_found_once(house: AppServices):
     first, second = await house.sessions.new(MIRA), None
     await spoke(house, first, "Hello.", now())
     second = await house.sessions.new(MIRA)
@@ -160,7 +160,7 @@ async def test_a_greeting_is_found_once(house: House):
     assert len([hit for hit in hits if hit.session is not None]) <= 2  # of each greeting only the newest
 
 
-async def test_one_conversation_is_looked_through_by_itself(house: House):
+async def test_one_conversation_is_looked_through_by_itself(house: AppServices):
     session, lines = await talk(house, "A lantern.", "Two lanterns.", days=3)
     await talk(house, "Another lantern.")
 
@@ -169,7 +169,7 @@ async def test_one_conversation_is_looked_through_by_itself(house: House):
     assert {hit.id for hit in hits} == {line.id for line in lines}
 
 
-async def test_what_was_deleted_is_not_found(house: House):
+async def test_what_was_deleted_is_not_found(house: AppServices):
     session, (line, _other) = await talk(house, "A lantern.", "Two lanterns.")
 
     await house.chat.delete(session.guid, line.id)
@@ -178,7 +178,7 @@ async def test_what_was_deleted_is_not_found(house: House):
     assert await found(house, "lantern") == []
 
 
-async def test_a_message_on_another_branch_is_put_on_display(house: House):
+async def test_a_message_on_another_branch_is_put_on_display(house: AppServices):
     session, (first, second, third) = await talk(house, "One.", "Two.", "Three.")
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
     await Chats(house._database).add_message(aside)
@@ -188,7 +188,7 @@ async def test_a_message_on_another_branch_is_put_on_display(house: House):
     assert not await house.finding.reveal(session.guid, third.id)
 
 
-async def test_by_meaning_leads_to_a_message(house: House):
+async def test_by_meaning_leads_to_a_message(house: AppServices):
     session, _lines = await talk(house, "My grandmother kept bees behind the chapel.", "How many hives?", days=90)
 
     hits = await house.finding.by_meaning("grandmother bees chapel", [MIRA])
@@ -196,7 +196,7 @@ async def test_by_meaning_leads_to_a_message(house: House):
     assert session.guid in {hit.session for hit in hits}
 
 
-async def test_the_place_of_a_fact_is_where_it_was_said(house: House):
+async def test_the_place_of_a_fact_is_where_it_was_said(house: AppServices):
     fact = await house.knowing.add(MIRA, "Tomas was born in May.")
 
     assert await house.finding.place_of_fact(fact.guid) is None

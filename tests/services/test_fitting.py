@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.model import KvType, ModelFile
-from lethe_app.services.models.memory_fit import Verdict, cache_bytes, fit, free_memory
+from lethe_app.services.models.memory_fit import FitLevel, cache_bytes, fit, free_memory
 
 GB = 1_000_000_000
 SEVEN = ModelFile(
@@ -35,15 +35,16 @@ def test_a_smaller_cache_takes_less(kv: KvType, share: float):
 
 
 @pytest.mark.parametrize(
-    ("free", "verdict"), [(16 * GB, Verdict.FITS), (6 * GB, Verdict.TIGHT), (5 * GB, Verdict.TOO_LARGE), (0, Verdict.TOO_LARGE)]
+    ("free", "verdict"),
+    [(16 * GB, FitLevel.FITS), (6 * GB, FitLevel.TIGHT), (5 * GB, FitLevel.TOO_LARGE), (0, FitLevel.TOO_LARGE)],
 )
-def test_the_verdict_follows_the_free_memory(free: int, verdict: Verdict):
+def test_the_verdict_follows_the_free_memory(free: int, verdict: FitLevel):
     assert fit(SEVEN, 8192, KvType.F16, free).verdict is verdict
 
 
 def test_the_longest_context_that_is_named_really_fits():
     found = fit(SEVEN, 32_768, KvType.F16, 6 * GB)
-    assert found.verdict is Verdict.TOO_LARGE
+    assert found.verdict is FitLevel.TOO_LARGE
     assert 2048 <= found.longest < 32_768
 
     again = fit(SEVEN, found.longest, KvType.F16, 6 * GB)

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.services.events import Ready
-from lethe_app.services.extraction.conversation import Minutes
-from lethe_app.services.prompting.stable_prefix import Frame, Frames
-from lethe_app.services.sessions.rolling_summary import Recapping
+from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.prompting.stable_prefix import StablePrefix, StablePrefixes
+from lethe_app.services.sessions.rolling_summary import RollingSummary
 from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
 
 DAY = timedelta(days=1)
@@ -33,31 +33,31 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.json"
 
 
-async def load(house: House, folder: Path, context: int = 1024) -> None:
+async def load(house: AppServices, folder: Path, context: int = 1024) -> None:
     path = folder / "small.json"
     path.write_text(json.dumps({"context": context}), encoding="utf-8")
     await house.preferences.set(max_reply=64, context=context)
     await house.models.load(path)
 
 
-def loaded(house: House) -> LoadedModel:
+def loaded(house: AppServices) -> LoadedModel:
     state = house.models.state
     assert isinstance(state, Ready)
     return state.model
 
 
-def frames_of(house: House) -> Frames:
+def frames_of(house: AppServices) -> StablePrefixes:
     return house.chat._prompting._frames
 
 
-async def prompt(house: House, session: ChatSession) -> str:
+async def prompt(house: AppServices, session: ChatSession) -> str:
     """What stands before the user's next words."""
     session = await house.sessions.open(session.guid)
     cast = await house.chat._casting.of_session(session)
     return await house.chat._prompting.beginning(session, cast, loaded(house), TurnMemory())
 
 
-async def frame(house: House, session: ChatSession) -> Frame:
+async def frame(house: AppServices, session: ChatSession) -> StablePrefix:
     found = await frames_of(house).kept(session.guid)
     assert found
     return found
@@ -74,7 +74,7 @@ def verbatim(text: str, name: str) -> list[int]:
     return [int(number) for number in re.findall(rf"{name}x(\d+)x", history)]
 
 
-async def over(house: House, name: str, count: int, days: int, words: int = 4, summary: str = "") -> ChatSession:
+async def over(house: AppServices, name: str, count: int, days: int, words: int = 4, summary: str = "") -> ChatSession:
     """A conversation some days ago, archived with a summary that names it."""
     session = await hold(house, *marked(name, count, words), at=now() - days * DAY)
     await house.archiving.begin(session.guid)
@@ -82,7 +82,7 @@ async def over(house: House, name: str, count: int, days: int, words: int = 4, s
     return await house.sessions.open(session.guid)
 
 
-async def test_earlier_conversations_are_there_word_for_word_as_far_as_they_fit(house: House, tmp_path: Path):
+async def test_earlier_conversations_are_there_word_for_word_as_far_as_they_fit(house: AppServices, tmp_path: Path):
     for days, name in ((4, "old"), (3, "mid"), (2, "new")):
         await over(house, name, 10, days, 4)
     present = await hold(house, *marked("here", 2))
@@ -97,7 +97,7 @@ async def test_earlier_conversations_are_there_word_for_word_as_far_as_they_fit(
     assert "midsum" not in text
 
 
-async def test_only_the_present_conversation_if_the_user_wants_it_so(house: House, tmp_path: Path):
+async def test_only_the_present_conversation_if_the_user_wants_it_so(house: AppServices, tmp_path: Path):
     await over(house, "new", 6, 2)
     present = await hold(house, *marked("here", 2))
     await load(house, tmp_path)
@@ -116,7 +116,7 @@ async def test_only_the_present_conversation_if_the_user_wants_it_so(house: Hous
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_a_conversation_is_there_or_told_never_both_and_never_neither(house: House, tmp_path: Path, seed: int):
+async def test_a_conversation_is_there_or_told_never_both_and_never_neither(house: AppServices, tmp_path: Path, seed: int):
     dice = random.Random(seed)
     context = dice.choice([768, 1024, 2048, 4096])
     names = [f"s{chr(97 + number)}" for number in range(dice.randint(1, 5))]
@@ -147,12 +147,12 @@ async def test_a_conversation_is_there_or_told_never_both_and_never_neither(hous
         said += more
 
 
-async def named(house: House, names: list[str]) -> list[tuple[str, object]]:
+async def named(house: AppServices, names: list[str]) -> list[tuple[str, object]]:
     listed = sorted(await house.sessions.list("mira-test"), key=lambda one: one.started)
     return [(name, one.guid) for name, one in zip(names, listed, strict=False)]
 
 
-async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(house: House, tmp_path: Path):
+async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(house: AppServices, tmp_path: Path):
     await over(house, "old", 30, 3)
     present = await hold(house, *marked("here", 2))
     await load(house, tmp_path)
@@ -171,7 +171,7 @@ async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(house: Ho
     assert changes == cuts
 
 
-async def test_what_left_is_told_once_and_what_is_told_has_left(house: House, tmp_path: Path):
+async def test_what_left_is_told_once_and_what_is_told_has_left(house: AppServices, tmp_path: Path):
     present = await hold(house, *marked("here", 60))
     await load(house, tmp_path)
 
@@ -187,7 +187,7 @@ async def test_what_left_is_told_once_and_what_is_told_has_left(house: House, tm
     assert len(quoted) == len(set(quoted))
 
 
-async def test_all_that_left_is_read_even_where_the_context_holds_a_tenth_of_it(house: House, tmp_path: Path):
+async def test_all_that_left_is_read_even_where_the_context_holds_a_tenth_of_it(house: AppServices, tmp_path: Path):
     beginning = ["My sister Ines drowned in the harbour of Porto when I was nine.", "I am so sorry, Tomas."]
     present = await hold(house, *beginning, *["Yes.", "Well."] * 400)
     await load(house, tmp_path, 768)
@@ -197,7 +197,7 @@ async def test_all_that_left_is_read_even_where_the_context_holds_a_tenth_of_it(
     assert "Ines" in text
 
 
-async def test_a_message_that_was_the_first_is_deleted_and_nothing_is_there_twice(house: House, tmp_path: Path):
+async def test_a_message_that_was_the_first_is_deleted_and_nothing_is_there_twice(house: AppServices, tmp_path: Path):
     present = await hold(house, *marked("here", 60))
     await load(house, tmp_path)
     before = verbatim(await prompt(house, present), "here")
@@ -215,7 +215,7 @@ async def test_a_message_that_was_the_first_is_deleted_and_nothing_is_there_twic
 
 
 @pytest.mark.parametrize("context", [768, 4096])
-async def test_with_another_context_the_history_is_cut_anew(house: House, tmp_path: Path, context: int):
+async def test_with_another_context_the_history_is_cut_anew(house: AppServices, tmp_path: Path, context: int):
     await over(house, "old", 8, 3)
     present = await hold(house, *marked("here", 60))
     await load(house, tmp_path, 1024)
@@ -230,7 +230,7 @@ async def test_with_another_context_the_history_is_cut_anew(house: House, tmp_pa
     assert bool(verbatim(text, "old")) != ("oldsum" in text)
 
 
-async def test_a_deleted_conversation_is_told_no_more_and_a_restored_one_again(house: House, tmp_path: Path):
+async def test_a_deleted_conversation_is_told_no_more_and_a_restored_one_again(house: AppServices, tmp_path: Path):
     await house.preferences.set(session_handling="current_only")
     old = await over(house, "old", 6, 3)
     present = await hold(house, *marked("here", 2))
@@ -246,7 +246,7 @@ async def test_a_deleted_conversation_is_told_no_more_and_a_restored_one_again(h
     assert await prompt(house, present) == before
 
 
-async def test_a_conversation_that_was_there_word_for_word_and_deleted_is_gone(house: House, tmp_path: Path):
+async def test_a_conversation_that_was_there_word_for_word_and_deleted_is_gone(house: AppServices, tmp_path: Path):
     old, mid = await over(house, "old", 6, 3), await over(house, "mid", 6, 2)
     present = await hold(house, *marked("here", 2))
     await load(house, tmp_path, 4096)
@@ -261,7 +261,7 @@ async def test_a_conversation_that_was_there_word_for_word_and_deleted_is_gone(h
     assert (await frame(house, present)).earlier == [mid.guid]
 
 
-async def test_what_the_user_writes_of_a_conversation_is_told_at_once(house: House, tmp_path: Path):
+async def test_what_the_user_writes_of_a_conversation_is_told_at_once(house: AppServices, tmp_path: Path):
     await house.preferences.set(session_handling="current_only")
     old = await over(house, "old", 6, 3)
     present = await hold(house, *marked("here", 2))
@@ -273,7 +273,7 @@ async def test_what_the_user_writes_of_a_conversation_is_told_at_once(house: Hou
     assert "It was about something else." in await prompt(house, present)
 
 
-async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt(house: House, tmp_path: Path):
+async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt(house: AppServices, tmp_path: Path):
     one = await house.knowing.add("mira-test", "Tomas keeps bees.")
     other = await house.knowing.add("mira-test", "Tomas likes tea.")
     present = await hold(house, *marked("here", 2))
@@ -293,7 +293,7 @@ async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt
     assert "cello" in after
 
 
-async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(house: House, tmp_path: Path):
+async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(house: AppServices, tmp_path: Path):
     fact = await house.knowing.add("mira-test", "Tomas keeps bees.")
     present = await hold(house, *marked("here", 2))
     await load(house, tmp_path)
@@ -305,7 +305,7 @@ async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(hous
         assert "keeps bees" not in await prompt(after, present)
 
 
-async def test_of_her_namesake_she_is_told(house: House, tmp_path: Path):
+async def test_of_her_namesake_she_is_told(house: AppServices, tmp_path: Path):
     await house.knowing.learn("mira-test", [])
     for text in ("Miranda is the sister of Tomas.", "Mira is a navigator by trade."):
         fact = await house.knowing.add("mira-test", text)
@@ -319,7 +319,7 @@ async def test_of_her_namesake_she_is_told(house: House, tmp_path: Path):
     assert "navigator by trade" not in text
 
 
-async def test_core_facts_and_summaries_keep_to_their_rooms(house: House, tmp_path: Path):
+async def test_core_facts_and_summaries_keep_to_their_rooms(house: AppServices, tmp_path: Path):
     for number in range(40):
         await house.knowing.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
     for number in range(12):
@@ -341,7 +341,7 @@ async def test_core_facts_and_summaries_keep_to_their_rooms(house: House, tmp_pa
     assert "boats called" not in text
 
 
-async def test_sticky_conversations_come_before_others_but_inside_the_room(house: House, tmp_path: Path):
+async def test_sticky_conversations_come_before_others_but_inside_the_room(house: AppServices, tmp_path: Path):
     sessions = [
         await over(house, f"s{n}e", 4, 30 - n, summary=f"They talked of s{n}e. " + "And so on. " * 20) for n in range(8)
     ]
@@ -358,7 +358,7 @@ async def test_sticky_conversations_come_before_others_but_inside_the_room(house
     assert len(told) < 8
 
 
-async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(house: House, tmp_path: Path):
+async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(house: AppServices, tmp_path: Path):
     await over(house, "old", 30, 3, words=20, summary="They talked of oldsum. " + "Then of something else, at length. " * 200)
     present = await hold(house, *marked("here", 2))
     await load(house, tmp_path, 1024)
@@ -369,7 +369,7 @@ async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(house
     assert "…" in text
 
 
-async def test_one_that_was_never_archived_is_told_all_the_same(house: House, tmp_path: Path):
+async def test_one_that_was_never_archived_is_told_all_the_same(house: AppServices, tmp_path: Path):
     await hold(house, *NUTS, at=now() - DAY)
     present = await hold(house, *marked("here", 2))
     await house.preferences.set(session_handling="current_only")
@@ -378,7 +378,7 @@ async def test_one_that_was_never_archived_is_told_all_the_same(house: House, tm
     assert "peanuts" in await prompt(house, present)
 
 
-async def test_the_turn_cap_and_the_target_are_kept_to(house: House, tmp_path: Path):
+async def test_the_turn_cap_and_the_target_are_kept_to(house: AppServices, tmp_path: Path):
     await house.preferences.set(turn_cap=10, history_target=0.5)
     present = await hold(house, *marked("here", 60))
     await load(house, tmp_path, 8192)
@@ -390,7 +390,7 @@ async def test_the_turn_cap_and_the_target_are_kept_to(house: House, tmp_path: P
     assert (await frame(house, present)).rolling in text
 
 
-async def test_greetings_nobody_answered_take_no_room(house: House, tmp_path: Path):
+async def test_greetings_nobody_answered_take_no_room(house: AppServices, tmp_path: Path):
     await over(house, "old", 4, 40, 4)
     for number in range(30):
         empty = await hold(house, at=now() - DAY * (30 - number))
@@ -402,12 +402,12 @@ async def test_greetings_nobody_answered_take_no_room(house: House, tmp_path: Pa
     assert len((await reached(house, present)).earlier) == 1
 
 
-async def reached(house: House, session: ChatSession) -> Frame:
+async def reached(house: AppServices, session: ChatSession) -> StablePrefix:
     await prompt(house, session)
     return await frame(house, session)
 
 
-async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(house: House, tmp_path: Path):
+async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(house: AppServices, tmp_path: Path):
     questions = {}
     database = house._database
     run, asked = database.run, [0]
@@ -433,12 +433,14 @@ async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twe
     assert questions[500][0] <= questions[20][0] + 70
 
 
-async def recapping(house: House) -> Recapping:
+async def recapping(house: AppServices) -> RollingSummary:
     archivist = house.archiving._archivist
-    return Recapping(frames_of(house), Minutes(archivist._minutes._clerk), house.trust, house.archiving._quiet)
+    return RollingSummary(
+        frames_of(house), ConversationExtraction(archivist._minutes._clerk), house.trust, house.archiving._quiet
+    )
 
 
-async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_cut(house: House, script: Path):
+async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_cut(house: AppServices, script: Path):
     await house.preferences.set(max_reply=64, context=4096)
     told = ["Tomas went on about many things he likes.", "Tomas likes ever more things, and told Mira so at length."]
     await trusted(house, script, context=4096, answers=[{"paragraphs": [text]} for text in told])
@@ -462,7 +464,7 @@ async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_
     assert (one.recap, one.recapped) == (told[1], one.first)
 
 
-async def test_a_model_nobody_trusts_tells_nothing(house: House, tmp_path: Path):
+async def test_a_model_nobody_trusts_tells_nothing(house: AppServices, tmp_path: Path):
     await load(house, tmp_path, 1024)
     keeper = await recapping(house)
     present = await hold(house, *marked("here", 60))
@@ -474,7 +476,7 @@ async def test_a_model_nobody_trusts_tells_nothing(house: House, tmp_path: Path)
     assert (await frame(house, present)).recap == ""
 
 
-async def test_when_words_that_had_left_are_changed_all_is_told_anew(house: House, tmp_path: Path):
+async def test_when_words_that_had_left_are_changed_all_is_told_anew(house: AppServices, tmp_path: Path):
     await load(house, tmp_path, 1024)
     present = await hold(house, "My secret word is xylophone.", *marked("here", 61)[1:])
     assert "xylophone" in await prompt(house, present)
@@ -486,7 +488,7 @@ async def test_when_words_that_had_left_are_changed_all_is_told_anew(house: Hous
     assert "xylophone" not in await prompt(house, present)
 
 
-async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_comes_at_once(house: House, script: Path):
+async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_comes_at_once(house: AppServices, script: Path):
     await house.preferences.set(max_reply=64, context=4096)
     words = "Tomas went on about many things he likes."
     await trusted(house, script, context=4096, answers=[{"paragraphs": [words]}], delay=0.005)

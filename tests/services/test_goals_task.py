@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.goals import CustomGoal, GoalDesigner, SessionGoals, may_use_roleplay
-from lethe_app.agents.task import Task
-from lethe_app.composition.app_services import House
+from lethe_app.agents.task import AgentTask
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import RoleplayGoals
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.services.past import NUTS, chats_of, hold, trusted
@@ -39,7 +39,7 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def past(house: House, clock: Clock, **fields: object) -> None:
+async def past(house: AppServices, clock: Clock, **fields: object) -> None:
     session = await hold(house, *NUTS, at=clock.shown)
     told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
     plans = ["Tomas wants to visit Ines in May."]
@@ -47,20 +47,20 @@ async def past(house: House, clock: Clock, **fields: object) -> None:
     clock.go_on(hours=1)
 
 
-async def begin(house: House, script: Path, clock: Clock, task: Task, *answers: object) -> None:
+async def begin(house: AppServices, script: Path, clock: Clock, task: AgentTask, *answers: object) -> None:
     await employ(house, task)
     await trusted(house, script, answers=list(answers))
     leave(house, clock)
     await house.away.look()
 
 
-async def goals(house: House) -> list[MemoryUnit]:
+async def goals(house: AppServices) -> list[MemoryUnit]:
     found = [one for one in await house.brain.memories(MIRA) if one.category is MemoryType.GOAL]
     return sorted(found, key=lambda one: (-one.priority, one.name))
 
 
 async def test_own_goals_wishes_and_plans_become_goals_in_the_order_in_which_they_matter(
-    house: House, tmp_path: Path, clock: Clock
+    house: AppServices, tmp_path: Path, clock: Clock
 ):
     await past(house, clock)
 
@@ -75,7 +75,7 @@ async def test_own_goals_wishes_and_plans_become_goals_in_the_order_in_which_the
     assert found[0].end_time == found[0].added + timedelta(days=30)
 
 
-async def test_one_conversation_gives_rise_to_goals_once(house: House, tmp_path: Path, clock: Clock):
+async def test_one_conversation_gives_rise_to_goals_once(house: AppServices, tmp_path: Path, clock: Clock):
     await past(house, clock)
     answers = [AIMS, plan("Signals"), plan("The hull"), plan("Ines"), plan("Visiting Porto")]
     await begin(house, tmp_path / "model.json", clock, GoalDesigner(), *answers, *answers)
@@ -87,7 +87,7 @@ async def test_one_conversation_gives_rise_to_goals_once(house: House, tmp_path:
 
 
 async def test_a_conversation_that_was_roleplay_gives_rise_to_none_unless_the_user_wants_it(
-    house: House, tmp_path: Path, clock: Clock
+    house: AppServices, tmp_path: Path, clock: Clock
 ):
     await past(house, clock, is_roleplay=True)
     await begin(house, tmp_path / "model.json", clock, GoalDesigner(), {"own": [], "wishes": []}, plan("Visiting Porto"))
@@ -108,7 +108,7 @@ def test_never_is_never_and_always_is_always():
     assert {may_use_roleplay(RoleplayGoals.RANDOM, chance) for _ in range(50)} == {True, False}
 
 
-async def test_plans_of_the_last_conversation_come_first(house: House, tmp_path: Path, clock: Clock):
+async def test_plans_of_the_last_conversation_come_first(house: AppServices, tmp_path: Path, clock: Clock):
     await past(house, clock)
 
     await begin(house, tmp_path / "model.json", clock, SessionGoals(), plan("Visiting Porto"))
@@ -117,7 +117,7 @@ async def test_plans_of_the_last_conversation_come_first(house: House, tmp_path:
     assert (await newest(house)).summary == "Set a goal: Visiting Porto."
 
 
-async def test_the_user_may_ask_for_a_goal(house: House, tmp_path: Path, clock: Clock):
+async def test_the_user_may_ask_for_a_goal(house: AppServices, tmp_path: Path, clock: Clock):
     task = CustomGoal(house.mind.wishes.of)
     await begin(house, tmp_path / "model.json", clock, task, plan("Write a letter"))
     assert await house.away.runs() == []
@@ -129,9 +129,9 @@ async def test_the_user_may_ask_for_a_goal(house: House, tmp_path: Path, clock: 
     assert [(one.name, one.priority) for one in await goals(house)] == [("Write a letter", 5)]
 
 
-async def test_goals_that_are_cut_off_leave_nothing_half_done(house: House, tmp_path: Path, clock: Clock):
+async def test_goals_that_are_cut_off_leave_nothing_half_done(house: AppServices, tmp_path: Path, clock: Clock):
     await past(house, clock)
     await begin(house, tmp_path / "model.json", clock, GoalDesigner(), AIMS, plan("Signals"), "no", "no", "no")
 
-    assert (await newest(house)).outcome is Outcome.FAILED
+    assert (await newest(house)).outcome is RunOutcome.FAILED
     assert await goals(house) == []

@@ -10,21 +10,21 @@ from typing import TypeVar
 
 import pytest
 
-from lethe_app.brain.llm_schemas.archive import Answer
-from lethe_app.composition.app_services import House
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import GroupTurns
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import PromptPart
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import ModelError
 from lethe_app.prompt.macros import expand
 from lethe_app.services.chat.prompt_inspector import Inspection
-from lethe_app.services.chat.turn_order import TurnTaking, spoken_names
-from lethe_app.services.events import Began, Finished, Prompted, Recalled, Said, TurnEvent
+from lethe_app.services.chat.turn_order import TurnOrder, spoken_names
+from lethe_app.services.events import Began, Finished, Prompted, Recalled, ReplyText, TurnEvent
 
 Says = Callable[..., object]
-T = TypeVar("T", bound=Answer)
+T = TypeVar("T", bound=LlmAnswer)
 ADA, BO, CLEO = (Persona(unique_name=name.split()[0].lower(), name=name) for name in ("Ada Vale", "Bo", "Cleo Vale"))
 GUESTS = {
     "wren": {"name": "Wren", "bio": "{{char}} keeps the light.", "example_dialogs": ["Short words."]},
@@ -33,7 +33,7 @@ GUESTS = {
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     for name, persona in GUESTS.items():
         (house.paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
     session = await house.sessions.new("mira-test")
@@ -49,11 +49,11 @@ def replies(events: Sequence[TurnEvent]) -> list[Message]:
     return [event.message for event in events if isinstance(event, Finished)]
 
 
-async def speakers(house: House, session: ChatSession, text: str, speaker: str = "") -> list[str]:
+async def speakers(house: AppServices, session: ChatSession, text: str, speaker: str = "") -> list[str]:
     return [reply.speaker_name for reply in replies(await all_of(house.chat.send(session.guid, text, speaker)))]
 
 
-def part_of(inspected: Inspection | None, *parts: Part) -> str:
+def part_of(inspected: Inspection | None, *parts: PromptPart) -> str:
     assert inspected is not None
     return "".join(span.text for span in inspected.spans if span.part in parts)
 
@@ -62,7 +62,7 @@ def part_of(inspected: Inspection | None, *parts: Part) -> str:
 
 
 def order(text: str, last: str = "", way: GroupTurns = GroupTurns.NAMED, most: int = 9) -> list[str]:
-    taking = TurnTaking([ADA, BO, CLEO], way, most)
+    taking = TurnOrder([ADA, BO, CLEO], way, most)
     taking.asked(text, last)
     return list(iter(taking.next, None))
 
@@ -91,7 +91,7 @@ def test_never_more_in_a_row_than_the_user_wants():
 
 
 def test_whoever_a_reply_names_may_answer_it_until_it_is_enough():
-    taking = TurnTaking([ADA, BO, CLEO], GroupTurns.NAMED, 3)
+    taking = TurnOrder([ADA, BO, CLEO], GroupTurns.NAMED, 3)
     taking.asked("Bo?", "")
     spoken = []
     while (name := taking.next()) is not None:
@@ -110,11 +110,11 @@ def test_a_first_name_counts_where_it_is_nobody_elses_and_long_enough():
 
 def test_a_name_with_signs_is_found_too():
     robot = Persona(unique_name="r", name="C-3 (old)")
-    assert TurnTaking([robot], GroupTurns.NAMED, 1).named_in("well, c-3 (OLD)?") == ["r"]
+    assert TurnOrder([robot], GroupTurns.NAMED, 1).named_in("well, c-3 (OLD)?") == ["r"]
 
 
 def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
-    taking = TurnTaking([ADA, BO, CLEO], GroupTurns.MODEL, 4)
+    taking = TurnOrder([ADA, BO, CLEO], GroupTurns.MODEL, 4)
     taking.asked("Hello.", "ada")
     assert (taking.is_open, taking.must_answer) == (True, True)
     taking.choose("")
@@ -134,7 +134,7 @@ def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
 # Taking part
 
 
-async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(house: House, session: ChatSession):
+async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(house: AppServices, session: ChatSession):
     told: list[str] = []
     house.sessions.changed.add(told.append)
 
@@ -148,7 +148,7 @@ async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_pers
     assert "wren" in {one.unique_name for one in await house.group.could_come(session.guid)}
 
 
-async def test_a_guest_whose_file_is_gone_is_passed_over(house: House, session: ChatSession, says: Says):
+async def test_a_guest_whose_file_is_gone_is_passed_over(house: AppServices, session: ChatSession, says: Says):
     (house.paths.personas / "wren.json").unlink()
     await says("“Aye.”")
 
@@ -159,7 +159,9 @@ async def test_a_guest_whose_file_is_gone_is_passed_over(house: House, session: 
 # Speaking
 
 
-async def test_those_who_are_named_answer_one_after_the_other_under_their_names(house: House, session: ChatSession, says: Says):
+async def test_those_who_are_named_answer_one_after_the_other_under_their_names(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says("Oskar Lind: “Bread.”", "“Light.”")
 
     events = await all_of(house.chat.send(session.guid, "Oskar, Wren: what is there?"))
@@ -176,7 +178,7 @@ async def test_those_who_are_named_answer_one_after_the_other_under_their_names(
     assert recalled[0] == recalled[1]  # both answer the same words
 
 
-async def test_each_in_turn_and_only_who_is_chosen(house: House, session: ChatSession, says: Says):
+async def test_each_in_turn_and_only_who_is_chosen(house: AppServices, session: ChatSession, says: Says):
     await says("“Aye.”")
 
     assert await speakers(house, session, "Good evening.") == ["Wren"]  # Mira has greeted
@@ -202,7 +204,7 @@ class Chooser:
 
 
 async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(
-    house: House, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     chooser = Chooser("Oskar Lind", "Wren", "Tomas")
     monkeypatch.setattr(house.group, "_asker", chooser)
@@ -219,7 +221,7 @@ async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(
 
 
 async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
-    house: House, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     chooser = Chooser()
     monkeypatch.setattr(house.group, "_asker", chooser)
@@ -233,24 +235,24 @@ async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
     assert chooser.asked == []
 
 
-async def test_the_question_who_is_next_can_be_asked(house: House):
+async def test_the_question_who_is_next_can_be_asked(house: AppServices):
     errand = house.chat._group._asker._clerk._errands.of("next_speaker")
     assert set(errand.gaps) == {"names", "user", "candidates", "talk"}
 
 
-async def test_closing_the_stream_silences_those_who_were_to_follow(house: House, session: ChatSession, says: Says):
+async def test_closing_the_stream_silences_those_who_were_to_follow(house: AppServices, session: ChatSession, says: Says):
     await says("one two three four five six", delay=0.02)
 
     async with aclosing(house.chat.send(session.guid, "Oskar, Wren?")) as events:
         async for event in events:
-            if isinstance(event, Said):
+            if isinstance(event, ReplyText):
                 break
 
     log = list(await house.sessions.page(session.guid, 0, 10))
     assert [one.speaker for one in log if one.role is Role.ASSISTANT] == ["mira-test", "oskar"]
 
 
-async def test_another_wording_is_spoken_by_the_same_also_after_they_left(house: House, session: ChatSession, says: Says):
+async def test_another_wording_is_spoken_by_the_same_also_after_they_left(house: AppServices, session: ChatSession, says: Says):
     await says("“One.”", "Wren: “Two.”")
     (reply,) = replies(await all_of(house.chat.send(session.guid, "Wren?")))
     await house.group.ask_in(session.guid, [])
@@ -261,13 +263,18 @@ async def test_another_wording_is_spoken_by_the_same_also_after_they_left(house:
     assert await speakers(house, session, "Wren?") == ["Mira"]
 
 
-async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(house: House, session: ChatSession, says: Says):
+async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says("“Aye.”")
     events = await all_of(house.chat.send(session.guid, "Oskar, Wren?"))
 
     receipts = [event.receipt for event in events if isinstance(event, Prompted)]
     prompts = [await house.inspecting.of(reply.id) for reply in replies(events)]
-    heads, ends = ([part_of(prompt, *parts) for prompt in prompts] for parts in ((Part.PERSONA, Part.STYLE), (Part.SPEAKER,)))
+    heads, ends = (
+        [part_of(prompt, *parts) for prompt in prompts]
+        for parts in ((PromptPart.PERSONA, PromptPart.STYLE), (PromptPart.SPEAKER,))
+    )
 
     assert len(receipts) == 2
     assert heads[0] == heads[1]
@@ -275,7 +282,7 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
     assert ends == ["Oskar Lind speaks now, and nobody else.", "Wren speaks now, and nobody else."]
 
 
-async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(house: House, session: ChatSession):
+async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(house: AppServices, session: ChatSession):
     cast = (await house.chat._casting.of_session(session)).spoken_by("wren")
     scene = cast.scene(session, session.added)
     alone = replace(cast, guests=(), speaks=None).scene(session, session.added)
@@ -287,7 +294,7 @@ async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(ho
     assert expand("{{group}} {{mchar}}", alone) == "Mira Mira"
 
 
-async def test_the_worlds_of_all_are_looked_through(house: House, session: ChatSession, says: Says):
+async def test_the_worlds_of_all_are_looked_through(house: AppServices, session: ChatSession, says: Says):
     lamp = WorldEntry(name="The lamp", content="The lamp burns whale oil.", keywords_main=["lamp"])
     world = await house.library.save_world(World(name="Lamps", entries=[lamp]))
     wren = await house.library.persona("wren")
@@ -300,16 +307,18 @@ async def test_the_worlds_of_all_are_looked_through(house: House, session: ChatS
     assert [one.title for one in recalled[0] if one.world] == ["The lamp"]
 
 
-async def test_without_guests_nothing_names_a_speaker(house: House, session: ChatSession, says: Says):
+async def test_without_guests_nothing_names_a_speaker(house: AppServices, session: ChatSession, says: Says):
     await house.group.ask_in(session.guid, [])
     await says("“Aye.”")
     (reply,) = replies(await all_of(house.chat.send(session.guid, "Oskar?")))
 
     assert reply.speaker == "mira-test"
-    assert part_of(await house.inspecting.of(reply.id), Part.SPEAKER) == ""
+    assert part_of(await house.inspecting.of(reply.id), PromptPart.SPEAKER) == ""
 
 
-async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(house: House, session: ChatSession, says: Says):
+async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says("“Aye.”")
     for text in ("Good evening.", "And?"):
         await speakers(house, session, text)

@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from lethe_app.brain.proactive.user_return import UserReturnInsert
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.recall import Way
-from lethe_app.services.memory.proactive import Guidance
+from lethe_app.domain.recall import RecallWay
+from lethe_app.services.memory.proactive import ProactiveMemory
 from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import (
     DAY,
@@ -34,18 +34,18 @@ from tests.services.stage import (
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
     await house.preferences.set(recall_without_match=0, rotation_minutes=0)
     return await house.sessions.new(MIRA)
 
 
 @pytest.fixture
-def guidance(house: House) -> Guidance:
+def guidance(house: AppServices) -> ProactiveMemory:
     return house.chat._remembering._recollecting._guidance
 
 
-async def let_half_an_hour_pass(house: House, session: ChatSession, messages: int) -> None:
+async def let_half_an_hour_pass(house: AppServices, session: ChatSession, messages: int) -> None:
     value = {"messages": messages, "last_insert": before_now(minutes=31).isoformat()}
     await set_state(house, session, "pace", value)
 
@@ -53,7 +53,7 @@ async def let_half_an_hour_pass(house: House, session: ChatSession, messages: in
 # By its moment
 
 
-async def test_of_several_the_one_whose_keyword_was_said_comes_and_no_more_than_one(house: House, session: ChatSession):
+async def test_of_several_the_one_whose_keyword_was_said_comes_and_no_more_than_one(house: AppServices, session: ChatSession):
     await keep(house, "One.", name="One", insertion=NATURAL, keywords_main=["harbour"])
     await keep(house, "Two.", name="Two", insertion=NATURAL, keywords_main=["lighthouse"], priority=5)
     await keep(house, "Three.", name="Three", insertion=NATURAL, keywords_main=["lighthouse"], priority=2)
@@ -63,14 +63,14 @@ async def test_of_several_the_one_whose_keyword_was_said_comes_and_no_more_than_
     assert (await say(house, session, "The lighthouse, I said.")).ways == {"Three": "natural"}
 
 
-async def test_without_relevance_a_natural_memory_waits(house: House, session: ChatSession):
+async def test_without_relevance_a_natural_memory_waits(house: AppServices, session: ChatSession):
     memory = await keep(house, insertion=NATURAL)
     await let_half_an_hour_pass(house, session, 50)
     assert (await say(house, session, "Good.")).note is None
     assert await now_held(house, memory) is not None
 
 
-async def test_a_forced_one_waits_for_messages_and_for_minutes(house: House, session: ChatSession):
+async def test_a_forced_one_waits_for_messages_and_for_minutes(house: AppServices, session: ChatSession):
     await keep(house, "Bread.", name="Bread", insertion=FORCED)
     said = [(await say(house, session, text)).note for text in ("One.", "Two.", "Three.", "Four.", "Five.")]
     assert said == [None] * 5  # half an hour has not passed
@@ -78,12 +78,12 @@ async def test_a_forced_one_waits_for_messages_and_for_minutes(house: House, ses
     assert (await say(house, session, "Six.")).note is None
     played = await say(house, session, "Seven.")
     assert played.note is not None
-    assert played.memory.recalled[0].way is Way.FORCED
+    assert played.memory.recalled[0].way is RecallWay.FORCED
     await keep(house, "Fish.", name="Fish", insertion=FORCED)
     assert (await say(house, session, "Eight.")).note is None  # the count begins anew
 
 
-async def test_asked_for_news_she_tells_the_most_important_whatever_the_time(house: House, session: ChatSession):
+async def test_asked_for_news_she_tells_the_most_important_whatever_the_time(house: AppServices, session: ChatSession):
     await keep(house, "Bread.", name="Bread", insertion=NATURAL)
     await keep(house, "Fish.", name="Fish", insertion=NATURAL, priority=4)
     played = await say(house, session, "Any news?")
@@ -93,12 +93,12 @@ async def test_asked_for_news_she_tells_the_most_important_whatever_the_time(hou
 
 
 @pytest.mark.parametrize("span", [timedelta(minutes=1), 3 * DAY])
-async def test_a_waiting_memory_of_the_future_is_not_told(house: House, session: ChatSession, span: timedelta):
+async def test_a_waiting_memory_of_the_future_is_not_told(house: AppServices, session: ChatSession, span: timedelta):
     await keep(house, insertion=NATURAL, keywords_main=["lighthouse"], added=now() + span)
     assert (await say(house, session, "Any news of the lighthouse?")).note is None
 
 
-async def test_an_old_one_is_no_longer_told_and_goes(house: House, session: ChatSession):
+async def test_an_old_one_is_no_longer_told_and_goes(house: AppServices, session: ChatSession):
     old = await keep(house, insertion=NATURAL, keywords_main=["lighthouse"], added=before_now(days=16.1))
     kept = await keep(house, "K.", name="Kept", insertion=NATURAL, added=before_now(days=99), protected=True)
     assert (await say(house, session, "To the lighthouse!")).note is None
@@ -106,13 +106,13 @@ async def test_an_old_one_is_no_longer_told_and_goes(house: House, session: Chat
     assert await now_held(house, kept) is not None
 
 
-async def test_kept_quiet_she_tells_nothing(house: House, session: ChatSession):
+async def test_kept_quiet_she_tells_nothing(house: AppServices, session: ChatSession):
     await keep(house, insertion=NATURAL, keywords_main=["lighthouse"])
     await house.preferences.set(disable_eurekas=True)
     assert (await say(house, session, "Any news of the lighthouse?")).note is None
 
 
-async def test_unmarked_the_line_is_a_sentence(house: House, session: ChatSession):
+async def test_unmarked_the_line_is_a_sentence(house: AppServices, session: ChatSession):
     await keep(house, insertion=NATURAL, keywords_main=["lighthouse"], priority=2)
     await house.preferences.set(tagged_events=False)
     played = await say(house, session, "To the lighthouse!")
@@ -121,7 +121,7 @@ async def test_unmarked_the_line_is_a_sentence(house: House, session: ChatSessio
     assert "Mira" in played.note.content
 
 
-async def test_research_of_least_urgency_stays_after_it_was_told(house: House, session: ChatSession):
+async def test_research_of_least_urgency_stays_after_it_was_told(house: AppServices, session: ChatSession):
     memory = await keep(house, insertion=NATURAL, category=MemoryType.WEB_SEARCH, keywords_main=["lighthouse"])
     assert (await say(house, session, "To the lighthouse!")).note is not None
     assert (held := await now_held(house, memory)) is not None
@@ -131,7 +131,9 @@ async def test_research_of_least_urgency_stays_after_it_was_told(house: House, s
 # At a return
 
 
-async def test_after_hours_away_the_day_and_what_waited_are_told_once(house: House, session: ChatSession, guidance: Guidance):
+async def test_after_hours_away_the_day_and_what_waited_are_told_once(
+    house: AppServices, session: ChatSession, guidance: ProactiveMemory
+):
     await change_persona(house, sense_of_time=True)
     memory = await keep(house, "The boat is mended.", insertion=MemoryInsertion.USER_RETURN, name="Boat")
     natural = await keep(house, insertion=NATURAL, keywords_main=["lighthouse"])
@@ -156,7 +158,7 @@ async def test_after_hours_away_the_day_and_what_waited_are_told_once(house: Hou
     assert prompt.index("The boat is mended.") < prompt.index("Back. The lighthouse!")
 
 
-async def test_an_absence_alone_is_told_only_to_a_persona_with_a_sense_of_time(house: House, session: ChatSession):
+async def test_an_absence_alone_is_told_only_to_a_persona_with_a_sense_of_time(house: AppServices, session: ChatSession):
     await say(house, session, "Good night.")
     await back_in_time(house, session, timedelta(hours=5))
     assert (await say(house, session, "Back.")).note is None
@@ -165,10 +167,10 @@ async def test_an_absence_alone_is_told_only_to_a_persona_with_a_sense_of_time(h
     played = await say(house, session, "Again.")
     assert played.note is not None
     assert "about 5 hours ago" in played.note.content
-    assert played.memory.recalled[0].way is Way.RETURN
+    assert played.memory.recalled[0].way is RecallWay.RETURN
 
 
-async def test_the_absence_counts_across_conversations(house: House, session: ChatSession):
+async def test_the_absence_counts_across_conversations(house: AppServices, session: ChatSession):
     await change_persona(house, sense_of_time=True)
     await spoke(house, session, "Good night.", before_now(days=3))
     fresh = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
@@ -179,7 +181,7 @@ async def test_the_absence_counts_across_conversations(house: House, session: Ch
 
 @pytest.mark.parametrize("who", [MIRA, "tomas"])
 async def test_without_guidance_nothing_is_told_and_nothing_lost(
-    house: House, session: ChatSession, guidance: Guidance, who: str
+    house: AppServices, session: ChatSession, guidance: ProactiveMemory, who: str
 ):
     await change_persona(house, who, disable_bot_guidance=True)
     await guidance.add_note(MIRA, UserReturnInsert(info="The boat is mended."))
@@ -191,7 +193,7 @@ async def test_without_guidance_nothing_is_told_and_nothing_lost(
 
 
 async def test_an_older_conversation_is_left_without_notes_unless_the_user_wishes(
-    house: House, session: ChatSession, guidance: Guidance
+    house: AppServices, session: ChatSession, guidance: ProactiveMemory
 ):
     await guidance.add_note(MIRA, UserReturnInsert(info="The boat is mended."))
     await spoke(house, session, "Good night.", before_now(days=1))
@@ -205,7 +207,9 @@ async def test_an_older_conversation_is_left_without_notes_unless_the_user_wishe
     assert played.note.content == "The boat is mended."
 
 
-async def test_a_note_that_came_while_another_was_told_still_waits(house: House, session: ChatSession, guidance: Guidance):
+async def test_a_note_that_came_while_another_was_told_still_waits(
+    house: AppServices, session: ChatSession, guidance: ProactiveMemory
+):
     first = UserReturnInsert(info="First.")
     await guidance.add_note(MIRA, first)
     await spoke(house, session, "Good night.", before_now(days=1))
@@ -215,7 +219,7 @@ async def test_a_note_that_came_while_another_was_told_still_waits(house: House,
     assert [note.info for note in await guidance.notes(MIRA)] == ["Second."]
 
 
-async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(house: House, session: ChatSession):
+async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(house: AppServices, session: ChatSession):
     book = "The keeper climbs the stairs. " * 20_000
     memory = await keep(house, book, insertion=MemoryInsertion.USER_RETURN)
     await spoke(house, session, "Good night.", before_now(days=1))
@@ -226,7 +230,7 @@ async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(hou
     assert held.content == book
 
 
-async def test_notes_that_cannot_be_understood_count_as_none(house: House, guidance: Guidance):
+async def test_notes_that_cannot_be_understood_count_as_none(house: AppServices, guidance: ProactiveMemory):
     await guidance._house.set("return notes", MIRA, {"no": "sense"})
     assert await guidance.notes(MIRA) == []
 
@@ -236,7 +240,7 @@ async def test_notes_that_cannot_be_understood_count_as_none(house: House, guida
 
 @pytest.mark.parametrize("category", [MemoryType.GOAL, MemoryType.WEB_SEARCH, MemoryType.REMINDER])
 async def test_what_was_not_used_for_long_fades_and_does_not_come_in_that_very_turn(
-    house: House, session: ChatSession, category: MemoryType
+    house: AppServices, session: ChatSession, category: MemoryType
 ):
     def old(**fields: object) -> object:
         return keep(house, category=category, added=before_now(days=21), keywords_main=["lighthouse"], **fields)
@@ -252,7 +256,7 @@ async def test_what_was_not_used_for_long_fades_and_does_not_come_in_that_very_t
     assert all([await now_held(house, memory) for memory in stays])
 
 
-async def test_what_kinds_fade_is_the_users_to_say(house: House, session: ChatSession):
+async def test_what_kinds_fade_is_the_users_to_say(house: AppServices, session: ChatSession):
     await house.preferences.set(decaying_types=["person"])
     goal = await keep(house, name="Goal", category=MemoryType.GOAL, added=before_now(days=900))
     person = await keep(house, name="Person", category=MemoryType.PERSON, added=before_now(days=900))
@@ -263,7 +267,7 @@ async def test_what_kinds_fade_is_the_users_to_say(house: House, session: ChatSe
     assert await now_held(house, person) is None
 
 
-async def test_what_merely_stays_does_not_live_longer_for_it(house: House, session: ChatSession):
+async def test_what_merely_stays_does_not_live_longer_for_it(house: AppServices, session: ChatSession):
     memory = await keep(
         house, "The cormorant nests beneath the broken winch.", name="Cormorant", category=MemoryType.GOAL, duration=5
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.paths import Paths
 from tests.services.past import NUTS, chats_of
 from tests.services.stage import MIRA, say
@@ -37,13 +37,13 @@ async def unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-async def house(unpacked: Path) -> AsyncIterator[House]:
+async def house(unpacked: Path) -> AsyncIterator[AppServices]:
     opened = await build(Paths.standard(unpacked / "home"), engine="echo")
     yield opened
     await opened.close()
 
 
-async def test_every_message_fact_memory_notebook_and_setting_is_there(house: House):
+async def test_every_message_fact_memory_notebook_and_setting_is_there(house: AppServices):
     sessions = await chats_of(house).sessions(MIRA)
     messages = [message.content for one in sessions for message in await house.sessions.page(one.guid, 0, 100)]
 
@@ -58,13 +58,13 @@ async def test_every_message_fact_memory_notebook_and_setting_is_there(house: Ho
     assert "Ines" in (await house.sessions.open(archived.guid)).content
 
 
-async def test_what_was_known_is_found(house: House):
+async def test_what_was_known_is_found(house: AppServices):
     found = await house.brain.search(MIRA, "Where does my sister Ines live?", 3)
 
     assert any("Porto" in one.text for one in found)
 
 
-async def test_the_saved_state_of_the_model_is_taken_up(house: House, unpacked: Path):
+async def test_the_saved_state_of_the_model_is_taken_up(house: AppServices, unpacked: Path):
     await house.models.load(unpacked / "echo.json")
     session = next(one for one in await chats_of(house).sessions(MIRA) if not one.archived)
 

@@ -22,19 +22,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelCrashed, StorageError
 from lethe_app.paths import Paths
 from lethe_app.retrieval import embedding_geometry
 from lethe_app.services.indexing.service import AT_ONCE, EMBEDDED_AT_ONCE
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.index.pending import Debts
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.index.pending import PendingIndex
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
@@ -44,11 +44,11 @@ ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place
 Row = tuple[str, str, str, str, str, str, str, str, int]
 
 
-async def passages(house: House) -> list[Row]:
+async def passages(house: AppServices) -> list[Row]:
     return await house._database.run(lambda c: c.execute(ROWS).fetchall())
 
 
-async def texts(house: House, owner: str = MIRA) -> set[str]:
+async def texts(house: AppServices, owner: str = MIRA) -> set[str]:
     return {row[4] for row in await passages(house) if row[1] == owner}
 
 
@@ -61,7 +61,7 @@ def in_order(rows: list[Row]) -> list[tuple[object, ...]]:
     return sorted((*row[:-1], ranks[row[2]][row[-1]]) for row in rows)
 
 
-async def from_nothing(house: House) -> list[Row]:
+async def from_nothing(house: AppServices) -> list[Row]:
     """What the present state gives where nothing is known yet."""
 
     def lose(connection: sqlite3.Connection) -> None:
@@ -69,7 +69,7 @@ async def from_nothing(house: House) -> list[Row]:
         connection.execute("DELETE FROM passages")
 
     await house._database.run(lose)
-    await Debts(house._database).owe_all()
+    await PendingIndex(house._database).owe_all()
     await house.brain.reload()
     return await passages(house)
 
@@ -94,7 +94,7 @@ class AnyLife(RuleBasedStateMachine):
         self.memories: list[UUID] = []
         self.facts: list[ExtractedFact] = []
         database = self.house._database
-        self.chats, self.store, self.known = Chats(database), Memories(database), Facts(database)
+        self.chats, self.store, self.known = Chats(database), Memories(database), FactStore(database)
 
     def do(self, work: object) -> None:
         """What is not there any more cannot be changed, and says so."""
@@ -254,7 +254,7 @@ TestAnyLife.settings = settings(max_examples=25, stateful_step_count=30, databas
 # What is a passage and what is not
 
 
-async def test_a_greeting_is_none_and_every_other_line_is(house: House):
+async def test_a_greeting_is_none_and_every_other_line_is(house: AppServices):
     session = await house.sessions.new(MIRA)
     await spoke(house, session, "I came by the north road.", before_now(hours=1))
     await house.indexing.settle_all()
@@ -271,15 +271,15 @@ async def test_a_greeting_is_none_and_every_other_line_is(house: House):
     ],
 )
 async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
-    house: House, title: str, content: str, found: set[str]
+    house: AppServices, title: str, content: str, found: set[str]
 ):
     await Chats(house._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
-    await Debts(house._database).owe_all()
+    await PendingIndex(house._database).owe_all()
     await house.indexing.settle_all()
     assert await texts(house) == found
 
 
-async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(house: House):
+async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(house: AppServices):
     session = await house.sessions.new(MIRA)
     first = await spoke(house, session, "One.", before_now(minutes=3))
     reply = await spoke(house, session, "Two.", before_now(minutes=2), Role.ASSISTANT)
@@ -294,7 +294,7 @@ async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(hou
     assert {first.id, reply.id} <= {UUID(row[3]) for row in await passages(house) if row[1] == MIRA}
 
 
-async def test_memories_that_wait_are_found_by_no_search(house: House):
+async def test_memories_that_wait_are_found_by_no_search(house: AppServices):
     await keep(house, "The cormorant nests beneath the broken winch.", insertion=MemoryInsertion.NATURAL)
     assert await texts(house) == set()
     assert await texts(house, f"waiting:{MIRA}") == {"The lamp: The cormorant nests beneath the broken winch."}
@@ -331,17 +331,17 @@ async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path)
         await house.close()
 
 
-async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(house: House):
+async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(house: AppServices):
     for number in range(AT_ONCE + 20):
         await Memories(house._database).put(MIRA, unit(f"Number {number}."))
     assert await house.indexing.settle() == AT_ONCE
-    left = await Debts(house._database).count()
+    left = await PendingIndex(house._database).count()
     assert left == 20
     assert f"The lamp: Number {AT_ONCE + 19}." in await texts(house)
     assert "The lamp: Number 0." not in await texts(house)
 
 
-async def test_in_the_background_everything_is_taken_over_and_progress_is_told(house: House):
+async def test_in_the_background_everything_is_taken_over_and_progress_is_told(house: AppServices):
     for number in range(AT_ONCE + 20):
         await Memories(house._database).put(MIRA, unit(f"Number {number}."))
     told: list[int] = []
@@ -359,11 +359,11 @@ async def test_in_the_background_everything_is_taken_over_and_progress_is_told(h
 # Meaning
 
 
-def meaning(text: str) -> Meaning:
+def meaning(text: str) -> TextEmbedding:
     """A stand-in for an embedding model: texts of the same length mean the same."""
     angle = len(text) / 100
     vector = struct.pack("2f", math.sin(angle), math.cos(angle))
-    return Meaning(vector, vector, ("word",))
+    return TextEmbedding(vector, vector, ("word",))
 
 
 MEASURING = {*embedding_geometry.QUESTIONS, *embedding_geometry.PASSAGES}
@@ -377,7 +377,7 @@ class Embedder:
         self.batches: list[int] = []
         self.fails_after = fails_after
 
-    async def __call__(self, asked: object) -> list[Meaning]:
+    async def __call__(self, asked: object) -> list[TextEmbedding]:
         if set(asked) <= MEASURING:  # type: ignore[call-overload]
             return [meaning(text) for text in asked]  # type: ignore[attr-defined]
         if sum(self.batches) + len(asked) > self.fails_after:  # type: ignore[arg-type]
@@ -386,11 +386,11 @@ class Embedder:
         return [meaning(text) for text in asked]  # type: ignore[attr-defined]
 
 
-async def waiting(house: House) -> int:
+async def waiting(house: AppServices) -> int:
     return await house.indexing._recall.waiting()
 
 
-async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(house: House):
+async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(house: AppServices):
     await house.indexing.catch_up()
     for number in range(20):
         await Memories(house._database).put(MIRA, unit(f"Number {number}."))
@@ -407,7 +407,7 @@ async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(hou
     assert sum(well.batches) + sum(dying.batches) == everything
 
 
-async def test_another_embedder_sees_everything_anew(house: House):
+async def test_another_embedder_sees_everything_anew(house: AppServices):
     await keep(house)
     house.indexing._recall.use(Embedder(), "one")
     await house.indexing.catch_up()
@@ -419,14 +419,14 @@ async def test_another_embedder_sees_everything_anew(house: House):
     assert await waiting(house) == 0
 
 
-async def test_what_is_memorized_has_its_meaning_at_once(house: House):
+async def test_what_is_memorized_has_its_meaning_at_once(house: AppServices):
     house.indexing._recall.use(Embedder(), "one")
     await house.indexing.catch_up()
     await keep(house)
     assert await waiting(house) == 0
 
 
-async def test_while_somebody_waits_for_an_answer_nothing_is_begun(house: House):
+async def test_while_somebody_waits_for_an_answer_nothing_is_begun(house: AppServices):
     await house.indexing.catch_up()
     for number in range(3 * EMBEDDED_AT_ONCE):
         await Memories(house._database).put(MIRA, unit(f"Number {number}."))
@@ -444,11 +444,11 @@ async def test_while_somebody_waits_for_an_answer_nothing_is_begun(house: House)
 # Worlds
 
 
-async def world_texts(house: House, stem: str = "isles") -> set[str]:
+async def world_texts(house: AppServices, stem: str = "isles") -> set[str]:
     return await texts(house, f"world:{stem}")
 
 
-async def test_worlds_follow_edits_renames_and_deletions_of_their_files(house: House):
+async def test_worlds_follow_edits_renames_and_deletions_of_their_files(house: AppServices):
     one, two = {"name": "Grotto", "content": "It floods."}, {"name": "Reef", "content": "It cuts."}
     write_world(house, "isles", one, two)
     await house.indexing.sync_worlds()
@@ -466,13 +466,15 @@ async def test_worlds_follow_edits_renames_and_deletions_of_their_files(house: H
 
 
 @pytest.mark.parametrize(("world", "entry", "found"), [(True, None, 1), (True, False, 0), (False, None, 0), (False, True, 1)])
-async def test_world_and_entry_say_whether_it_is_found_by_meaning(house: House, world: bool, entry: bool | None, found: int):
+async def test_world_and_entry_say_whether_it_is_found_by_meaning(
+    house: AppServices, world: bool, entry: bool | None, found: int
+):
     write_world(house, "isles", {"name": "Grotto", "content": "It floods.", "do_embeds": entry}, do_embeds=world)
     await house.indexing.sync_worlds()
     assert len(await world_texts(house)) == found
 
 
-async def test_after_an_edit_only_what_changed_is_understood_anew(house: House):
+async def test_after_an_edit_only_what_changed_is_understood_anew(house: AppServices):
     entries = [{"name": f"n{number}", "content": f"About {number}."} for number in range(150)]
     world = write_world(house, "isles", *entries)
     embedder = Embedder()
@@ -485,7 +487,7 @@ async def test_after_an_edit_only_what_changed_is_understood_anew(house: House):
     assert embedder.batches == [1]
 
 
-async def test_a_copied_world_has_passages_of_its_own(house: House):
+async def test_a_copied_world_has_passages_of_its_own(house: AppServices):
     world = write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
     copy = json.dumps(world.model_dump(mode="json", exclude={"unique_name"}))
     (house.paths.worlds / "copy.json").write_text(copy, encoding="utf-8")
@@ -496,7 +498,7 @@ async def test_a_copied_world_has_passages_of_its_own(house: House):
     assert (len(await world_texts(house)), len(await world_texts(house, "copy"))) == (1, 0)
 
 
-async def test_an_edited_world_in_use_is_taken_over_soon(house: House):
+async def test_an_edited_world_in_use_is_taken_over_soon(house: AppServices):
     write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
     house.indexing.start()
     await until(lambda: world_texts(house))
@@ -509,7 +511,7 @@ async def test_an_edited_world_in_use_is_taken_over_soon(house: House):
     await until(follows)
 
 
-async def test_taking_over_a_world_that_was_broken_off_begins_anew(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_taking_over_a_world_that_was_broken_off_begins_anew(house: AppServices, monkeypatch: pytest.MonkeyPatch):
     write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
     real, calls = house.indexing._recall.replace, []
 

@@ -9,39 +9,41 @@ from itertools import pairwise
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Part, Span
+from lethe_app.domain.prompt import PromptPart, PromptSpan
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.cache_cost import ELSEWHERE
 from lethe_app.services.chat.prompt_inspector import Inspection
-from lethe_app.services.events import Finished, Prompted, Said
+from lethe_app.services.events import Finished, Prompted, ReplyText
 from tests.services.stage import MIRA, change_persona, keep, log, prompt_of, say, write_world
 
 Says = Callable[..., object]
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     await house.preferences.set(read_ahead=False)
     return await house.sessions.new(MIRA)
 
 
-async def inspected(house: House, session: ChatSession, text: str) -> Inspection:
+async def inspected(house: AppServices, session: ChatSession, text: str) -> Inspection:
     played = await say(house, session, text)
     found = await house.inspecting.of(played.reply.id)
     assert found is not None
     return found
 
 
-def text_of(spans: tuple[Span, ...], *parts: Part) -> str:
+def text_of(spans: tuple[PromptSpan, ...], *parts: PromptPart) -> str:
     return "".join(span.text for span in spans if not parts or span.part in parts)
 
 
-async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(house: House, session: ChatSession, says: Says):
+async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says("Aye.")
     played = await say(house, session, "Is the lamp lit?")
 
@@ -50,8 +52,8 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(hou
     assert found is not None
     finished = next(event for event in played.events if isinstance(event, Finished))
     assert text_of(found.spans) == await prompt_of(house, session, played)
-    assert text_of(found.spans, Part.MESSAGE) == "Is the lamp lit?"
-    assert "navigator of the Petrel" in text_of(found.spans, Part.PERSONA)
+    assert text_of(found.spans, PromptPart.MESSAGE) == "Is the lamp lit?"
+    assert "navigator of the Petrel" in text_of(found.spans, PromptPart.PERSONA)
     assert found.receipt == next(event.receipt for event in played.events if isinstance(event, Prompted))
     assert found.cost is not None
     assert (found.cost.evaluated, found.cost.reused) == (finished.usage.evaluated_tokens, finished.usage.reused_tokens)
@@ -59,7 +61,7 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(hou
     assert found.previous == ()
 
 
-async def test_the_prompt_before_it_is_there_to_compare_with(house: House, session: ChatSession, says: Says):
+async def test_the_prompt_before_it_is_there_to_compare_with(house: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
     first = await inspected(house, session, "Is the lamp lit?")
 
@@ -68,7 +70,7 @@ async def test_the_prompt_before_it_is_there_to_compare_with(house: House, sessi
     assert second.previous == first.spans
 
 
-async def test_greetings_and_what_people_say_have_no_prompt(house: House, session: ChatSession, says: Says):
+async def test_greetings_and_what_people_say_have_no_prompt(house: AppServices, session: ChatSession, says: Says):
     await says("Aye.")
     await say(house, session, "Is the lamp lit?")
     greeting, asked, _reply = await log(house, session)
@@ -78,7 +80,7 @@ async def test_greetings_and_what_people_say_have_no_prompt(house: House, sessio
     assert await house.inspecting.of(session.guid) is None
 
 
-async def test_a_plain_turn_costs_nothing_twice(house: House, session: ChatSession, says: Says):
+async def test_a_plain_turn_costs_nothing_twice(house: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
     await inspected(house, session, "Is the lamp lit?")
 
@@ -89,7 +91,7 @@ async def test_a_plain_turn_costs_nothing_twice(house: House, session: ChatSessi
     assert found.cost.words.endswith("none of them again.")
 
 
-async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(house: House, session: ChatSession, says: Says):
+async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(house: AppServices, session: ChatSession, says: Says):
     tide = {"name": "Tide", "content": "The sea breathes once in nineteen days.", "keywords_main": ["tide"]}
     write_world(house, "sea", {**tide, "position_index": -1})
     await house.preferences.set(global_worlds=["sea"], cache_surgery=False)
@@ -98,7 +100,7 @@ async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(house:
 
     found = await inspected(house, session, "How is the tide?")
 
-    assert "nineteen days" in text_of(found.spans, Part.WORLD)
+    assert "nineteen days" in text_of(found.spans, PromptPart.WORLD)
     assert found.cost is not None
     assert found.cost.again > 16
     assert found.cost.because == "an entry stands in the system prompt"
@@ -110,7 +112,7 @@ async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(house:
 
 @pytest.mark.parametrize("layout", PromptLayout)
 async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
-    house: House, session: ChatSession, says: Says, layout: PromptLayout
+    house: AppServices, session: ChatSession, says: Says, layout: PromptLayout
 ):
     lamp = {"content": "The lamp burns whale oil, and it smokes.", "keywords_main": ["lamp"], "position_index": 0}
     write_world(house, "isle", {"name": "Lamp", **lamp}, {"name": "Boat", "content": "Green.", "keywords_main": ["boat"]})
@@ -122,7 +124,7 @@ async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
     found = await inspected(house, session, "Where is the boat?")
 
     assert found.cost is not None
-    assert "lamp burns" in text_of(found.previous, Part.MEMORIES)
+    assert "lamp burns" in text_of(found.previous, PromptPart.MEMORIES)
     assert found.receipt.layout is layout
     if layout is PromptLayout.SYSTEM:
         assert found.cost.because == "what is brought up stands in the system prompt"
@@ -131,7 +133,7 @@ async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
         assert found.cost.again < 40
 
 
-async def test_another_conversation_in_between_is_named(house: House, session: ChatSession, says: Says):
+async def test_another_conversation_in_between_is_named(house: AppServices, session: ChatSession, says: Says):
     await says(*["And so on and so forth, until the morning came and the lamp went out."] * 3)
     await change_persona(house, name="mira-test", bio="{{char}} tells stories. " * 20)
     await inspected(house, session, "Tell me of the lamp.")
@@ -145,7 +147,7 @@ async def test_another_conversation_in_between_is_named(house: House, session: C
     assert found.cost.because == ELSEWHERE
 
 
-async def test_every_wording_has_its_own_prompt(house: House, session: ChatSession, says: Says):
+async def test_every_wording_has_its_own_prompt(house: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
     played = await say(house, session, "Is the lamp lit?")
     first = await house.inspecting.of(played.reply.id)
@@ -164,11 +166,11 @@ async def test_every_wording_has_its_own_prompt(house: House, session: ChatSessi
     assert await house.inspecting.of(played.reply.id) == first
 
 
-async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(house: House, session: ChatSession, says: Says):
+async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(house: AppServices, session: ChatSession, says: Says):
     await says("word " * 200, delay=0.01)
     async with aclosing(house.chat.send(session.guid, "Go on.")) as events:
         async for event in events:
-            if isinstance(event, Said):
+            if isinstance(event, ReplyText):
                 break
     reply = (await log(house, session))[-1]
 
@@ -176,10 +178,10 @@ async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(house: House, s
 
     assert found is not None
     assert found.cost is None
-    assert text_of(found.spans, Part.MESSAGE) == "Go on."
+    assert text_of(found.spans, PromptPart.MESSAGE) == "Go on."
 
 
-async def test_a_forgotten_memory_is_in_no_kept_prompt(house: House, session: ChatSession, says: Says):
+async def test_a_forgotten_memory_is_in_no_kept_prompt(house: AppServices, session: ChatSession, says: Says):
     secret = await keep(house, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("Under the stone.", "I do not know.")
     told = await say(house, session, "Where is the key?")
@@ -195,13 +197,15 @@ async def test_a_forgotten_memory_is_in_no_kept_prompt(house: House, session: Ch
     assert "hid the key" not in text_of((await inspected(house, session, "Where is it?")).spans)
 
 
-async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(house: House, session: ChatSession, says: Says):
+async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
+    house: AppServices, session: ChatSession, says: Says
+):
     secret = await keep(house, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("word " * 30, delay=0.005)
     forgotten = False
     async with aclosing(house.chat.send(session.guid, "Where is the key?")) as events:
         async for event in events:
-            if isinstance(event, Said) and not forgotten:
+            if isinstance(event, ReplyText) and not forgotten:
                 forgotten = True
                 await house.brain.forget(secret.guid)
 
@@ -212,7 +216,7 @@ async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(house
     assert found.cost is not None
 
 
-async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(house: House, session: ChatSession, says: Says):
+async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(house: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
     played = await say(house, session, "My number is 4711.")
     await house.chat.edit(played.asked.id, "My number is mine.")
@@ -225,22 +229,22 @@ async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(house: House, se
     assert "4711" not in text_of(later.spans) + text_of(later.previous)
 
 
-async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(house: House, session: ChatSession, says: Says):
+async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(house: AppServices, session: ChatSession, says: Says):
     await house.preferences.set(context=1024, max_reply=64)
     await says(*("and so on " * 10 for _turn in range(30)))
     found = [await inspected(house, session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
 
-    notes = [share.note for share in found[-1].receipt.shares if share.part is Part.HISTORY]
+    notes = [share.note for share in found[-1].receipt.shares if share.part is PromptPart.HISTORY]
     told = "messages of the conversation had no room any more and are told in a summary"
     assert told in notes[0]
     assert told not in "".join(share.note for share in found[0].receipt.shares)
-    told_before = [text_of(one.spans, Part.SUMMARIES) for one in found]
+    told_before = [text_of(one.spans, PromptPart.SUMMARIES) for one in found]
     cuts = [one for one, (before, told) in zip(found[1:], pairwise(told_before), strict=True) if before != told]
     assert len(cuts) == 2
     assert {cut.cost.because for cut in cuts if cut.cost is not None} == {"the oldest messages have left the prompt"}
 
 
-async def test_parts_that_cannot_fit_are_named_with_their_sizes(house: House, session: ChatSession, says: Says):
+async def test_parts_that_cannot_fit_are_named_with_their_sizes(house: AppServices, session: ChatSession, says: Says):
     await house.preferences.set(context=1024, max_reply=64)
     await says("Aye.")
     await change_persona(house, bio="{{char}} tells stories. " * 400)
@@ -252,7 +256,7 @@ async def test_parts_that_cannot_fit_are_named_with_their_sizes(house: House, se
     assert (await log(house, session))[-1].content == "Hello?"
 
 
-async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: House):
+async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: AppServices):
     draft = Persona(
         name="Ines",
         bio="{{char}} mends nets for {{user}}. {{favourite_dish}}",
@@ -263,10 +267,10 @@ async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: H
 
     shown = await house.inspecting.preview(draft)
 
-    assert "Ines mends nets for Tomas. {{favourite_dish}}" in text_of(shown.spans, Part.PERSONA)
-    assert "Tomas is the captain." in text_of(shown.spans, Part.USER)
-    assert "A quay." in text_of(shown.spans, Part.SCENARIO)
-    assert "Never more than" in text_of(shown.spans, Part.STYLE)
+    assert "Ines mends nets for Tomas. {{favourite_dish}}" in text_of(shown.spans, PromptPart.PERSONA)
+    assert "Tomas is the captain." in text_of(shown.spans, PromptPart.USER)
+    assert "A quay." in text_of(shown.spans, PromptPart.SCENARIO)
+    assert "Never more than" in text_of(shown.spans, PromptPart.STYLE)
     assert shown.text == text_of(shown.spans)
     assert list(shown.fields) == ["name", "bio", "scenario", "first_messages", "example_dialogs"]
     assert shown.fields["bio"].unknown == ("favourite_dish",)
@@ -276,7 +280,7 @@ async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: H
     assert [persona.name for persona in await house.library.personas()].count("Ines") <= 1
 
 
-async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_loaded_model(house: House, says: Says):
+async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_loaded_model(house: AppServices, says: Says):
     await says("Aye.")
     await house.preferences.set(recall_without_match=0)
     draft = (await house.library.persona(MIRA)).model_copy(update={"first_messages": ["“You are late, {{user}}.”"]})
@@ -289,11 +293,11 @@ async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_l
     assert shown.text == await prompt_of(house, session, played)
     receipt = next(event.receipt for event in played.events if isinstance(event, Prompted))
     assert (shown.model, shown.template) == (played.reply.current.model, receipt.template_source)
-    assert "“You are late, Tomas.”" in text_of(shown.spans, Part.HISTORY)
-    assert text_of(shown.spans, Part.TEMPLATE)
+    assert "“You are late, Tomas.”" in text_of(shown.spans, PromptPart.HISTORY)
+    assert text_of(shown.spans, PromptPart.TEMPLATE)
 
 
-async def test_a_draft_is_shown_in_the_format_that_the_user_chose(house: House, says: Says):
+async def test_a_draft_is_shown_in_the_format_that_the_user_chose(house: AppServices, says: Says):
     await says("Aye.")
     draft = Persona(name="Ines", bio="{{char}} mends nets.")
     before = await house.inspecting.preview(draft)
@@ -307,46 +311,46 @@ async def test_a_draft_is_shown_in_the_format_that_the_user_chose(house: House, 
     assert "Alpaca" in after.template
 
 
-async def test_a_draft_too_long_for_the_model_is_shown_whole(house: House, says: Says):
+async def test_a_draft_too_long_for_the_model_is_shown_whole(house: AppServices, says: Says):
     await house.preferences.set(context=1024, max_reply=64)
     await says("Aye.")
 
     shown = await house.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets for the fleet. " * 400))
 
     assert shown.model
-    assert text_of(shown.spans, Part.PERSONA).count("Ines mends nets") == 400
+    assert text_of(shown.spans, PromptPart.PERSONA).count("Ines mends nets") == 400
     assert shown.tokens > 1024
 
 
-async def test_without_a_model_a_draft_is_shown_as_plain_text(house: House):
+async def test_without_a_model_a_draft_is_shown_as_plain_text(house: AppServices):
     shown = await house.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets."))
 
     assert (shown.model, shown.template) == ("", "")
-    assert not text_of(shown.spans, Part.TEMPLATE)
+    assert not text_of(shown.spans, PromptPart.TEMPLATE)
     assert "Ines mends nets." in shown.text
 
 
-async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(house: House):
+async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(house: AppServices):
     shown = await house.inspecting.preview(Persona(name="Kit", is_user=True, bio="{{user}} never sleeps."))
 
-    assert "Kit never sleeps." in text_of(shown.spans, Part.USER)
+    assert "Kit never sleeps." in text_of(shown.spans, PromptPart.USER)
 
 
-async def test_a_draft_speaks_with_a_guest_where_the_user_is_nobody_in_particular(house: House):
+async def test_a_draft_speaks_with_a_guest_where_the_user_is_nobody_in_particular(house: AppServices):
     await house.preferences.set(user_persona="")
     shown = await house.inspecting.preview(Persona(name="Ada", bio="{{char}} waits for {{user}}."))
 
     assert "Ada waits for Guest." in shown.text
 
 
-async def test_a_draft_with_its_own_system_prompt_is_shown_with_it(house: House):
+async def test_a_draft_with_its_own_system_prompt_is_shown_with_it(house: AppServices):
     shown = await house.inspecting.preview(Persona(name="Ines", bio="Mends.", system_prompt="Be {{char}}. {{mood_of_day}}"))
 
-    assert text_of(shown.spans, Part.SYSTEM).startswith("Be Ines. {{mood_of_day}}")
+    assert text_of(shown.spans, PromptPart.SYSTEM).startswith("Be Ines. {{mood_of_day}}")
     assert shown.fields["system_prompt"].unknown == ("mood_of_day",)
 
 
-async def test_a_format_is_shown_as_it_would_be_sent(house: House):
+async def test_a_format_is_shown_as_it_would_be_sent(house: AppServices):
     preset = InstructPreset(
         name="x", system_start="<S>", system_end="</S>", user_start="<U>", user_end="</U>", bot_start="<B>", bot_end="</B>"
     )
@@ -356,11 +360,11 @@ async def test_a_format_is_shown_as_it_would_be_sent(house: House):
     assert shown.text.startswith("<S>")
     assert "</S><U>Is the lamp lit?</U><B>Since four. Come in.</B><S>" in shown.text
     assert shown.text.endswith("<U>You saw it first, then.</U><B>")
-    assert text_of(shown.spans, Part.HISTORY) == "Is the lamp lit?Since four. Come in."
+    assert text_of(shown.spans, PromptPart.HISTORY) == "Is the lamp lit?Since four. Come in."
     assert shown.tokens > 10
 
 
-async def test_every_shipped_format_and_system_prompt_can_be_shown(house: House):
+async def test_every_shipped_format_and_system_prompt_can_be_shown(house: AppServices):
     presets = [*(await house.library.instruct_presets()).values(), *(await house.library.system_presets()).values()]
 
     for preset in presets:
@@ -368,7 +372,7 @@ async def test_every_shipped_format_and_system_prompt_can_be_shown(house: House)
         assert "Ada keeps the lighthouse of Velm." in shown.text
 
 
-async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(house: House):
+async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(house: AppServices):
     titles = {"core_facts_title": "Known", "scenario_title": "Here", "memories_title": "Kept by {{char}}"}
     preset = SystemPreset(name="x", prompt="Be {{char}}.", **titles)
 
@@ -381,7 +385,7 @@ async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(ho
     assert "forty houses" not in shown.text
 
 
-async def test_looking_changes_nothing(house: House, session: ChatSession, says: Says):
+async def test_looking_changes_nothing(house: AppServices, session: ChatSession, says: Says):
     await says("Aye.")
     played = await say(house, session, "Is the lamp lit?")
     before = await stored(house)
@@ -393,7 +397,7 @@ async def test_looking_changes_nothing(house: House, session: ChatSession, says:
     assert await stored(house) == before
 
 
-async def stored(house: House) -> list[str]:
+async def stored(house: AppServices) -> list[str]:
     """The whole database but the token counts, which are no more than a cache."""
     rows = await house._database.run(lambda connection: list(connection.iterdump()))
     return [row for row in rows if "token_counts" not in row]

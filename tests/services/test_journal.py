@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.journal import Entry, Journal
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.agents.journal import Journal, JournalEntryAnswer
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from tests.services.past import NUTS, chats_of, hold, trusted
@@ -31,7 +31,7 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def past(house: House, clock: Clock, sessions: int = 2) -> None:
+async def past(house: AppServices, clock: Clock, sessions: int = 2) -> None:
     """Some conversations that are over."""
     for _number in range(sessions):
         session = await hold(house, *NUTS, at=clock.shown)
@@ -40,16 +40,16 @@ async def past(house: House, clock: Clock, sessions: int = 2) -> None:
         clock.go_on(hours=1)
 
 
-async def ready(house: House, script: Path, answers: list[object], context: int = 8192) -> None:
+async def ready(house: AppServices, script: Path, answers: list[object], context: int = 8192) -> None:
     await employ(house, Journal(lambda: context))
     await trusted(house, script, answers=answers, context=context)
 
 
-async def entries(house: House) -> list[tuple[str, str]]:
+async def entries(house: AppServices) -> list[tuple[str, str]]:
     return [(one.name, one.content) for one in await house.brain.memories(MIRA) if one.category is MemoryType.JOURNAL]
 
 
-async def test_after_two_conversations_she_writes_an_entry(house: House, tmp_path: Path, clock: Clock):
+async def test_after_two_conversations_she_writes_an_entry(house: AppServices, tmp_path: Path, clock: Clock):
     await past(house, clock)
     await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
     leave(house, clock)
@@ -58,13 +58,13 @@ async def test_after_two_conversations_she_writes_an_entry(house: House, tmp_pat
 
     run = await newest(house)
     (entry,) = await house.brain.memories(MIRA)
-    assert (run.outcome, run.trouble) == (Outcome.MADE, "")
+    assert (run.outcome, run.trouble) == (RunOutcome.MADE, "")
     assert (entry.category, entry.insertion, entry.made_by) == (MemoryType.JOURNAL, MemoryInsertion.TRIGGER, "journal")
     assert (entry.name, entry.content) == ("His sister", ENTRY["paragraphs"][0])
     assert "written in the journal" in run.made[-1].title
 
 
-async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(house: House, tmp_path: Path, clock: Clock):
+async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(house: AppServices, tmp_path: Path, clock: Clock):
     await past(house, clock, sessions=1)
     await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
     leave(house, clock)
@@ -78,7 +78,7 @@ async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(hou
     assert await house.away.runs() == []
 
 
-async def test_what_is_not_worth_an_entry_is_not_thought_of_again(house: House, tmp_path: Path, clock: Clock):
+async def test_what_is_not_worth_an_entry_is_not_thought_of_again(house: AppServices, tmp_path: Path, clock: Clock):
     await past(house, clock)
     await ready(house, tmp_path / "model.json", [WANTS_NOT, WANTS, ENTRY])
     leave(house, clock)
@@ -86,12 +86,12 @@ async def test_what_is_not_worth_an_entry_is_not_thought_of_again(house: House, 
         await house.away.look()
         clock.go_on(days=1, hours=1)
 
-    assert [run.outcome for run in await house.away.runs()] == [Outcome.NOTHING]
+    assert [run.outcome for run in await house.away.runs()] == [RunOutcome.NOTHING]
     assert await entries(house) == []
 
 
 async def test_the_next_entry_does_not_take_the_place_of_the_last_though_it_says_nearly_the_same(
-    house: House, tmp_path: Path, clock: Clock
+    house: AppServices, tmp_path: Path, clock: Clock
 ):
     await past(house, clock)
     await ready(house, tmp_path / "model.json", [WANTS, ENTRY, WANTS, OTHER])
@@ -105,7 +105,7 @@ async def test_the_next_entry_does_not_take_the_place_of_the_last_though_it_says
     assert sorted(await entries(house)) == sorted([("His sister", one["paragraphs"][0]) for one in (ENTRY, OTHER)])
 
 
-async def test_an_entry_can_be_taken_back(house: House, tmp_path: Path, clock: Clock):
+async def test_an_entry_can_be_taken_back(house: AppServices, tmp_path: Path, clock: Clock):
     await past(house, clock)
     await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
     leave(house, clock)
@@ -117,7 +117,7 @@ async def test_an_entry_can_be_taken_back(house: House, tmp_path: Path, clock: C
 
 
 def test_no_macro_comes_into_an_entry():
-    entry = Entry.read(json.dumps({"title": "A", "paragraphs": ["I met {{user}} at the old harbour today."]}))
+    entry = JournalEntryAnswer.read(json.dumps({"title": "A", "paragraphs": ["I met {{user}} at the old harbour today."]}))
 
     assert "{{" not in entry.text
 

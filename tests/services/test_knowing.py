@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.facts.merge import Relation
+from lethe_app.brain.facts.merge import FactRelation
 from lethe_app.brain.text.fingerprint import take
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -33,12 +33,12 @@ def said(text: str, session: UUID | None = None, message: UUID | None = None, da
     return ExtractedFact(fact=text, first_seen=moment, last_seen=moment, **{**sources, **more})
 
 
-async def known(house: House) -> dict[str, ExtractedFact]:
+async def known(house: AppServices) -> dict[str, ExtractedFact]:
     """What holds, by its words."""
     return {fact.fact: fact for fact in await house.knowing.all(HER) if not fact.superseded}
 
 
-async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_again(house: House):
+async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_again(house: AppServices):
     first, second = said("Tomas is allergic to peanuts."), said("Tomas is allergic to peanuts.", day=2)
 
     assert await house.knowing.learn(HER, [first]) == 1
@@ -51,14 +51,14 @@ async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_
     assert fact.last_seen == second.last_seen
 
 
-async def test_two_conversations_learnt_from_at_once_give_one_fact(house: House):
+async def test_two_conversations_learnt_from_at_once_give_one_fact(house: AppServices):
     await asyncio.gather(*(house.knowing.learn(HER, [said("Tomas keeps bees.")]) for _conversation in range(5)))
 
     (fact,) = await house.knowing.all(HER)
     assert fact.reference_count == 5
 
 
-async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(house: House):
+async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(house: AppServices):
     house.knowing._recall.use(embed, "words")
     await house.knowing.learn(HER, [said("Tomas owns a small white boat in Porto.")])
 
@@ -68,13 +68,13 @@ async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(house
     assert fact.reference_count == 2
 
 
-async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(house: House):
+async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(house: AppServices):
     house.knowing._recall.use(embed, "words")
     asked: list[tuple[str, str]] = []
 
-    async def judge(old: str, new: str) -> Relation | None:
+    async def judge(old: str, new: str) -> FactRelation | None:
         asked.append((old, new))
-        return Relation.UPDATE if "Leeds" in new else None
+        return FactRelation.UPDATE if "Leeds" in new else None
 
     await house.knowing.learn(HER, [said(f"Tomas lives in York {TAIL}")], judge)
     await house.knowing.learn(HER, [said(f"Tomas lives in Leeds {TAIL}", day=1)], judge)
@@ -85,12 +85,12 @@ async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_word
 
 
 @pytest.fixture
-async def cats(house: House) -> tuple[ExtractedFact, ExtractedFact]:
+async def cats(house: AppServices) -> tuple[ExtractedFact, ExtractedFact]:
     house.knowing._recall.use(embed, "words")
     old, new = said(f"Tomas has 2 cats {TAIL}"), said(f"Tomas has 3 cats {TAIL}", day=1)
 
-    async def judge(_old: str, _new: str) -> Relation:
-        return Relation.UPDATE
+    async def judge(_old: str, _new: str) -> FactRelation:
+        return FactRelation.UPDATE
 
     await house.knowing.learn(HER, [old])
     await house.knowing.learn(HER, [new], judge)
@@ -101,7 +101,7 @@ async def cats(house: House) -> tuple[ExtractedFact, ExtractedFact]:
 
 @pytest.mark.parametrize("instead", [False, True])
 async def test_what_was_superseded_is_kept_and_can_hold_again(
-    house: House, cats: tuple[ExtractedFact, ExtractedFact], instead: bool
+    house: AppServices, cats: tuple[ExtractedFact, ExtractedFact], instead: bool
 ):
     old, new = cats
 
@@ -113,7 +113,7 @@ async def test_what_was_superseded_is_kept_and_can_hold_again(
     assert len(await house.knowing.all(HER)) == 2
 
 
-async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(house: House, tmp_path: Path):
+async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     facts = await known(house)
@@ -129,7 +129,7 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_arch
     assert set(here) == set(there) == set(facts) - {"Tomas is allergic to peanuts."}
 
 
-async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house: House, tmp_path: Path):
+async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     await house.knowing.forget((await known(house))["Tomas is allergic to peanuts."].guid)
@@ -143,7 +143,7 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house
     assert not any("peanut" in fact for fact in await known(house))
 
 
-async def test_what_was_forgotten_may_be_said_again(house: House):
+async def test_what_was_forgotten_may_be_said_again(house: AppServices):
     first = said("Tomas keeps bees.")
     await house.knowing.learn(HER, [first])
     await house.knowing.forget(first.guid)
@@ -153,7 +153,7 @@ async def test_what_was_forgotten_may_be_said_again(house: House):
     assert "Tomas keeps bees." in await known(house)
 
 
-async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(house: House):
+async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(house: AppServices):
     first, second = said("Tomas keeps bees."), said("Tomas keeps bees.", day=5)
     for fact in (first, second):
         await house.knowing.learn(HER, [fact])
@@ -163,7 +163,7 @@ async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(
     assert await known(house) == {}
 
 
-async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(house: House):
+async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(house: AppServices):
     fact = said("Tomas keeps bees.")
     await house.knowing.learn(HER, [fact])
     await house.knowing.forget(fact.guid)
@@ -175,7 +175,7 @@ async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(hou
     assert (found.guid, found.reference_count) == (fact.guid, 2)
 
 
-async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(house: House):
+async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(house: AppServices):
     fact, later = said("Tomas keeps bees."), said("Tomas keeps bees.", day=1)
     await house.knowing.learn(HER, [fact])
     await house.knowing.forget(fact.guid)
@@ -188,7 +188,7 @@ async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(house: Hou
     assert set(found.source_memories) == {*fact.source_memories, *later.source_memories}
 
 
-async def test_the_users_wording_survives_another_reading_of_the_same_talk(house: House, tmp_path: Path):
+async def test_the_users_wording_survives_another_reading_of_the_same_talk(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     old = (await known(house))["Tomas is allergic to peanuts."]
@@ -203,15 +203,15 @@ async def test_the_users_wording_survives_another_reading_of_the_same_talk(house
     assert about == {"Tomas only dislikes peanuts.": MadeBy.USER}
 
 
-async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(house: House):
+async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(house: AppServices):
     house.knowing._recall.use(embed, "words")
     mine = await house.knowing.add(HER, f"Tomas has 2 cats {TAIL}")
     pinned = said(f"Tomas sails a white boat {TAIL}")
     await house.knowing.learn(HER, [pinned])
     await house.knowing.pin(pinned.guid, pinned=True)
 
-    async def judge(_old: str, _new: str) -> Relation:
-        return Relation.UPDATE
+    async def judge(_old: str, _new: str) -> FactRelation:
+        return FactRelation.UPDATE
 
     new = [
         said(f"Tomas has 3 cats {TAIL}", day=40, made_by=MadeBy.MODEL),
@@ -224,7 +224,7 @@ async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_wha
     assert holds[mine.fact].made_by is MadeBy.USER
 
 
-async def test_a_fact_added_twice_by_hand_is_one(house: House):
+async def test_a_fact_added_twice_by_hand_is_one(house: AppServices):
     heard = said("Tomas keeps bees.")
     await house.knowing.learn(HER, [heard])
 
@@ -235,7 +235,7 @@ async def test_a_fact_added_twice_by_hand_is_one(house: House):
     assert added.guid == heard.guid
 
 
-async def test_a_superseded_fact_added_by_hand_holds_again(house: House, cats: tuple[ExtractedFact, ExtractedFact]):
+async def test_a_superseded_fact_added_by_hand_holds_again(house: AppServices, cats: tuple[ExtractedFact, ExtractedFact]):
     old, _new = cats
 
     await house.knowing.add(HER, old.fact)
@@ -243,7 +243,7 @@ async def test_a_superseded_fact_added_by_hand_holds_again(house: House, cats: t
     assert (await known(house))[old.fact].guid == old.guid
 
 
-async def test_editing_a_fact_into_the_words_of_another_leaves_one(house: House):
+async def test_editing_a_fact_into_the_words_of_another_leaves_one(house: AppServices):
     one, other = said("Tomas keeps bees."), said("Tomas keeps wasps.")
     await house.knowing.learn(HER, [one, other])
 
@@ -253,7 +253,7 @@ async def test_editing_a_fact_into_the_words_of_another_leaves_one(house: House)
     assert fact.guid == other.guid
 
 
-async def test_pinning_is_no_confirmation(house: House):
+async def test_pinning_is_no_confirmation(house: AppServices):
     fact = said("Tomas keeps bees.")
     await house.knowing.learn(HER, [fact])
 
@@ -262,16 +262,16 @@ async def test_pinning_is_no_confirmation(house: House):
     assert (pinned.pinned, pinned.last_seen) == (True, fact.last_seen)
 
 
-async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: House):
+async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: AppServices):
     house.knowing._recall.use(embed, "words")
     old = said(f"Tomas has 2 cats {TAIL}")
     await house.knowing.learn(HER, [old])
     asked, answered = asyncio.Event(), asyncio.Event()
 
-    async def judge(_old: str, _new: str) -> Relation:
+    async def judge(_old: str, _new: str) -> FactRelation:
         asked.set()
         await answered.wait()
-        return Relation.SAME
+        return FactRelation.SAME
 
     learning = asyncio.create_task(house.knowing.learn(HER, [said(f"Tomas has 3 cats {TAIL}", day=1)], judge))
     await asyncio.wait_for(asked.wait(), 120)
@@ -282,7 +282,7 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: House
     assert (await known(house))["Tomas has cats, and nobody knows how many."].guid == old.guid
 
 
-async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(house: House):
+async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(house: AppServices):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     before = await house.knowing.all(HER)
@@ -294,7 +294,7 @@ async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from
     assert await house.knowing.all(HER) == before
 
 
-async def test_a_fact_needs_words_and_has_to_be_there(house: House):
+async def test_a_fact_needs_words_and_has_to_be_there(house: AppServices):
     fact = await house.knowing.add(HER, "Tomas keeps bees.")
 
     for attempt in (house.knowing.add(HER, " \n"), house.knowing.edit(fact.guid, "")):
@@ -306,7 +306,7 @@ async def test_a_fact_needs_words_and_has_to_be_there(house: House):
             await gone
 
 
-async def test_newest_first_whatever_the_zone(house: House):
+async def test_newest_first_whatever_the_zone(house: AppServices):
     east, west = (now().astimezone(timezone(timedelta(hours=hours))) for hours in (12, -12))
     older, newer = west - timedelta(minutes=1), east
     for text, moment in (
@@ -331,7 +331,7 @@ STEP = st.tuples(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=3, max_size=14))
-async def test_whatever_is_done_the_ledger_stays_in_order(house: House, steps: list[tuple[str, int]]):
+async def test_whatever_is_done_the_ledger_stays_in_order(house: AppServices, steps: list[tuple[str, int]]):
     persona, history, counts, forgotten = uuid4().hex, [], {}, {}
     knowing = house.knowing
     for kind, number in steps:
@@ -367,7 +367,7 @@ async def test_whatever_is_done_the_ledger_stays_in_order(house: House, steps: l
     assert await knowing.learn(persona, history) == 0
 
 
-async def test_archiving_twice_counts_once_for_every_conversation(house: House):
+async def test_archiving_twice_counts_once_for_every_conversation(house: AppServices):
     sessions = [await hold(house, *NUTS) for _number in range(3)]
     for _time in range(2):
         for session in sessions:
@@ -377,7 +377,7 @@ async def test_archiving_twice_counts_once_for_every_conversation(house: House):
     assert SessionPart.FACTS in await house.archiving.parts(sessions[0].guid)
 
 
-async def test_several_facts_become_one_with_all_their_sources_counts_and_the_earliest_day(house: House):
+async def test_several_facts_become_one_with_all_their_sources_counts_and_the_earliest_day(house: AppServices):
     first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Bees live with Tomas.", day=9)
     await house.knowing.learn(HER, [first, second, third])
 
@@ -392,14 +392,14 @@ async def test_several_facts_become_one_with_all_their_sources_counts_and_the_ea
     assert await house.knowing.learn(HER, [first, second, third]) == 0
 
 
-async def test_the_one_that_says_just_that_keeps_its_identity(house: House):
+async def test_the_one_that_says_just_that_keeps_its_identity(house: AppServices):
     first, second = said("Tomas keeps bees."), said("Tomas has beehives.", day=3)
     await house.knowing.learn(HER, [first, second])
     assert (await house.knowing.merge([first.guid, second.guid], second.fact)).guid == second.guid
 
 
 @pytest.mark.parametrize("words", ["", "Tomas keeps bees."])
-async def test_one_fact_alone_or_without_words_is_not_merged(house: House, words: str):
+async def test_one_fact_alone_or_without_words_is_not_merged(house: AppServices, words: str):
     fact = said("Tomas keeps bees.")
     await house.knowing.learn(HER, [fact])
     with pytest.raises(LetheError):
@@ -407,7 +407,7 @@ async def test_one_fact_alone_or_without_words_is_not_merged(house: House, words
     assert (await known(house))["Tomas keeps bees."].reference_count == 1
 
 
-async def test_what_the_user_changed_can_be_put_back_just_as_it_was(house: House):
+async def test_what_the_user_changed_can_be_put_back_just_as_it_was(house: AppServices):
     first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Tomas reads.", day=4)
     await house.knowing.learn(HER, [first, second, third])
     before = await house.knowing.all(HER)

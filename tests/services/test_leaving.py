@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
-from lethe_app.agents.task import Result, Scene
+from lethe_app.agents.task import Result, TaskContext
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Change, Verdict
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import RecordedChange, ReplyRating
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import MoodReading
@@ -25,24 +25,24 @@ COUNTED_ONLY = "forgettings"
 """How often something was forgotten; says nothing of what."""
 
 
-async def made(scene: Scene) -> Result:
+async def made(scene: TaskContext) -> Result:
     await scene.memorize(MemoryUnit(content="The tide turns at six."))
     await scene.leave_note("The tide has turned.")
     await scene.set_state({"last": "tide"})
     return Result("Looked at the tide.")
 
 
-async def lived(house: House) -> None:
+async def lived(house: AppServices) -> None:
     """Something of everything that is ever kept of her."""
     session = await hold(house, "Shall we sail?", "At six.")
     asked, reply = await house.sessions.page(session.guid, 0, 2)
     await employ(house, Scripted(made))
     house.away.ask(MIRA, "something")
     await house.away.look()
-    await house.feedback.thumb(reply.id, Verdict.BAD)
+    await house.feedback.thumb(reply.id, ReplyRating.BAD)
     await house.feedback.heard(MIRA)
     await house.objecting.make(MIRA, uuid4(), asked)
-    await house.dreams._changes.put(Change(persona_id=MIRA, what="infer"))
+    await house.dreams._changes.put(RecordedChange(persona_id=MIRA, what="infer"))
     await house.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
     await house.mind.wishes.ask(MIRA, "Learn the stars.")
     await house.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
@@ -54,7 +54,7 @@ async def lived(house: House) -> None:
     await house.tooling.bench.put(of_session(session.guid), "page", "A whole page.")
 
 
-async def rows_about(house: House, persona_id: str) -> dict[str, int]:
+async def rows_about(house: AppServices, persona_id: str) -> dict[str, int]:
     """By table, how many rows hold that name anywhere."""
 
     def work(connection) -> dict[str, int]:
@@ -70,7 +70,7 @@ async def rows_about(house: House, persona_id: str) -> dict[str, int]:
     return await house._database.run(work)
 
 
-async def count(house: House, table: str) -> int:
+async def count(house: AppServices, table: str) -> int:
     return await house._database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
@@ -78,7 +78,7 @@ def files_of(folder: Path, persona_id: str) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and persona_id in path.parts]
 
 
-async def test_of_a_persona_deleted_for_good_nothing_is_left(house: House, says: Callable[..., object]):
+async def test_of_a_persona_deleted_for_good_nothing_is_left(house: AppServices, says: Callable[..., object]):
     await says("Indeed.")
     await lived(house)
     before = await rows_about(house, MIRA)
@@ -97,7 +97,7 @@ async def test_of_a_persona_deleted_for_good_nothing_is_left(house: House, says:
     assert [one for one in await house.trash.all() if one.persona_id == MIRA] == []
 
 
-async def test_from_the_trash_all_of_it_comes_back_with_her(house: House, says: Callable[..., object]):
+async def test_from_the_trash_all_of_it_comes_back_with_her(house: AppServices, says: Callable[..., object]):
     await says("Indeed.")
     await lived(house)
     before, files = await rows_about(house, MIRA), files_of(house.paths.home, MIRA)
@@ -114,7 +114,7 @@ async def test_from_the_trash_all_of_it_comes_back_with_her(house: House, says: 
     assert len(await house.mind.notebooks.of(MIRA)) == 1
 
 
-async def test_what_belongs_to_others_stays(house: House, says: Callable[..., object]):
+async def test_what_belongs_to_others_stays(house: AppServices, says: Callable[..., object]):
     await says("Indeed.")
     await lived(house)
     await house.mind.wishes.ask(OTHER, "Learn the stars.")

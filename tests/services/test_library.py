@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError, LetheError, ReadOnly
 
 
-def own(house: House, name: str, content: object, folder: str = "personas") -> Path:
+def own(house: AppServices, name: str, content: object, folder: str = "personas") -> Path:
     path = house.paths.home / folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 
-async def test_characters_and_the_users_own_selves_are_told_apart(house: House):
+async def test_characters_and_the_users_own_selves_are_told_apart(house: AppServices):
     names = [persona.unique_name for persona in await house.library.personas()]
     selves = [persona.unique_name for persona in await house.library.user_personas()]
 
@@ -29,13 +29,13 @@ async def test_characters_and_the_users_own_selves_are_told_apart(house: House):
     assert "tomas" in selves
 
 
-async def test_personas_are_sorted_by_name(house: House):
+async def test_personas_are_sorted_by_name(house: AppServices):
     names = [persona.name.casefold() for persona in await house.library.personas()]
 
     assert names == sorted(names)
 
 
-async def test_the_users_file_wins_and_ours_comes_back_when_it_is_deleted(house: House):
+async def test_the_users_file_wins_and_ours_comes_back_when_it_is_deleted(house: AppServices):
     shipped = await house.library.persona("mira")
     await house.library.save_persona(shipped.model_copy(update={"tagline": "retired"}))
     mine = (await house.library.persona("mira")).tagline
@@ -47,7 +47,7 @@ async def test_the_users_file_wins_and_ours_comes_back_when_it_is_deleted(house:
     assert [persona.unique_name for persona in await house.library.personas()].count("mira") == 1
 
 
-async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(house: House):
+async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(house: AppServices):
     told: list[None] = []
     house.library.changed.add(told.append)
 
@@ -61,14 +61,14 @@ async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(hou
     assert len(told) == 4
 
 
-async def test_two_new_personas_of_one_name_saved_at_once_are_both_kept(house: House):
+async def test_two_new_personas_of_one_name_saved_at_once_are_both_kept(house: AppServices):
     saved = await asyncio.gather(*(house.library.save_persona(Persona(name="Ada", bio=str(number))) for number in range(4)))
 
     assert len({persona.unique_name for persona in saved}) == 4
     assert {(await house.library.persona(persona.unique_name)).bio for persona in saved} == {"0", "1", "2", "3"}
 
 
-async def test_a_deleted_persona_lies_in_the_trash(house: House):
+async def test_a_deleted_persona_lies_in_the_trash(house: AppServices):
     await house.library.delete_persona("mira-test")
 
     (kept,) = (house.paths.trash / "personas").iterdir()
@@ -77,7 +77,7 @@ async def test_a_deleted_persona_lies_in_the_trash(house: House):
         await house.library.persona("mira-test")
 
 
-async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told(house: House):
+async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told(house: AppServices):
     told: list[None] = []
     house.library.changed.add(told.append)
 
@@ -88,7 +88,7 @@ async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told
 
 
 @pytest.mark.parametrize("name", ["../settings", "..", "", "a/b", ".hidden", "C:evil", "nul\0"])
-async def test_no_name_leads_out_of_the_folder(house: House, name: str):
+async def test_no_name_leads_out_of_the_folder(house: AppServices, name: str):
     for attempt in (house.library.persona, house.library.delete_persona, house.library.sampler, house.library.system_preset):
         with pytest.raises(LetheError):
             await attempt(name)
@@ -96,13 +96,13 @@ async def test_no_name_leads_out_of_the_folder(house: House, name: str):
     assert house.paths.settings.exists()
 
 
-async def test_an_edit_by_hand_is_seen_at_once(house: House):
+async def test_an_edit_by_hand_is_seen_at_once(house: AppServices):
     own(house, "mira-test", {"name": "Mira", "tagline": "admiral"})
 
     assert (await house.library.persona("mira-test")).tagline == "admiral"
 
 
-async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_rest_is_there(house: House):
+async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_rest_is_there(house: AppServices):
     clean = await house.library.problems()
     own(house, "wrong", {"name": "Ada", "worlds": "quarr"})
     own(house, "broken", '{"name": ')
@@ -120,7 +120,7 @@ async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_r
     assert "mira-test" in [persona.unique_name for persona in await house.library.personas()]
 
 
-async def test_a_broken_version_of_ours_is_a_problem_and_ours_serves(house: House):
+async def test_a_broken_version_of_ours_is_a_problem_and_ours_serves(house: AppServices):
     own(house, "mira", '{"name": 7}')
 
     served = await house.library.persona("mira")
@@ -130,7 +130,7 @@ async def test_a_broken_version_of_ours_is_a_problem_and_ours_serves(house: Hous
     assert problem.field == "name"
 
 
-async def test_saving_over_a_broken_file_keeps_what_was_broken(house: House):
+async def test_saving_over_a_broken_file_keeps_what_was_broken(house: AppServices):
     path = own(house, "mira", '{"name": 7, "bio": "years of work"}')
 
     await house.library.save_persona(Persona(unique_name="mira", name="Mira"))
@@ -140,7 +140,7 @@ async def test_saving_over_a_broken_file_keeps_what_was_broken(house: House):
     assert json.loads(path.read_text(encoding="utf-8"))["name"] == "Mira"
 
 
-async def test_avatars_are_found_in_both_folders_the_users_first(house: House):
+async def test_avatars_are_found_in_both_folders_the_users_first(house: AppServices):
     mira = await house.library.persona("mira")
     ours = house.library.avatar(mira)
     (house.paths.personas / mira.avatar).write_bytes(b"<svg/>")
@@ -152,11 +152,11 @@ async def test_avatars_are_found_in_both_folders_the_users_first(house: House):
 
 
 @pytest.mark.parametrize("avatar", ["", "gone.png", "../settings.json", "/etc/passwd"])
-def test_a_picture_that_is_not_there_or_elsewhere_is_none(house: House, avatar: str):
+def test_a_picture_that_is_not_there_or_elsewhere_is_none(house: AppServices, avatar: str):
     assert house.library.avatar(Persona(name="Ada", avatar=avatar)) is None
 
 
-async def test_worlds_and_presets_of_the_user_stand_beside_ours(house: House):
+async def test_worlds_and_presets_of_the_user_stand_beside_ours(house: AppServices):
     own(house, "attic", {"name": "The attic", "entries": []}, "worldinfo")
     own(house, "hot", {"name": "Hot", "temperature": 1.5}, "presets/samplers")
     own(house, "brief", {"name": "Brief", "prompt": "You are {{char}}."}, "presets/system")

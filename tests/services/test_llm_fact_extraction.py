@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.facts import ExtractedFact, FactKind
-from lethe_app.prompt.task_prompts import Errands
-from lethe_app.services.extraction.llm_facts import LlmFactExtraction, Noted
-from lethe_app.services.extraction.structured_output import Clerk
+from lethe_app.prompt.task_prompts import TaskPrompts
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction, SupportedFact
+from lethe_app.services.extraction.structured_output import StructuredOutput
 from tests.services.desk import ROOT, Desk, open_desk, talk
 from tests.services.past import stated
 
@@ -26,7 +26,9 @@ async def desk() -> AsyncIterator[Desk]:
         yield desk
 
 
-async def extracted(desk: Desk, lines: list[Said], known: tuple[ExtractedFact, ...] = (), about: str = "Tomas") -> list[Noted]:
+async def extracted(
+    desk: Desk, lines: list[Utterance], known: tuple[ExtractedFact, ...] = (), about: str = "Tomas"
+) -> list[SupportedFact]:
     return await LlmFactExtraction(desk.clerk).facts(lines, [about], known)
 
 
@@ -145,7 +147,7 @@ async def test_only_facts_about_those_asked_for_are_kept(desk: Desk, tmp_path: P
 
 async def test_a_long_conversation_is_read_in_portions_that_fit_a_small_context(desk: Desk, tmp_path: Path):
     lines = talk(*("Tomas: " + "word " * 300 for _ in range(9)))
-    lines = [Said(line.id, line.role, line.name, line.text, line.time + timedelta(days=n)) for n, line in enumerate(lines)]
+    lines = [Utterance(line.id, line.role, line.name, line.text, line.time + timedelta(days=n)) for n, line in enumerate(lines)]
     await desk.load(tmp_path, *[NOTHING] * 9)
 
     assert await extracted(desk, lines) == []
@@ -159,8 +161,8 @@ async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_ser
         'What about Anna?\n\n# Answer\n{"facts": [{"line": 1, "fact": "Anna repairs clocks."}]}',
         encoding="utf-8",
     )
-    errands = Errands(ROOT / "resources" / "prompts", own)
-    clerk = Clerk(desk.client, errands, lambda: desk.model, desk._form, desk.client.count, lambda: False)
+    errands = TaskPrompts(ROOT / "resources" / "prompts", own)
+    clerk = StructuredOutput(desk.client, errands, lambda: desk.model, desk._form, desk.client.count, lambda: False)
     await desk.load(tmp_path, {"facts": [stated(2, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
 
     noted = await LlmFactExtraction(clerk).facts(LINES, ["Tomas"], [])

@@ -8,10 +8,10 @@ import pytest
 
 from lethe_app.app import build
 from lethe_app.brain.lore.compiled import Lore
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import Way
+from lethe_app.domain.recall import RecallWay
 from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import (
     DAY,
@@ -32,13 +32,13 @@ GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_m
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
     await house.preferences.set(recall_without_match=0, global_worlds=["isles"], rag_enabled=False)
     return await house.sessions.new(MIRA)
 
 
-async def ways(house: House, session: ChatSession, *texts: str, title: str = "Grotto") -> list[str | None]:
+async def ways(house: AppServices, session: ChatSession, *texts: str, title: str = "Grotto") -> list[str | None]:
     return [(await say(house, session, text)).ways.get(title) for text in texts]
 
 
@@ -46,18 +46,18 @@ def why(played: Played) -> dict[str, str]:
     return {one.title: one.why for one in played.memory.blocked}
 
 
-async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(house: House, session: ChatSession):
+async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(house: AppServices, session: ChatSession):
     write_world(house, "isles", GROTTO)
     played = await say(house, session, "Into the grotto!")
     one = recalled(played.memory, "Grotto")
-    assert (one.way, one.world) == (Way.KEYWORD, "Isles")
+    assert (one.way, one.world) == (RecallWay.KEYWORD, "Isles")
     assert one.because[0].what == "“grotto” was said in your message"
     prompt = await prompt_of(house, session, played)
     assert prompt.index("The grotto floods at noon.") < prompt.rindex("Into the grotto!")
 
 
 async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(
-    house: House, session: ChatSession, echo_model: Callable[..., object]
+    house: AppServices, session: ChatSession, echo_model: Callable[..., object]
 ):
     write_world(house, "isles", {**GROTTO, "duration": 3, "cooldown": 2}, scan_depth=0)
     assert await ways(house, session, "The grotto!", "Good.") == ["keyword", "active"]
@@ -71,18 +71,18 @@ async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(
         await again.close()
 
 
-async def test_an_entry_that_rests_says_so(house: House, session: ChatSession):
+async def test_an_entry_that_rests_says_so(house: AppServices, session: ChatSession):
     write_world(house, "isles", {**GROTTO, "cooldown": 3}, scan_depth=0)
     await say(house, session, "The grotto!")
     assert why(await say(house, session, "The grotto!")) == {"Grotto": "cooldown"}
 
 
-async def test_an_entry_waits_for_its_number_of_messages(house: House, session: ChatSession):
+async def test_an_entry_waits_for_its_number_of_messages(house: AppServices, session: ChatSession):
     write_world(house, "isles", {**GROTTO, "delay": 4}, scan_depth=0)
     assert await ways(house, session, "The grotto!", "The grotto!") == [None, "keyword"]  # the greeting is the first message
 
 
-async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(house: House, session: ChatSession):
+async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(house: AppServices, session: ChatSession):
     write_world(house, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
     played = [await say(house, session, "The grotto!") for _turn in range(12)]
     assert {"Grotto" in one.ways for one in played} == {True, False}
@@ -90,13 +90,13 @@ async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(house: Ho
     assert anew.memory == played[-1].memory
 
 
-async def test_a_constant_entry_needs_no_word(house: House, session: ChatSession):
+async def test_a_constant_entry_needs_no_word(house: AppServices, session: ChatSession):
     write_world(house, "isles", {"name": "Law", "content": "No fire after dusk.", "sticky": True})
     assert (await say(house, session, "Good.")).ways == {"Law": "constant"}
 
 
 async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late_in_their_order(
-    house: House, session: ChatSession
+    house: AppServices, session: ChatSession
 ):
     write_world(
         house,
@@ -116,7 +116,9 @@ async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late
     assert recalled(played.memory, "Voice").role is Role.USER
 
 
-async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_take_part(house: House, session: ChatSession):
+async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_take_part(
+    house: AppServices, session: ChatSession
+):
     for name in ("isles", "hers", "mine", "here", "elsewhere"):
         write_world(house, name, {**GROTTO, "name": name})
     await change_persona(house, worlds=["hers", "missing"])
@@ -127,7 +129,7 @@ async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_tak
     assert set((await say(house, other, "The grotto!")).ways) == {"isles", "hers", "mine"}
 
 
-async def test_an_edited_added_or_deleted_file_counts_at_once(house: House, session: ChatSession):
+async def test_an_edited_added_or_deleted_file_counts_at_once(house: AppServices, session: ChatSession):
     write_world(house, "isles", GROTTO)
     assert await ways(house, session, "The grotto!") == ["keyword"]
     write_world(house, "isles", {**GROTTO, "content": "The grotto is dry now, and has been."})
@@ -137,7 +139,7 @@ async def test_an_edited_added_or_deleted_file_counts_at_once(house: House, sess
     assert await ways(house, session, "The grotto!") == [None]
 
 
-async def test_a_broken_world_keeps_nobody_from_answering(house: House, session: ChatSession):
+async def test_a_broken_world_keeps_nobody_from_answering(house: AppServices, session: ChatSession):
     write_world(house, "isles", GROTTO)
     (house.paths.worlds / "isles.json").write_text('{"name": "Isles", "entries": [{"duration"', encoding="utf-8")
     played = await say(house, session, "The grotto!")
@@ -145,7 +147,7 @@ async def test_a_broken_world_keeps_nobody_from_answering(house: House, session:
     assert played.memory.recalled == []
 
 
-async def test_a_hostile_expression_keeps_nobody_from_answering(house: House, session: ChatSession):
+async def test_a_hostile_expression_keeps_nobody_from_answering(house: AppServices, session: ChatSession):
     evil = {"name": "Evil", "content": "x", "keywords_main": ["/(a|aa)+$/", "/(?:x{9999}){9999}/", "/(/"]}
     write_world(house, "isles", evil, GROTTO)
     played = await say(house, session, "The grotto! " + "a" * 3000 + "b")
@@ -153,7 +155,7 @@ async def test_a_hostile_expression_keeps_nobody_from_answering(house: House, se
 
 
 async def test_a_large_world_is_made_ready_once_for_many_turns(
-    house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ):
     made: list[int] = []
     real = Lore.__init__
@@ -174,7 +176,7 @@ async def test_a_large_world_is_made_ready_once_for_many_turns(
     assert (await house.library.worlds())["isles"] is worlds["isles"]
 
 
-async def test_words_are_looked_for_as_deep_as_a_world_says(house: House, session: ChatSession):
+async def test_words_are_looked_for_as_deep_as_a_world_says(house: AppServices, session: ChatSession):
     write_world(house, "isles", {**GROTTO, "scan_depth": 30})
     await spoke(house, session, "The grotto!", before_now(days=1))
     for number in range(28):
@@ -186,7 +188,7 @@ WINCH = "The cormorant nests beneath the broken winch."
 ASKED = "Where does the cormorant nest, near the broken winch?"
 
 
-async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(house: House, session: ChatSession):
+async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(house: AppServices, session: ChatSession):
     await house.preferences.set(rag_enabled=True)
     write_world(house, "isles", {"name": "Open", "content": WINCH, "duration": 2})
     await house.indexing.sync_worlds()
@@ -208,7 +210,7 @@ async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(hous
     ids="-".join,
 )
 async def test_what_the_rules_of_its_world_keep_back_is_not_found_by_what_it_says(
-    house: House, session: ChatSession, rule: dict[str, object]
+    house: AppServices, session: ChatSession, rule: dict[str, object]
 ):
     await house.preferences.set(rag_enabled=True)
     write_world(house, "isles", {"name": "Shut", "content": WINCH, **rule})
@@ -216,7 +218,7 @@ async def test_what_the_rules_of_its_world_keep_back_is_not_found_by_what_it_say
     assert (await say(house, session, ASKED)).ways == {}
 
 
-async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(house: House, session: ChatSession):
+async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(house: AppServices, session: ChatSession):
     await house.preferences.set(rag_enabled=True)
     write_world(house, "isles", {"name": "Rests", "content": WINCH, "keywords_main": ["zephyr"], "cooldown": 5}, scan_depth=0)
     await house.indexing.sync_worlds()
@@ -224,14 +226,14 @@ async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(house: Ho
     assert (await say(house, session, ASKED)).ways == {}
 
 
-async def test_keywords_may_hold_macros(house: House, session: ChatSession):
+async def test_keywords_may_hold_macros(house: AppServices, session: ChatSession):
     write_world(house, "isles", {**GROTTO, "keywords_main": ["{{user}}'s grotto"], "content": "{{char}} knows it."})
     played = await say(house, session, "Where is Tomas's grotto?")
     assert played.ways == {"Grotto": "keyword"}
     assert "Mira knows it." in await prompt_of(house, session, played)
 
 
-async def test_a_memory_and_an_entry_come_side_by_side(house: House, session: ChatSession):
+async def test_a_memory_and_an_entry_come_side_by_side(house: AppServices, session: ChatSession):
     write_world(house, "isles", GROTTO)
     await keep(house, keywords_main=["grotto"])
     assert (await say(house, session, "The grotto!")).ways == {"Grotto": "keyword", "The lamp": "keyword"}

@@ -7,21 +7,21 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, back_in_time, before_now, change_persona, keep, log, prompt_of, say, spoke, write_world
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     """A new conversation in which nothing comes to mind by itself."""
     await says(*["“Aye.”"] * 20)
     await house.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
     return await house.sessions.new(MIRA)
 
 
-async def test_a_memory_stands_where_a_part_of_its_title_is_named(house: House, session: ChatSession):
+async def test_a_memory_stands_where_a_part_of_its_title_is_named(house: AppServices, session: ChatSession):
     await keep(house, "It is dark since May.", name="The lamp of Velm")
     await change_persona(house, bio="{{char}} knows this: {{memory:lamp}}")
 
@@ -30,7 +30,9 @@ async def test_a_memory_stands_where_a_part_of_its_title_is_named(house: House, 
     assert "Mira knows this: It is dark since May." in prompt
 
 
-async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_same_way(house: House, session: ChatSession):
+async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_same_way(
+    house: AppServices, session: ChatSession
+):
     fields = {"name": "The storm", "content": "The mast broke.", "archived": True}
     await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     write_world(house, "isles", {"name": "Harbour law", "content": "No whistling.", "category": "world_info"})
@@ -41,7 +43,7 @@ async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_
     assert "The mast broke. No whistling. {{memory:nothing}}" in prompt
 
 
-async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_prompt(house: House, session: ChatSession):
+async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_prompt(house: AppServices, session: ChatSession):
     await keep(house, "It is dark.", name="The lamp", added=before_now(days=2))
     await change_persona(house, bio="{{memory:lamp}}")
     before = await prompt_of(house, session, await say(house, session, "Good evening."))
@@ -52,7 +54,7 @@ async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_p
     assert "It is dark." in await prompt_of(house, session, await say(house, session, "Good night."))
 
 
-async def test_the_silence_in_a_memory_is_that_before_the_message_which_is_answered(house: House, session: ChatSession):
+async def test_the_silence_in_a_memory_is_that_before_the_message_which_is_answered(house: AppServices, session: ChatSession):
     await keep(house, "Silent for {{idle_duration}}.", keywords_main=["there"])
     await say(house, session, "Good evening.")
     await back_in_time(house, session, timedelta(hours=3))
@@ -62,7 +64,7 @@ async def test_the_silence_in_a_memory_is_that_before_the_message_which_is_answe
     assert "Silent for 3 hours." in await prompt_of(house, session, played)
 
 
-async def test_the_silence_reaches_back_into_earlier_conversations(house: House, session: ChatSession):
+async def test_the_silence_reaches_back_into_earlier_conversations(house: AppServices, session: ChatSession):
     await say(house, session, "Good evening.")
     await back_in_time(house, session, timedelta(days=2))
     later = await house.sessions.new(MIRA)
@@ -74,7 +76,7 @@ async def test_the_silence_reaches_back_into_earlier_conversations(house: House,
     assert "Silent for 2 days." in await prompt_of(house, later, second)  # the system prompt stays as it began
 
 
-async def test_what_the_user_writes_is_filled_in_when_it_is_said(house: House, session: ChatSession):
+async def test_what_the_user_writes_is_filled_in_when_it_is_said(house: AppServices, session: ChatSession):
     await keep(house, "It is dark since May.", name="The lamp")
     await spoke(house, session, "Good evening.", before_now(hours=5))
 

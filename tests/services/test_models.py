@@ -12,14 +12,14 @@ import psutil
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelUnreadable
 from lethe_app.paths import Paths
 from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Ready
 
 
 @pytest.fixture
-def told(house: House) -> list[ModelState]:
+def told(house: AppServices) -> list[ModelState]:
     """Every state in the order in which it was told."""
     states: list[ModelState] = []
     house.models.changed.add(states.append)
@@ -39,7 +39,7 @@ def script(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-async def earnest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+async def earnest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
     """A house with the real engine."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     house = await build(Paths.standard(tmp_path / "earnest"))
@@ -53,7 +53,7 @@ def kinds(states: list[ModelState]) -> list[str]:
     return [name for place, name in enumerate(names) if place == 0 or names[place - 1] != name]
 
 
-async def until_it_is_loading(house: House) -> None:
+async def until_it_is_loading(house: AppServices) -> None:
     begun = asyncio.Event()
     forget = house.models.changed.add(lambda state: begun.set())
     await begun.wait()
@@ -61,13 +61,13 @@ async def until_it_is_loading(house: House) -> None:
     assert isinstance(house.models.state, Loading)
 
 
-def name_of(house: House) -> str:
+def name_of(house: AppServices) -> str:
     state = house.models.state
     return state.model.file.name if isinstance(state, Ready) else type(state).__name__
 
 
 async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
-    house: House, told: list[ModelState], script: Callable[..., Path]
+    house: AppServices, told: list[ModelState], script: Callable[..., Path]
 ):
     before = house.models.state
     await house.models.load(script("one"))
@@ -81,7 +81,7 @@ async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
     assert house.models.state == NoModel()
 
 
-async def test_loading_tells_the_name_and_how_far_it_is(earnest: House, starter_model: Path):
+async def test_loading_tells_the_name_and_how_far_it_is(earnest: AppServices, starter_model: Path):
     told: list[ModelState] = []
     earnest.models.changed.add(told.append)
 
@@ -96,7 +96,7 @@ async def test_loading_tells_the_name_and_how_far_it_is(earnest: House, starter_
     assert told[-1].model.file.name == loading[0].name
 
 
-async def test_the_choice_is_remembered_once_the_model_answers(house: House, script: Callable[..., Path]):
+async def test_the_choice_is_remembered_once_the_model_answers(house: AppServices, script: Callable[..., Path]):
     one, two = script("one"), script("two", colour="red")
     await house.models.load(one)
 
@@ -106,7 +106,7 @@ async def test_the_choice_is_remembered_once_the_model_answers(house: House, scr
     assert house.preferences.current.model_path == str(one)
 
 
-async def test_without_a_name_the_model_chosen_before_is_loaded(house: House, script: Callable[..., Path]):
+async def test_without_a_name_the_model_chosen_before_is_loaded(house: AppServices, script: Callable[..., Path]):
     await house.models.load(script("one"))
     await house.models.unload()
 
@@ -115,7 +115,7 @@ async def test_without_a_name_the_model_chosen_before_is_loaded(house: House, sc
     assert name_of(house) == "one"
 
 
-async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: House, tmp_path: Path, starter_model: Path):
+async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: AppServices, tmp_path: Path, starter_model: Path):
     await earnest.preferences.set(model_path=str(tmp_path / "gone.gguf"))
 
     await earnest.models.load()
@@ -125,7 +125,7 @@ async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: House, 
     assert earnest.preferences.current.model_path == str(tmp_path / "gone.gguf")
 
 
-async def test_without_any_model_the_error_says_what_to_do(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_without_any_model_the_error_says_what_to_do(house: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
     with pytest.raises(ModelMissing) as missing:
@@ -137,7 +137,7 @@ async def test_without_any_model_the_error_says_what_to_do(house: House, monkeyp
 
 
 async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_answers(
-    earnest: House, tmp_path: Path, starter_model: Path
+    earnest: AppServices, tmp_path: Path, starter_model: Path
 ):
     await earnest.models.load(starter_model)
     told: list[ModelState] = []
@@ -153,7 +153,9 @@ async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_ans
     assert earnest.preferences.current.model_path == str(starter_model)
 
 
-async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(house: House, script: Callable[..., Path]):
+async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(
+    house: AppServices, script: Callable[..., Path]
+):
     with pytest.raises(ModelUnreadable):
         await house.models.load(script("bad", colour="red"))
     told: list[ModelState] = []
@@ -165,14 +167,16 @@ async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(
     assert told == []
 
 
-async def test_a_failed_load_leaves_no_process(house: House, script: Callable[..., Path]):
+async def test_a_failed_load_leaves_no_process(house: AppServices, script: Callable[..., Path]):
     with pytest.raises(ModelUnreadable):
         await house.models.load(script("bad", colour="red"))
 
     assert not house._client.is_running
 
 
-async def test_two_loads_at_once_come_one_after_the_other(house: House, told: list[ModelState], script: Callable[..., Path]):
+async def test_two_loads_at_once_come_one_after_the_other(
+    house: AppServices, told: list[ModelState], script: Callable[..., Path]
+):
     await asyncio.gather(house.models.load(script("one")), house.models.load(script("two")))
 
     assert kinds(told) == ["Loading", "Ready", "Loading", "Ready"]
@@ -183,7 +187,7 @@ async def test_two_loads_at_once_come_one_after_the_other(house: House, told: li
 
 
 async def test_whoever_needs_the_model_waits_while_it_is_loading(
-    house: House, told: list[ModelState], script: Callable[..., Path]
+    house: AppServices, told: list[ModelState], script: Callable[..., Path]
 ):
     loading = asyncio.ensure_future(house.models.load(script("one")))
     await until_it_is_loading(house)
@@ -195,7 +199,7 @@ async def test_whoever_needs_the_model_waits_while_it_is_loading(
     assert kinds(told) == ["Loading", "Ready"]
 
 
-async def test_unloading_while_loading_ends_with_no_model(house: House, script: Callable[..., Path]):
+async def test_unloading_while_loading_ends_with_no_model(house: AppServices, script: Callable[..., Path]):
     loading = asyncio.ensure_future(house.models.load(script("one")))
     await until_it_is_loading(house)
 
@@ -206,7 +210,7 @@ async def test_unloading_while_loading_ends_with_no_model(house: House, script: 
     assert not house._client.is_running
 
 
-async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(house: House, script: Callable[..., Path]):
+async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(house: AppServices, script: Callable[..., Path]):
     loading = asyncio.ensure_future(house.models.load(script("one")))
     await until_it_is_loading(house)
     loading.cancel()
@@ -216,7 +220,9 @@ async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(house: 
     assert not isinstance(house.models.state, Loading)
 
 
-async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_told(house: House, script: Callable[..., Path]):
+async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_told(
+    house: AppServices, script: Callable[..., Path]
+):
     loading = asyncio.ensure_future(house.models.load(script("one")))
     await until_it_is_loading(house)
 
@@ -230,7 +236,7 @@ async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_t
     assert name_of(house) == "two"
 
 
-async def test_who_asks_for_an_unloaded_model_gets_it_back(house: House, script: Callable[..., Path]):
+async def test_who_asks_for_an_unloaded_model_gets_it_back(house: AppServices, script: Callable[..., Path]):
     await house.models.load(script("one"))
     await house.models.unload()
 
@@ -240,7 +246,7 @@ async def test_who_asks_for_an_unloaded_model_gets_it_back(house: House, script:
     assert isinstance(house.models.state, Ready)
 
 
-async def test_unloading_twice_does_no_harm(house: House, script: Callable[..., Path]):
+async def test_unloading_twice_does_no_harm(house: AppServices, script: Callable[..., Path]):
     await house.models.load(script("one"))
     await house.models.unload()
     await house.models.unload()
@@ -248,7 +254,7 @@ async def test_unloading_twice_does_no_harm(house: House, script: Callable[..., 
     assert house.models.state == NoModel()
 
 
-async def test_a_restart_takes_the_new_settings_with_the_same_model(house: House, script: Callable[..., Path]):
+async def test_a_restart_takes_the_new_settings_with_the_same_model(house: AppServices, script: Callable[..., Path]):
     await house.models.load(script("one"))
     await house.preferences.set(context=2048)
 
@@ -258,7 +264,9 @@ async def test_a_restart_takes_the_new_settings_with_the_same_model(house: House
     assert (house.models.state.model.file.name, house.models.state.model.context) == ("one", 2048)
 
 
-async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_needed(house: House, script: Callable[..., Path]):
+async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_needed(
+    house: AppServices, script: Callable[..., Path]
+):
     await house.models.load(script("one"))
     heard = asyncio.Event()
     house.models.changed.add(lambda state: heard.set())
@@ -274,7 +282,7 @@ async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_need
     assert model.file.name == "one"
 
 
-async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(house: House, script: Callable[..., Path]):
+async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(house: AppServices, script: Callable[..., Path]):
     await house.models.load(script("one"))
     heard = asyncio.Event()
     forget = house.models.changed.add(lambda state: heard.set())
@@ -288,7 +296,7 @@ async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(house: Hous
     assert name_of(house) == "one"
 
 
-async def test_the_users_own_models_come_first_and_the_starter_last(earnest: House, tmp_path: Path, starter_model: Path):
+async def test_the_users_own_models_come_first_and_the_starter_last(earnest: AppServices, tmp_path: Path, starter_model: Path):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (earnest.paths.models).mkdir(parents=True)
@@ -303,7 +311,7 @@ async def test_the_users_own_models_come_first_and_the_starter_last(earnest: Hou
     assert [model.source for model in found] == ["Your models", "Starter model"]
 
 
-async def test_settings_become_the_options_of_the_next_load(house: House, script: Callable[..., Path]):
+async def test_settings_become_the_options_of_the_next_load(house: AppServices, script: Callable[..., Path]):
     await house.preferences.set(context=4096, threads=3, batch=64, kv_type="q8_0", flash_attention=True, mmap=False)
 
     await house.models.load(script("one"))

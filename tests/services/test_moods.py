@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.clock import now, told_by
-from lethe_app.domain.mood import Cause, MoodReading
+from lethe_app.domain.mood import MoodCause, MoodReading
 from lethe_app.services.mood import MOST_SAMPLES
 from tests.services.past import answers, hold, trusted
 from tests.services.stage import MIRA, Played, back_in_time, change_persona, heard, log, prompt_of, say, until
@@ -21,32 +21,32 @@ LOWER, SAME, HIGHER = {"change": "lower"}, {"change": "same"}, {"change": "much 
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
     await house.preferences.set(recall_without_match=0, rotation_minutes=0)
     await change_persona(house, mood=True)
     return await house.sessions.new(MIRA)
 
 
-async def cheer(house: House) -> float:
+async def cheer(house: AppServices) -> float:
     return (await house.mind.moods.mood(MIRA)).feelings["cheer"].value
 
 
-async def praised(house: House, session: ChatSession, times: int) -> list[Played]:
+async def praised(house: AppServices, session: ChatSession, times: int) -> list[Played]:
     return [await say(house, session, "Well done, I love it.") for _time in range(times)]
 
 
-async def test_praise_cheers_her_and_the_prompt_says_so_once(house: House, session: ChatSession):
+async def test_praise_cheers_her_and_the_prompt_says_so_once(house: AppServices, session: ChatSession):
     turns = await praised(house, session, 4)
 
     told = [played.memory.mood for played in turns]
     assert told == ["Mira feels rested.", "", "Mira feels happy now.", ""]
     assert "Mira feels happy now." in await prompt_of(house, session, turns[2])
     assert "happy" not in await prompt_of(house, session, turns[3])
-    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == Cause.PRAISE
+    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
 
 
-async def test_what_is_told_of_her_mood_costs_no_stable_part_of_the_prompt(house: House, session: ChatSession):
+async def test_what_is_told_of_her_mood_costs_no_stable_part_of_the_prompt(house: AppServices, session: ChatSession):
     turns = await praised(house, session, 3)
     prompt, later = await prompt_of(house, session, turns[2]), await prompt_of(house, session, await say(house, session, "Hm."))
 
@@ -54,7 +54,7 @@ async def test_what_is_told_of_her_mood_costs_no_stable_part_of_the_prompt(house
     assert later.startswith(prompt[: prompt.rindex("“Aye.”", 0, told)])
 
 
-async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(house: House, session: ChatSession):
+async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(house: AppServices, session: ChatSession):
     turns = await praised(house, session, 3)
     before = await cheer(house)
 
@@ -64,7 +64,7 @@ async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(house: Ho
     assert await cheer(house) == pytest.approx(before, abs=1e-4)
 
 
-async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time(house: House, session: ChatSession):
+async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time(house: AppServices, session: ChatSession):
     turns = await praised(house, session, 2)
     before = await cheer(house)
     await house.chat.edit(turns[1].asked.id, "You did great, thank you, well done.")
@@ -76,7 +76,7 @@ async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time
 
 
 @pytest.mark.parametrize("switch", ["master", "persona", "guidance"])
-async def test_who_has_no_moods_is_never_moved(house: House, session: ChatSession, switch: str):
+async def test_who_has_no_moods_is_never_moved(house: AppServices, session: ChatSession, switch: str):
     if switch == "master":
         await house.preferences.set(mood_handling=False)
     else:
@@ -89,7 +89,7 @@ async def test_who_has_no_moods_is_never_moved(house: House, session: ChatSessio
     assert await cheer(house) == pytest.approx(before, abs=1e-4)
 
 
-async def test_a_steady_mood_is_told_and_never_moves(house: House, session: ChatSession):
+async def test_a_steady_mood_is_told_and_never_moves(house: AppServices, session: ChatSession):
     await house.preferences.set(static_mood=True)
     before = (await house.mind.moods.mood(MIRA)).values
 
@@ -99,7 +99,9 @@ async def test_a_steady_mood_is_told_and_never_moves(house: House, session: Chat
     assert [played.memory.mood for played in turns] == ["Mira feels rested.", "", "", ""]
 
 
-async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say_it_twice(house: House, session: ChatSession):
+async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say_it_twice(
+    house: AppServices, session: ChatSession
+):
     await change_persona(house, sense_of_time=True)
     await house.mind.moods.put(MIRA, "cheer", 0.95)
     await say(house, session, "Hello.")
@@ -112,21 +114,21 @@ async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say
     assert played.memory.mood == ""
 
 
-async def test_the_user_can_put_a_mood_by_hand_and_back(house: House):
+async def test_the_user_can_put_a_mood_by_hand_and_back(house: AppServices):
     before = (await house.mind.moods.mood(MIRA)).feelings["cheer"]
     heard_of: list[str] = []
     house.mind.moods.changed.add(heard_of.append)
 
     old = await house.mind.moods.put(MIRA, "cheer", 0.95)
     assert await cheer(house) == pytest.approx(0.95, abs=0.001)
-    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == Cause.HAND
+    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.HAND
     await house.mind.moods.put_back(MIRA, "cheer", old)
 
     assert await cheer(house) == pytest.approx(before.value, abs=0.001)
     assert heard_of == [MIRA, MIRA]
 
 
-async def test_history_has_a_sample_for_every_day_and_is_bounded(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_history_has_a_sample_for_every_day_and_is_bounded(house: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.services.mood.MOST_SAMPLES", 3)
     assert MOST_SAMPLES == 400
     clock = [now()]
@@ -140,7 +142,7 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(house: House, m
     assert [one.at for one in history] == sorted(one.at for one in history)
 
 
-async def test_what_lies_there_in_another_form_counts_as_nothing(house: House, session: ChatSession):
+async def test_what_lies_there_in_another_form_counts_as_nothing(house: AppServices, session: ChatSession):
     for scope in ("moods", "mood history", "mood readings"):
         await house.mind.moods._house.set(scope, MIRA, {"feelings": 7})
 
@@ -152,7 +154,7 @@ async def test_what_lies_there_in_another_form_counts_as_nothing(house: House, s
 # After a conversation
 
 
-async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(house: House, tmp_path: Path):
+async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(house: AppServices, tmp_path: Path):
     await change_persona(house, mood=True)
     talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(house, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
@@ -173,7 +175,7 @@ async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(house: H
     assert reading.steps == {"energy": -0.1, "cheer": 0.2, "curiosity": 0.0}
 
 
-async def test_a_conversation_that_was_archived_is_read_by_itself(house: House, tmp_path: Path):
+async def test_a_conversation_that_was_archived_is_read_by_itself(house: AppServices, tmp_path: Path):
     await change_persona(house, mood=True)
     talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(house, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
@@ -185,7 +187,7 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(house: House, 
     await until(lambda: house.mind.moods.readings(MIRA))
 
 
-async def test_a_model_that_may_not_write_is_not_asked(house: House, says: Callable[..., object]):
+async def test_a_model_that_may_not_write_is_not_asked(house: AppServices, says: Callable[..., object]):
     await change_persona(house, mood=True)
     await says("“Aye.”")
     talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
@@ -198,7 +200,7 @@ async def test_a_model_that_may_not_write_is_not_asked(house: House, says: Calla
     assert await house.mind.reader._waiting() == [talk.guid]
 
 
-async def test_an_old_or_an_open_conversation_leaves_no_trace(house: House, tmp_path: Path):
+async def test_an_old_or_an_open_conversation_leaves_no_trace(house: AppServices, tmp_path: Path):
     await change_persona(house, mood=True)
     await trusted(house, tmp_path / "script.json", answers=[LOWER] * 6)
     old = await hold(house, "I am leaving.", "Oh.", "For good.", "I see.", at=now() - timedelta(days=9))
@@ -211,7 +213,7 @@ async def test_an_old_or_an_open_conversation_leaves_no_trace(house: House, tmp_
     assert await house.mind.moods.readings(MIRA) == []
 
 
-async def test_a_steady_mood_is_not_read(house: House):
+async def test_a_steady_mood_is_not_read(house: AppServices):
     await house.preferences.set(static_mood=True)
     talk = await hold(house, "Hello.", "Hello.")
     reading = MoodReading(session=talk.guid, at=datetime.now().astimezone(), model="good", steps={"cheer": 0.2})
@@ -222,7 +224,7 @@ async def test_a_steady_mood_is_not_read(house: House):
     assert await log(house, talk)
 
 
-async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(house: House, session: ChatSession):
+async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(house: AppServices, session: ChatSession):
     moods, mira = house.mind.moods, await house.library.persona(MIRA)
     before = await moods.in_words(mira, session.guid)
     turns = await praised(house, session, 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
@@ -27,7 +27,7 @@ RICE = (
 )
 
 
-async def over(house: House, *lines: str) -> ChatSession:
+async def over(house: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(house, *lines)
     assert await house.archiving.begin(session.guid)
@@ -39,16 +39,16 @@ def today() -> str:
     return now().date().isoformat()
 
 
-async def titles(house: House) -> list[str]:
+async def titles(house: AppServices) -> list[str]:
     return [kept.notebook.title for kept in await house.mind.notebooks.of(MIRA)]
 
 
-async def lines_of(house: House, name: str) -> list[str]:
+async def lines_of(house: AppServices, name: str) -> list[str]:
     kept = {kept.name: kept.notebook for kept in await house.mind.notebooks.of(MIRA)}
     return [line.text for line in kept[name].lines]
 
 
-async def cooking(house: House) -> str:
+async def cooking(house: AppServices) -> str:
     """A notebook that is there already."""
     said = ["Tomas prefers bomba rice for paella.", "Broth is always homemade.", "Tomas is allergic to tree nuts."]
     day = now().date()
@@ -59,7 +59,7 @@ def noted(played: Played) -> list[Recollection]:
     return [one for one in played.memory.recalled if one.world == "notebook"]
 
 
-async def test_three_conclusions_without_a_notebook_make_a_new_one(house: House):
+async def test_three_conclusions_without_a_notebook_make_a_new_one(house: AppServices):
     await over(house, *NUTS)
 
     assert await house.mind.notekeeping.of(MIRA) == 1
@@ -73,7 +73,7 @@ async def test_three_conclusions_without_a_notebook_make_a_new_one(house: House)
     assert all(f"({today()})" in row for row in text.splitlines()[2:])
 
 
-async def test_a_conversation_is_read_once(house: House):
+async def test_a_conversation_is_read_once(house: AppServices):
     await over(house, *NUTS)
     await house.mind.notekeeping.of(MIRA)
     before = {name: await lines_of(house, name) for name in [kept.name for kept in await house.mind.notebooks.of(MIRA)]}
@@ -82,7 +82,7 @@ async def test_a_conversation_is_read_once(house: House):
     assert {name: await lines_of(house, name) for name in before} == before
 
 
-async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(house: House):
+async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(house: AppServices):
     await over(house, "I am allergic to peanuts.", "Noted.", "Good night then.", "Good night.")
 
     await house.mind.notekeeping.of(MIRA)
@@ -91,7 +91,7 @@ async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(house: Ho
     assert len(await house.knowing.all(MIRA)) == 1
 
 
-async def test_a_conversation_about_two_things_fills_two_notebooks(house: House):
+async def test_a_conversation_about_two_things_fills_two_notebooks(house: AppServices):
     name = await cooking(house)
     kin = ("My sister is called Ines.", "Nice.", "My brother Otto lives in Porto.", "Oh.", "My aunt is a nurse.", "I see.")
     await over(house, *RICE, *kin)
@@ -102,7 +102,7 @@ async def test_a_conversation_about_two_things_fills_two_notebooks(house: House)
     assert not [line for line in await lines_of(house, name) if "Otto" in line or "aunt" in line]
 
 
-async def test_what_belongs_to_a_notebook_is_added_to_it(house: House):
+async def test_what_belongs_to_a_notebook_is_added_to_it(house: AppServices):
     name = await cooking(house)
     await over(house, *RICE)
 
@@ -114,7 +114,7 @@ async def test_what_belongs_to_a_notebook_is_added_to_it(house: House):
     assert any("saffron" in line for line in lines[3:])
 
 
-async def test_nothing_is_written_where_the_user_wants_no_notebooks(house: House):
+async def test_nothing_is_written_where_the_user_wants_no_notebooks(house: AppServices):
     await house.preferences.set(notebooks=False)
     await over(house, *NUTS)
 
@@ -123,7 +123,9 @@ async def test_nothing_is_written_where_the_user_wants_no_notebooks(house: House
     assert await titles(house) == []
 
 
-async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_was_agreed_counts(house: House, tmp_path: Path):
+async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_was_agreed_counts(
+    house: AppServices, tmp_path: Path
+):
     session = await over(
         house,
         "The dough wants a night in the cellar.",
@@ -151,7 +153,7 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
     assert {str(found[place]["conclusion"]) for place in (0, 2, 3)} <= kept
 
 
-async def test_a_fact_that_was_forgotten_is_struck_out(house: House):
+async def test_a_fact_that_was_forgotten_is_struck_out(house: AppServices):
     await over(house, *NUTS)
     await house.mind.notekeeping.of(MIRA)
     fact = next(fact for fact in await house.knowing.all(MIRA) if "peanuts" in fact.fact)
@@ -167,7 +169,7 @@ async def test_a_fact_that_was_forgotten_is_struck_out(house: House):
 # The user's own hand
 
 
-async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(house: House):
+async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(house: AppServices):
     name = await cooking(house)
     path = house.paths.notebooks / MIRA / f"{name}.md"
     path.write_text(path.read_text(encoding="utf-8") + "\nMy own words, in no line.\n- By hand\n", encoding="utf-8")
@@ -179,7 +181,7 @@ async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(h
     assert (await lines_of(house, name))[-2:] == ["By hand", "And by itself."]
 
 
-async def test_what_came_while_the_user_was_typing_is_kept_beside_it(house: House):
+async def test_what_came_while_the_user_was_typing_is_kept_beside_it(house: AppServices):
     name = await cooking(house)
     base = await house.mind.notebooks.text(MIRA, name)
     await house.mind.notebooks.add(MIRA, name, [Conclusion("Meanwhile.", now().date())])
@@ -190,7 +192,9 @@ async def test_what_came_while_the_user_was_typing_is_kept_beside_it(house: Hous
     assert "- Meanwhile." in after
 
 
-async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(house: House, says: Callable[..., object]):
+async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
+    house: AppServices, says: Callable[..., object]
+):
     name = await cooking(house)
     path = house.paths.notebooks / MIRA / f"{name}.md"
     path.write_bytes(b"\xff\xfe")
@@ -205,7 +209,7 @@ async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
     assert path.read_bytes() == b"\xff\xfe"
 
 
-async def test_a_notebook_is_renamed_merged_and_comes_back_from_the_trash(house: House):
+async def test_a_notebook_is_renamed_merged_and_comes_back_from_the_trash(house: AppServices):
     notebooks = house.mind.notebooks
     name = await notebooks.rename(MIRA, await cooking(house), "In the kitchen")
     assert (name, await titles(house)) == ("in-the-kitchen", ["In the kitchen"])
@@ -226,14 +230,14 @@ async def test_a_notebook_is_renamed_merged_and_comes_back_from_the_trash(house:
 # Parting
 
 
-async def long_one(house: House, count: int) -> str:
+async def long_one(house: AppServices, count: int) -> str:
     rice = [f"The paella number {number} wants rice." for number in range(count // 2)]
     bread = [f"The sourdough bread number {number} wants rye." for number in range(count // 2)]
     said = [Conclusion(text, now().date()) for pair in zip(rice, bread, strict=True) for text in pair]
     return await house.mind.notebooks.create(MIRA, "Cooking", said)
 
 
-async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once(house: House):
+async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once(house: AppServices):
     await house.preferences.set(notebook_lines=10)
     name = await long_one(house, 12)
     before = await lines_of(house, name)
@@ -247,7 +251,7 @@ async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once
     assert not (house.paths.notebooks / MIRA / f"{name}.md").exists()
 
 
-async def test_a_trusted_model_says_how_to_part_it(house: House, tmp_path: Path):
+async def test_a_trusted_model_says_how_to_part_it(house: AppServices, tmp_path: Path):
     name = await long_one(house, 12)
     parts = [{"title": "Rice", "lines": [1, 3, 5, 7, 9, 11]}, {"title": "Bread", "lines": [2, 4, 6, 8, 10, 99]}]
     await trusted(house, tmp_path / "model.json", answers=[{"parts": parts}])
@@ -258,7 +262,7 @@ async def test_a_trusted_model_says_how_to_part_it(house: House, tmp_path: Path)
     assert await lines_of(house, "cooking-in-general") == ["The sourdough bread number 5 wants rye."]
 
 
-async def test_what_changed_while_it_was_thought_about_is_not_parted(house: House):
+async def test_what_changed_while_it_was_thought_about_is_not_parted(house: AppServices):
     name = await long_one(house, 12)
     (kept,) = await house.mind.notebooks.of(MIRA)
     pieces = await house.mind.notekeeping._pieces(kept.notebook)
@@ -272,7 +276,9 @@ async def test_what_changed_while_it_was_thought_about_is_not_parted(house: Hous
 # In the prompt
 
 
-async def test_a_message_about_it_opens_the_notebook_in_the_place_of_single_facts(house: House, says: Callable[..., object]):
+async def test_a_message_about_it_opens_the_notebook_in_the_place_of_single_facts(
+    house: AppServices, says: Callable[..., object]
+):
     await house.knowing.add(MIRA, "Tomas prefers bomba rice for paella.")
     await house.knowing.add(MIRA, "Tomas keeps bomba rice in the blue jar, far from the paella pan.")
     await cooking(house)
@@ -291,7 +297,7 @@ async def test_a_message_about_it_opens_the_notebook_in_the_place_of_single_fact
     assert prompt.index("notebook “Cooking”") > prompt.index("What you two spoke of lately:")
 
 
-async def test_small_talk_opens_none_and_the_open_one_stays(house: House, says: Callable[..., object]):
+async def test_small_talk_opens_none_and_the_open_one_stays(house: AppServices, says: Callable[..., object]):
     await cooking(house)
     await says(*["Good."] * 5)
     session = await hold(house)
@@ -302,7 +308,9 @@ async def test_small_talk_opens_none_and_the_open_one_stays(house: House, says: 
     assert noted(await say(house, await hold(house), "Yes, why not.")) == []
 
 
-async def test_small_talk_is_not_told_the_open_notebook_and_closes_it_in_the_end(house: House, says: Callable[..., object]):
+async def test_small_talk_is_not_told_the_open_notebook_and_closes_it_in_the_end(
+    house: AppServices, says: Callable[..., object]
+):
     await cooking(house)
     await says(*["Good."] * 9)
     session = await hold(house)
@@ -315,7 +323,7 @@ async def test_small_talk_is_not_told_the_open_notebook_and_closes_it_in_the_end
     assert noted(await say(house, session, "And then?")) == []
 
 
-async def test_a_new_conversation_is_told_what_was_spoken_of_lately(house: House, says: Callable[..., object]):
+async def test_a_new_conversation_is_told_what_was_spoken_of_lately(house: AppServices, says: Callable[..., object]):
     await cooking(house)
     await says("Good.")
     session = await hold(house)
@@ -326,7 +334,7 @@ async def test_a_new_conversation_is_told_what_was_spoken_of_lately(house: House
 
 
 async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_not_before(
-    house: House, says: Callable[..., object]
+    house: AppServices, says: Callable[..., object]
 ):
     await cooking(house)
     await says(*["Good."] * 4)
@@ -348,7 +356,7 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     assert (await prompt_of(house, session, third)).count("notebook “Cooking”") == 1
 
 
-async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(house: House, says: Callable[..., object]):
+async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(house: AppServices, says: Callable[..., object]):
     name = await cooking(house)
     await says(*["Good."] * 4)
     session = await hold(house)
@@ -365,7 +373,7 @@ async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(house: Hou
     assert "fond of rain" in prompt
 
 
-async def test_a_long_notebook_takes_only_its_share_of_the_prompt(house: House, says: Callable[..., object]):
+async def test_a_long_notebook_takes_only_its_share_of_the_prompt(house: AppServices, says: Callable[..., object]):
     said = [f"Paella number {number} wanted rice, saffron, broth and a lot of patience." for number in range(200)]
     await house.mind.notebooks.create(MIRA, "Cooking", [Conclusion(text, now().date()) for text in said])
     await says("Good.")

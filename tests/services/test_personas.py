@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.persona import Persona
 
 
-async def greeting(house: House, session_id) -> str:
+async def greeting(house: AppServices, session_id) -> str:
     (line,) = await house.sessions.page(session_id, 0, 10)
     return line.content
 
 
-async def test_a_duplicate_has_everything_but_the_past(house: House):
+async def test_a_duplicate_has_everything_but_the_past(house: AppServices):
     mira = await house.library.persona("mira-test")
 
     copy = await house.library.duplicate_persona("mira-test", "Mira (copy)")
@@ -21,7 +21,7 @@ async def test_a_duplicate_has_everything_but_the_past(house: House):
     assert await house.sessions.list(copy.unique_name) == []
 
 
-async def test_a_deleted_persona_comes_back_with_what_was_said(house: House):
+async def test_a_deleted_persona_comes_back_with_what_was_said(house: AppServices):
     session = await house.sessions.new("mira-test")
 
     trashed = await house.library.delete_persona("mira-test")
@@ -31,7 +31,7 @@ async def test_a_deleted_persona_comes_back_with_what_was_said(house: House):
     assert [summary.guid for summary in await house.sessions.list(restored)] == [session.guid]
 
 
-async def test_a_new_persona_does_not_inherit_from_a_deleted_one_of_her_name(house: House):
+async def test_a_new_persona_does_not_inherit_from_a_deleted_one_of_her_name(house: AppServices):
     first = await house.library.save_persona(Persona(name="Ada"))
     await house.library.delete_persona(first.unique_name)
 
@@ -40,7 +40,7 @@ async def test_a_new_persona_does_not_inherit_from_a_deleted_one_of_her_name(hou
     assert second.unique_name != first.unique_name
 
 
-async def test_what_came_with_lethe_can_be_seen_under_what_the_user_made_of_it(house: House):
+async def test_what_came_with_lethe_can_be_seen_under_what_the_user_made_of_it(house: AppServices):
     ours = await house.library.persona("mira")
     await house.library.save_persona(ours.model_copy(update={"bio": "Another."}))
 
@@ -49,7 +49,7 @@ async def test_what_came_with_lethe_can_be_seen_under_what_the_user_made_of_it(h
     assert (house.library.is_own("mira"), house.library.is_own("edmund")) == (True, False)
 
 
-async def test_a_new_picture_replaces_no_other(house: House):
+async def test_a_new_picture_replaces_no_other(house: AppServices):
     first = await house.library.save_picture("Ada", b"one")
     second = await house.library.save_picture("Ada", b"two")
     ada = await house.library.save_persona(Persona(name="Ada", avatar=first))
@@ -64,7 +64,7 @@ async def test_a_new_picture_replaces_no_other(house: House):
 # drafts
 
 
-async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(house: House):
+async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(house: AppServices):
     saved = await house.library.persona("mira-test")
     draft = saved.model_copy(update={"first_messages": ["“A new hat, {{user}}!”"], "bio": "Wears hats."})
 
@@ -77,7 +77,7 @@ async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(house: House
     assert await house.sessions.list("mira-test") == []
 
 
-async def test_the_next_draft_is_played_by_the_same_copy_and_greets_in_its_own_words(house: House):
+async def test_the_next_draft_is_played_by_the_same_copy_and_greets_in_its_own_words(house: AppServices):
     saved = await house.library.persona("mira-test")
     first = await house.rehearsing.begin(saved.model_copy(update={"first_messages": ["One."]}), "Draft")
     second = await house.rehearsing.begin(saved.model_copy(update={"first_messages": ["Two."]}), "Draft")
@@ -86,7 +86,7 @@ async def test_the_next_draft_is_played_by_the_same_copy_and_greets_in_its_own_w
     assert await greeting(house, second.guid) == "Two."
 
 
-async def test_a_draft_is_found_again_as_it_was_written(house: House):
+async def test_a_draft_is_found_again_as_it_was_written(house: AppServices):
     saved = await house.library.persona("mira-test")
     draft = saved.model_copy(update={"bio": "Wears hats."})
 
@@ -99,7 +99,7 @@ async def test_a_draft_is_found_again_as_it_was_written(house: House):
     assert await house.rehearsing.of("mira-test") is None
 
 
-async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_back(house: House):
+async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_back(house: AppServices):
     session = await house.rehearsing.begin(Persona(name="Ada", bio="Counts.", first_messages=["Good day."]), "Draft")
     copy = session.persona_id
 
@@ -114,7 +114,7 @@ async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_bac
     assert rehearsal.draft == Persona(name="Ada", bio="Counts.", first_messages=["Good day."])
 
 
-async def test_a_copy_that_is_kept_is_a_persona_of_its_own(house: House):
+async def test_a_copy_that_is_kept_is_a_persona_of_its_own(house: AppServices):
     session = await house.rehearsing.begin(await house.library.persona("mira-test"), "Draft")
 
     await house.rehearsing.keep(session.persona_id)

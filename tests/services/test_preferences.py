@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.settings import Settings
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.paths import Paths
 
 
-def on_disk(house: House) -> dict[str, object]:
+def on_disk(house: AppServices) -> dict[str, object]:
     found = json.loads(house.paths.settings.read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
 
 
-async def test_a_change_is_on_disk_before_it_is_told(house: House):
+async def test_a_change_is_on_disk_before_it_is_told(house: AppServices):
     told: list[tuple[Settings, object]] = []
     house.preferences.changed.add(lambda settings: told.append((settings, on_disk(house)["font_size"])))
 
@@ -43,7 +43,7 @@ async def test_settings_are_there_after_reopening(tmp_path: Path):
     assert (again.preferences.current.font_size, again.preferences.current.model_folders) == (21, ["/somewhere"])
 
 
-async def test_what_changes_nothing_is_not_told(house: House):
+async def test_what_changes_nothing_is_not_told(house: AppServices):
     told: list[Settings] = []
     house.preferences.changed.add(told.append)
 
@@ -69,7 +69,7 @@ async def test_what_changes_nothing_is_not_told(house: House):
     ids=str,
 )
 async def test_a_value_out_of_bounds_is_refused_by_title_and_changes_nothing(
-    house: House, values: dict[str, object], title: str
+    house: AppServices, values: dict[str, object], title: str
 ):
     before, written = house.preferences.current, on_disk(house)
 
@@ -80,7 +80,7 @@ async def test_a_value_out_of_bounds_is_refused_by_title_and_changes_nothing(
     assert on_disk(house) == written
 
 
-async def test_changes_made_at_once_are_all_kept(house: House):
+async def test_changes_made_at_once_are_all_kept(house: AppServices):
     await asyncio.gather(*(house.preferences.set(**{name: True}) for name in ("add_names", "show_hidden", "mlock", "welcomed")))
 
     found = house.preferences.current
@@ -99,7 +99,7 @@ async def test_what_a_newer_version_wrote_is_kept(tmp_path: Path):
     assert (on_disk(house)["font_size"], on_disk(house)["hologram"]) == (19, {"depth": 3})
 
 
-async def test_a_change_that_cannot_be_written_is_told_and_not_made(house: House):
+async def test_a_change_that_cannot_be_written_is_told_and_not_made(house: AppServices):
     (house.paths.home / "occupied").touch()
     house.paths.settings.unlink()
     house.paths.settings.symlink_to(house.paths.home / "occupied" / "settings.json")  # a file stands where a folder must be
@@ -113,7 +113,7 @@ async def test_a_change_that_cannot_be_written_is_told_and_not_made(house: House
     assert told == []
 
 
-async def test_a_listener_that_was_taken_back_hears_nothing(house: House):
+async def test_a_listener_that_was_taken_back_hears_nothing(house: AppServices):
     told: list[Settings] = []
     forget = house.preferences.changed.add(told.append)
     forget()

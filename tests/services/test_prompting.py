@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
@@ -25,7 +25,7 @@ CONTEXT, REPLY = 1024, 64
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     return await house.sessions.new("mira-test")
 
 
@@ -37,19 +37,19 @@ async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Message
     return receipt, finished.usage, finished.message
 
 
-def loaded(house: House) -> LoadedModel:
+def loaded(house: AppServices) -> LoadedModel:
     state = house.models.state
     assert isinstance(state, Ready)
     return state.model
 
 
-async def next_prompt(house: House, session: ChatSession) -> str:
+async def next_prompt(house: AppServices, session: ChatSession) -> str:
     """What the model will be shown before the user's next words."""
     prompting, casting = house.chat._prompting, house.chat._casting
     return await prompting.beginning(session, await casting.of_session(session), loaded(house), TurnMemory())
 
 
-async def first_number(house: House, session: ChatSession) -> int:
+async def first_number(house: AppServices, session: ChatSession) -> int:
     """Of the numbered things said, the first that is in the next prompt."""
     found = re.search(r"(?<!\")number (\d+)", await next_prompt(house, session))  # not as quoted in the rolling summary
     assert found
@@ -57,7 +57,7 @@ async def first_number(house: House, session: ChatSession) -> int:
 
 
 async def test_in_a_long_conversation_the_prompt_fits_and_its_beginning_stays_for_many_turns(
-    house: House, session: ChatSession, says: Says
+    house: AppServices, session: ChatSession, says: Says
 ):
     await house.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*(f"reply {turn} " + "and so on " * 10 for turn in range(60)))
@@ -77,7 +77,7 @@ async def test_in_a_long_conversation_the_prompt_fits_and_its_beginning_stays_fo
     assert len(read_again) <= len(changes)
 
 
-async def test_the_beginning_stays_after_the_program_was_closed(house: House, session: ChatSession, says: Says):
+async def test_the_beginning_stays_after_the_program_was_closed(house: AppServices, session: ChatSession, says: Says):
     await house.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(20):
@@ -89,7 +89,7 @@ async def test_the_beginning_stays_after_the_program_was_closed(house: House, se
     assert await first_number(house, session) == before > 0
 
 
-async def test_a_larger_context_brings_old_messages_back(house: House, session: ChatSession, says: Says):
+async def test_a_larger_context_brings_old_messages_back(house: AppServices, session: ChatSession, says: Says):
     await house.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(30):
@@ -102,7 +102,7 @@ async def test_a_larger_context_brings_old_messages_back(house: House, session: 
     assert await first_number(house, session) == 0
 
 
-async def test_a_message_that_was_the_first_may_be_deleted(house: House, session: ChatSession, says: Says):
+async def test_a_message_that_was_the_first_may_be_deleted(house: AppServices, session: ChatSession, says: Says):
     await house.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(20):
@@ -117,7 +117,7 @@ async def test_a_message_that_was_the_first_may_be_deleted(house: House, session
     assert receipt.prompt_tokens <= CONTEXT - REPLY
 
 
-async def test_another_wording_is_made_from_what_was_said_before_it(house: House, session: ChatSession, says: Says):
+async def test_another_wording_is_made_from_what_was_said_before_it(house: AppServices, session: ChatSession, says: Says):
     await says("First reply.", "Second reply.")
     _receipt, _usage, first = await play(house.chat.send(session.guid, "One, please."))
     await play(house.chat.send(session.guid, "Two, please."))
@@ -130,7 +130,9 @@ async def test_another_wording_is_made_from_what_was_said_before_it(house: House
     assert usage.evaluated_tokens < usage.prompt_tokens
 
 
-async def test_regenerating_an_old_reply_above_the_cut_works_and_moves_nothing(house: House, session: ChatSession, says: Says):
+async def test_regenerating_an_old_reply_above_the_cut_works_and_moves_nothing(
+    house: AppServices, session: ChatSession, says: Says
+):
     await house.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     _receipt, _usage, oldest = await play(house.chat.send(session.guid, "number 0"))
@@ -144,7 +146,7 @@ async def test_regenerating_an_old_reply_above_the_cut_works_and_moves_nothing(h
     assert await first_number(house, session) == before > 0
 
 
-async def test_a_continuation_is_shown_the_reply_it_goes_on_with(house: House, session: ChatSession, says: Says):
+async def test_a_continuation_is_shown_the_reply_it_goes_on_with(house: AppServices, session: ChatSession, says: Says):
     await says("It was a dark", "and stormy night.")
     _receipt, _usage, reply = await play(house.chat.send(session.guid, "Tell me."))
 
@@ -154,7 +156,7 @@ async def test_a_continuation_is_shown_the_reply_it_goes_on_with(house: House, s
     assert receipt.prompt_tokens == usage.prompt_tokens
 
 
-async def test_the_temperature_of_the_settings_replaces_the_presets(house: House, says: Says):
+async def test_the_temperature_of_the_settings_replaces_the_presets(house: AppServices, says: Says):
     await says("Yes.")
     prompting = house.chat._prompting
     preset = await prompting.sampler(loaded(house))
@@ -164,7 +166,9 @@ async def test_the_temperature_of_the_settings_replaces_the_presets(house: House
     assert preset.temperature > 0
 
 
-async def test_small_models_get_presets_that_suit_them_unless_one_is_chosen(house: House, session: ChatSession, says: Says):
+async def test_small_models_get_presets_that_suit_them_unless_one_is_chosen(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says("Yes.")
     prompting = house.chat._prompting
     model = loaded(house)
@@ -180,7 +184,7 @@ async def test_small_models_get_presets_that_suit_them_unless_one_is_chosen(hous
 
 @pytest.mark.parametrize("setting", ["sampler", "system_preset"])
 async def test_a_preset_that_is_gone_is_named_and_the_message_kept(
-    house: House, session: ChatSession, says: Says, setting: str
+    house: AppServices, session: ChatSession, says: Says, setting: str
 ):
     await says("Yes.")
     await house.preferences.set(**{setting: "long-gone"})
@@ -191,7 +195,9 @@ async def test_a_preset_that_is_gone_is_named_and_the_message_kept(
     assert (await house.sessions.page(session.guid, 0, 10))[-1].content == "Hello?"
 
 
-async def test_an_instruct_format_that_is_gone_gives_way_to_the_models_own(house: House, session: ChatSession, says: Says):
+async def test_an_instruct_format_that_is_gone_gives_way_to_the_models_own(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says("Yes.")
     await house.preferences.set(instruct="long-gone")
 
@@ -200,7 +206,7 @@ async def test_an_instruct_format_that_is_gone_gives_way_to_the_models_own(house
     assert (receipt.template_source, reply.content) == ("recognised: ChatML", "Yes.")
 
 
-async def test_a_chosen_format_replaces_the_models_own_at_once(house: House, session: ChatSession, says: Says):
+async def test_a_chosen_format_replaces_the_models_own_at_once(house: AppServices, session: ChatSession, says: Says):
     await says("One.", "Two.")
     before, _usage, _message = await play(house.chat.send(session.guid, "Hello."))
     await house.preferences.set(instruct="Alpaca")
@@ -210,7 +216,7 @@ async def test_a_chosen_format_replaces_the_models_own_at_once(house: House, ses
     assert (before.template_source, after.template_source) == ("recognised: ChatML", "chosen: Alpaca")
 
 
-async def test_thoughts_are_told_by_the_marks_chosen_for_this_model(house: House, session: ChatSession, says: Says):
+async def test_thoughts_are_told_by_the_marks_chosen_for_this_model(house: AppServices, session: ChatSession, says: Says):
     await says("<hm>She is late.</hm>You are late.", "<hm>Again.</hm>Again?", template=CHATML)
     before, _usage, plain = await play(house.chat.send(session.guid, "Hello."))
     own = ModelChoices(thinking_start="<hm>", thinking_end="</hm>")
@@ -223,7 +229,7 @@ async def test_thoughts_are_told_by_the_marks_chosen_for_this_model(house: House
     assert (folded.thinking, folded.content) == ("Again.", "Again?")
 
 
-async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(house: House, session: ChatSession, says: Says):
+async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(house: AppServices, session: ChatSession, says: Says):
     await says("One.\n\nTwo.")
     await house.preferences.set(first_paragraph_only=True)
 
@@ -232,7 +238,7 @@ async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(house: House, 
     assert reply.content == "One."
 
 
-async def test_names_are_put_before_messages_when_asked_for(house: House, session: ChatSession, says: Says):
+async def test_names_are_put_before_messages_when_asked_for(house: AppServices, session: ChatSession, says: Says):
     await says("Yes.")
     await house.preferences.set(add_names=True)
     await play(house.chat.send(session.guid, "Hello."))
@@ -240,7 +246,7 @@ async def test_names_are_put_before_messages_when_asked_for(house: House, sessio
     assert "Tomas: Hello." in await next_prompt(house, session)
 
 
-async def test_an_edited_persona_speaks_in_the_next_prompt(house: House, session: ChatSession, says: Says):
+async def test_an_edited_persona_speaks_in_the_next_prompt(house: AppServices, session: ChatSession, says: Says):
     await says("Yes.", "No.")
     await play(house.chat.send(session.guid, "Hello."))
     mira = await house.library.persona("mira-test")
@@ -252,7 +258,9 @@ async def test_an_edited_persona_speaks_in_the_next_prompt(house: House, session
     assert "navigator" not in prompt
 
 
-async def test_what_is_read_ahead_is_the_beginning_of_the_prompt_that_follows(house: House, session: ChatSession, says: Says):
+async def test_what_is_read_ahead_is_the_beginning_of_the_prompt_that_follows(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says("Yes.", "No.")
     await play(house.chat.send(session.guid, "Hello."))
     ahead = await next_prompt(house, session)

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -17,11 +17,11 @@ from lethe_app.storage.files.json_files import write_model
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     return await house.sessions.new("mira-test")
 
 
-async def say(house: House, session: ChatSession, text: str) -> Usage:
+async def say(house: AppServices, session: ChatSession, text: str) -> Usage:
     usage = Usage()
     async with aclosing(house.chat.send(session.guid, text)) as events:
         async for event in events:
@@ -30,14 +30,14 @@ async def say(house: House, session: ChatSession, text: str) -> Usage:
     return usage
 
 
-async def until_read(house: House) -> None:
+async def until_read(house: AppServices) -> None:
     task = house._ahead._task
     assert task is not None
     await asyncio.wait_for(asyncio.shield(task), 120)
 
 
 async def test_a_conversation_looked_at_is_read_before_the_first_message(
-    house: House, session: ChatSession, says: Callable[..., object]
+    house: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("Yes.")
     house.chat.attend(session.guid)
@@ -49,7 +49,7 @@ async def test_a_conversation_looked_at_is_read_before_the_first_message(
     assert usage.evaluated_tokens < 10
 
 
-async def test_what_is_always_there_is_read_ahead_too(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_what_is_always_there_is_read_ahead_too(house: AppServices, session: ChatSession, says: Callable[..., object]):
     tide = WorldEntry(name="Tide", content="The sea breathes once in nineteen days.", sticky=True, position_index=-1)
     write_model(house.paths.worlds / "sea.json", World(name="Sea", entries=[tide]))
     await house.preferences.set(global_worlds=["sea"])
@@ -65,7 +65,9 @@ async def test_what_is_always_there_is_read_ahead_too(house: House, session: Cha
     assert second.evaluated_tokens < 10
 
 
-async def test_the_model_that_comes_later_reads_what_is_open(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_the_model_that_comes_later_reads_what_is_open(
+    house: AppServices, session: ChatSession, says: Callable[..., object]
+):
     house.chat.attend(session.guid)
     await until_read(house)
     await says("Yes.")
@@ -74,7 +76,7 @@ async def test_the_model_that_comes_later_reads_what_is_open(house: House, sessi
     assert (await say(house, session, "Hello.")).evaluated_tokens < 10
 
 
-async def test_a_message_does_not_wait_for_the_reading(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_a_message_does_not_wait_for_the_reading(house: AppServices, session: ChatSession, says: Callable[..., object]):
     await says("Yes.", reading_delay=30)
     house.chat.attend(session.guid)
     await asyncio.sleep(0.4)
@@ -89,7 +91,7 @@ async def test_a_message_does_not_wait_for_the_reading(house: House, session: Ch
     await asyncio.gather(sending, return_exceptions=True)
 
 
-async def test_it_can_be_switched_off(house: House, session: ChatSession, says: Callable[..., object]):
+async def test_it_can_be_switched_off(house: AppServices, session: ChatSession, says: Callable[..., object]):
     await house.preferences.set(read_ahead=False)
     await says("Yes.")
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.reply_sources import Behind, Kind, Surfaced
+from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced
 from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, Played, before_now, change_persona, keep, now_held, say, write_world
 
@@ -21,25 +21,25 @@ ASKED = "Shall we walk to the lighthouse?"
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
     await house.preferences.set(recall_without_match=0, session_handling="current_only", session_memory_system=False)
     await house.preferences.set(core_facts_tokens=0)
     return await house.sessions.new(MIRA)
 
 
-async def behind(house: House, played: Played) -> Behind:
+async def behind(house: AppServices, played: Played) -> ReplySources:
     found = await house.reconsidering.behind(played.reply.id)
     assert found is not None
     return found
 
 
-async def only(house: House, played: Played) -> Surfaced:
+async def only(house: AppServices, played: Played) -> Surfaced:
     (one,) = (await behind(house, played)).surfaced
     return one
 
 
-async def learnt(house: House) -> tuple[ChatSession, Message]:
+async def learnt(house: AppServices) -> tuple[ChatSession, Message]:
     """A fact, and the message of some days ago that says it."""
     chats = Chats(house._database)
     old = await chats.add_session(ChatSession(persona_id=MIRA, name="First night", added=before_now(days=3)))
@@ -51,18 +51,18 @@ async def learnt(house: House) -> tuple[ChatSession, Message]:
     return old, message
 
 
-async def test_a_fact_is_told_with_the_message_that_says_it(house: House, session: ChatSession):
+async def test_a_fact_is_told_with_the_message_that_says_it(house: AppServices, session: ChatSession):
     old, message = await learnt(house)
 
     played = await say(house, session, "Did my grandfather keep the light on Skerry Point?")
 
     one = await only(house, played)
-    assert (one.kind, one.text) == (Kind.FACT, KNOWN)
+    assert (one.kind, one.text) == (SourceKind.FACT, KNOWN)
     assert one.whence is not None
     assert (one.whence.session, one.whence.message, one.whence.title) == (old.guid, message.id, "First night")
 
 
-async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_back(house: House, session: ChatSession):
+async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_back(house: AppServices, session: ChatSession):
     await learnt(house)
     question = "Did my grandfather keep the light on Skerry Point?"
     one = await only(house, await say(house, session, question))
@@ -72,14 +72,14 @@ async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_b
     await house.reconsidering.restore(one)
     later = await behind(house, await say(house, session, question))
 
-    assert [each.kind for each in again.surfaced if each.kind is Kind.FACT] == []
-    assert Kind.FACT in {each.kind for each in later.surfaced}
+    assert [each.kind for each in again.surfaced if each.kind is SourceKind.FACT] == []
+    assert SourceKind.FACT in {each.kind for each in later.surfaced}
 
 
-async def test_a_memory_can_be_pinned_and_rewritten(house: House, session: ChatSession):
+async def test_a_memory_can_be_pinned_and_rewritten(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"])
     one = await only(house, await say(house, session, ASKED))
-    assert (one.kind, one.pinned, one.text) == (Kind.MEMORY, False, "It is dark since May.")
+    assert (one.kind, one.pinned, one.text) == (SourceKind.MEMORY, False, "It is dark since May.")
 
     await house.reconsidering.pin(one, pinned=True)
     await house.reconsidering.write(one, "  It burns again.  ")
@@ -91,11 +91,11 @@ async def test_a_memory_can_be_pinned_and_rewritten(house: House, session: ChatS
         await house.reconsidering.write(one, " ")
 
 
-async def test_a_conversation_can_be_pinned_and_forgotten(house: House, session: ChatSession):
+async def test_a_conversation_can_be_pinned_and_forgotten(house: AppServices, session: ChatSession):
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     old = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
     one = await only(house, await say(house, session, "Remember the squall?"))
-    assert (one.kind, one.subject) == (Kind.CONVERSATION, old.guid)
+    assert (one.kind, one.subject) == (SourceKind.CONVERSATION, old.guid)
 
     await house.reconsidering.pin(one, pinned=True)
     assert (await house.sessions.open(old.guid)).sticky
@@ -104,18 +104,18 @@ async def test_a_conversation_can_be_pinned_and_forgotten(house: House, session:
     assert (await behind(house, await say(house, session, "Remember the squall?"))).surfaced == ()
 
 
-async def test_an_entry_of_a_world_is_only_looked_at_here(house: House, session: ChatSession):
+async def test_an_entry_of_a_world_is_only_looked_at_here(house: AppServices, session: ChatSession):
     write_world(house, "bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["buoy"]})
     await change_persona(house, worlds=["bay"])
     one = await only(house, await say(house, session, "Hear the buoy?"))
 
-    assert one.kind is Kind.WORLD
+    assert one.kind is SourceKind.WORLD
     assert {one.can_be_pinned, one.can_be_edited, one.can_be_forgotten} == {False}
     with pytest.raises(LetheError):
         await house.reconsidering.forget(one, MIRA)
 
 
-async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(house: House, session: ChatSession):
+async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"])
     played = await say(house, session, ASKED)
     before = await behind(house, played)
@@ -130,7 +130,7 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(hous
     assert after == before
 
 
-async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(house: House, session: ChatSession):
+async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"])
     played = await say(house, session, ASKED)
     await house.reconsidering.object_to(memory.guid, await behind(house, played))
@@ -142,13 +142,13 @@ async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_u
     assert [one.memory for one in back] == [memory.guid]
 
 
-async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(house: House, session: ChatSession):
+async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"], duration=4)
     write_world(house, "bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["lighthouse"], "duration": 4})
     await change_persona(house, worlds=["bay"])
     first = await behind(house, await say(house, session, ASKED))
     staying = await behind(house, await say(house, session, "Good."))
-    assert {one.kind for one in staying.surfaced} == {Kind.MEMORY, Kind.WORLD}
+    assert {one.kind for one in staying.surfaced} == {SourceKind.MEMORY, SourceKind.WORLD}
 
     for one in first.surfaced:
         await house.reconsidering.object_to(one.recollection.memory, first)
@@ -158,7 +158,7 @@ async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(house: H
     assert memory.guid in {one.subject for one in again.surfaced}
 
 
-async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(house: House, session: ChatSession):
+async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"])
     played = await say(house, session, ASKED)
     before = await behind(house, played)
@@ -170,14 +170,16 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(house: House
     assert not any("dark since May" in value for (value,) in kept)
 
 
-async def test_a_greeting_answers_nobody(house: House, session: ChatSession):
+async def test_a_greeting_answers_nobody(house: AppServices, session: ChatSession):
     (greeting,) = await house.sessions.page(session.guid, 0, 9)
     found = await house.reconsidering.behind(greeting.id)
     assert found is not None
     assert (found.asked, found.is_known, found.surfaced) == (None, False, ())
 
 
-async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(house: House, session: ChatSession):
+async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(
+    house: AppServices, session: ChatSession
+):
     memory = await keep(house, keywords_main=["lighthouse"])
     told = await keep(house, "The letter came.", name="Letter", insertion=MemoryInsertion.NATURAL, keywords_main=["lighthouse"])
     one, other = await say(house, session, ASKED), await say(house, session, "Good.")
@@ -192,7 +194,9 @@ async def test_memories_are_counted_for_many_messages_at_once_without_what_was_f
     assert fewer == {one.asked.id: 1}
 
 
-async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at_others(house: House, session: ChatSession):
+async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at_others(
+    house: AppServices, session: ChatSession
+):
     await keep(house, keywords_main=["lighthouse"])
     first = await behind(house, await say(house, session, ASKED))
     (one,) = first.surfaced
@@ -209,7 +213,7 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
     assert [each.subject for each in later.surfaced] == [one.subject]
 
 
-async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back(house: House, session: ChatSession):
+async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back(house: AppServices, session: ChatSession):
     await learnt(house)
     played = await say(house, session, GRANDFATHER)
     one = await only(house, played)
@@ -231,7 +235,7 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
     assert (await behind(house, played)).surfaced == ()
 
 
-async def test_an_objection_outlives_the_message_it_was_made_at(house: House, session: ChatSession):
+async def test_an_objection_outlives_the_message_it_was_made_at(house: AppServices, session: ChatSession):
     await learnt(house)
     played = await say(house, session, GRANDFATHER)
     memory = (await only(house, played)).recollection.memory
@@ -245,7 +249,7 @@ async def test_an_objection_outlives_the_message_it_was_made_at(house: House, se
     assert KNOWN in listed.text
 
 
-async def test_a_conversation_that_she_reads_whole_is_named_behind_the_reply(house: House, session: ChatSession):
+async def test_a_conversation_that_she_reads_whole_is_named_behind_the_reply(house: AppServices, session: ChatSession):
     await house.preferences.set(session_handling="fit_all")
     await say(house, session, "My sister's boat is called the Heron.")
     await house.sessions.rename(session.guid, "Boats")
@@ -256,14 +260,14 @@ async def test_a_conversation_that_she_reads_whole_is_named_behind_the_reply(hou
     assert (await behind(house, played)).word_for_word == ("Boats",)
 
 
-async def test_a_conversation_she_reads_nothing_of_is_not_named(house: House, session: ChatSession):
+async def test_a_conversation_she_reads_nothing_of_is_not_named(house: AppServices, session: ChatSession):
     await say(house, session, "My sister's boat is called the Heron.")
     following = await house.sessions.new(MIRA)
 
     assert (await behind(house, await say(house, following, "What is it called?"))).word_for_word == ()
 
 
-async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(house: House, session: ChatSession):
+async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"])
     played = await say(house, session, ASKED)
     await house.reconsidering.object_to(memory.guid, await behind(house, played))
@@ -277,7 +281,7 @@ async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_b
     assert "dark since May" in back.text
 
 
-async def test_nothing_holds_the_words_of_what_was_deleted_for_good(house: House, session: ChatSession):
+async def test_nothing_holds_the_words_of_what_was_deleted_for_good(house: AppServices, session: ChatSession):
     await learnt(house)
     memory = await keep(house, keywords_main=["lighthouse"])
     first, second = await say(house, session, GRANDFATHER), await say(house, session, ASKED)
@@ -299,13 +303,13 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(house: House
     assert (await behind(house, again)).forgotten == 1
 
 
-async def everything(house: House) -> str:
+async def everything(house: AppServices) -> str:
     """All that is kept of turns and of the house."""
     question = "SELECT value FROM house_state UNION ALL SELECT value FROM turn_memories"
     return "\n".join(value for (value,) in await house._database.run(lambda c: c.execute(question).fetchall()))
 
 
-async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(house: House, session: ChatSession):
+async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(house: AppServices, session: ChatSession):
     await learnt(house)
     (before,) = await house.knowing.all(MIRA)
     one = await only(house, await say(house, session, GRANDFATHER))
@@ -320,7 +324,7 @@ async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(house: House, s
     assert await house.knowing._facts.tombstones(MIRA) == []
 
 
-async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(house: House, session: ChatSession):
+async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"], made_by="journal")
     one = await only(house, await say(house, session, ASKED))
 

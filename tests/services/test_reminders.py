@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from lethe_app.brain.dates.future import read
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now, told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -29,13 +29,13 @@ def later(by: timedelta) -> Iterator[None]:
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
     await house.preferences.set(recall_without_match=0, rotation_minutes=0)
     return await house.sessions.new(MIRA)
 
 
-async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(house: House, session: ChatSession):
+async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(house: AppServices, session: ChatSession):
     await say(house, session, "Good evening.")
     memory = await house.mind.reminders.remind(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
     early = await say(house, session, "Anything on your mind?")
@@ -53,7 +53,7 @@ async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(house: 
     assert held.insertion is MemoryInsertion.NONE
 
 
-async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_message(house: House, session: ChatSession):
+async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_message(house: AppServices, session: ChatSession):
     await say(house, session, "Good evening.")
     await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     with later(timedelta(minutes=10)):
@@ -67,7 +67,7 @@ async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_me
     assert "Take the cake out." in await prompt_of(house, session, due)
 
 
-async def test_without_hidden_notes_no_reminder_comes_up(house: House, session: ChatSession):
+async def test_without_hidden_notes_no_reminder_comes_up(house: AppServices, session: ChatSession):
     await change_persona(house, disable_bot_guidance=True)
     await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
@@ -75,7 +75,7 @@ async def test_without_hidden_notes_no_reminder_comes_up(house: House, session: 
         assert (await say(house, session, "Hm.")).note is None
 
 
-async def test_the_desktop_is_told_once_when_the_hour_comes(house: House):
+async def test_the_desktop_is_told_once_when_the_hour_comes(house: AppServices):
     told: list[tuple[str, str]] = []
     house.mind.reminders.due.add(lambda found: told.extend((persona, memory.name) for persona, memory in found))
     await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
@@ -89,7 +89,7 @@ async def test_the_desktop_is_told_once_when_the_hour_comes(house: House):
     assert told == [(MIRA, "Take the cake out.")]
 
 
-async def test_one_that_was_deleted_is_told_nowhere(house: House, session: ChatSession):
+async def test_one_that_was_deleted_is_told_nowhere(house: AppServices, session: ChatSession):
     told: list[object] = []
     house.mind.reminders.due.add(told.append)
     memory = await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
@@ -103,7 +103,7 @@ async def test_one_that_was_deleted_is_told_nowhere(house: House, session: ChatS
     assert await house.mind.reminders.of(MIRA) == []
 
 
-async def test_they_are_listed_the_next_one_first_until_they_were_told(house: House):
+async def test_they_are_listed_the_next_one_first_until_they_were_told(house: AppServices):
     await house.mind.reminders.remind(MIRA, "Second.", now() + 2 * DAY)
     await house.mind.reminders.remind(MIRA, "First.", now() + DAY)
     await house.brain.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
@@ -114,12 +114,12 @@ async def test_they_are_listed_the_next_one_first_until_they_were_told(house: Ho
 @pytest.mark.parametrize(
     ("text", "when"), [("  ", SUNDAY + 9000 * DAY), ("Late.", SUNDAY - 900 * DAY), ("Late.", date(2020, 1, 1))]
 )
-async def test_one_without_words_or_in_the_past_is_refused(house: House, text: str, when: datetime | date):
+async def test_one_without_words_or_in_the_past_is_refused(house: AppServices, text: str, when: datetime | date):
     with pytest.raises(LetheError):
         await house.mind.reminders.remind(MIRA, text, when)
 
 
-async def test_today_is_no_past_day(house: House):
+async def test_today_is_no_past_day(house: AppServices):
     memory = await house.mind.reminders.remind(MIRA, "Water the plants.", now().astimezone().date())
 
     assert memory.is_due(now())
@@ -197,7 +197,7 @@ def test_the_end_of_a_month_is_the_end_of_a_shorter_one():
     assert when.day == date(2027, 2, 28)
 
 
-async def test_a_day_of_the_week_is_planned_and_cleared(house: House):
+async def test_a_day_of_the_week_is_planned_and_cleared(house: AppServices):
     before = await house.mind.week.set_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
     await house.mind.week.set_plan(MIRA, Weekday.TUESDAY, "Market.")
 
@@ -208,7 +208,7 @@ async def test_a_day_of_the_week_is_planned_and_cleared(house: House):
     assert list(await house.mind.week.plans(MIRA)) == list(Weekday)
 
 
-async def test_the_plan_of_the_day_is_told_at_a_return(house: House, session: ChatSession):
+async def test_the_plan_of_the_day_is_told_at_a_return(house: AppServices, session: ChatSession):
     await change_persona(house, sense_of_time=True)
     await house.mind.week.set_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
     await say(house, session, "Good night.")

@@ -6,17 +6,17 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.recall import Recollection
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
 from lethe_app.services.memory.lore import Bound
-from lethe_app.services.memory.search import Asking, Reminding
+from lethe_app.services.memory.search import MemoryQuery, MemorySearch
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from tests.brain.test_asking import ASKED, KNOWN, PRESENT, SILENT
 from tests.retrieval.conftest import embed
 from tests.services.stage import MIRA, before_now, spoke
@@ -26,7 +26,7 @@ LEAST_SURE = min(gate.asking.others for gate in (BY_MEANING, BY_WORDS))
 
 
 @pytest.fixture(params=["by meaning", "by words"])
-async def told(house: House, request: pytest.FixtureRequest) -> ChatSession:
+async def told(house: AppServices, request: pytest.FixtureRequest) -> ChatSession:
     """An evening of four lines, three days ago."""
     if request.param == "by meaning":
         house.knowing._recall.use(embed, "words")
@@ -38,15 +38,15 @@ async def told(house: House, request: pytest.FixtureRequest) -> ChatSession:
     return session
 
 
-async def reminded(house: House, text: str) -> list[Recollection]:
-    asking = Asking(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
+async def reminded(house: AppServices, text: str) -> list[Recollection]:
+    asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
     database = house._database
-    reminding = Reminding(house.knowing._recall, Passages(database), Chats(database), Facts(database), house.preferences)
+    reminding = MemorySearch(house.knowing._recall, Passages(database), Chats(database), FactStore(database), house.preferences)
     return await reminding.search(asking, 3)
 
 
 @pytest.mark.parametrize("text", ASKED)
-async def test_what_was_told_comes_when_it_is_asked_for(house: House, told: ChatSession, text: str):
+async def test_what_was_told_comes_when_it_is_asked_for(house: AppServices, told: ChatSession, text: str):
     found = await reminded(house, text)
 
     assert [one.memory for one in found] == [told.guid]
@@ -55,7 +55,7 @@ async def test_what_was_told_comes_when_it_is_asked_for(house: House, told: Chat
 
 @pytest.mark.parametrize("text", SILENT)
 async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_else(
-    house: House, told: ChatSession, text: str
+    house: AppServices, told: ChatSession, text: str
 ):
     found = await reminded(house, text)
 
@@ -63,7 +63,7 @@ async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_
     assert all(because.what != ASKED_FOR for one in found for because in one.because)
 
 
-async def test_a_plan_that_was_changed_comes_with_what_holds_now(house: House):
+async def test_a_plan_that_was_changed_comes_with_what_holds_now(house: AppServices):
     evening = await Chats(house._database).add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
@@ -77,7 +77,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(house: House):
         superseded=True,
         superseded_by=new.guid,
     )
-    await Facts(house._database).put(MIRA, new, old)
+    await FactStore(house._database).put(MIRA, new, old)
     await house.indexing.follow()
 
     (found,) = await reminded(house, "Do you remember what I said about Christmas in Bergen?")

@@ -7,7 +7,7 @@ import pytest
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt, Receipt
 from lethe_app.services.chat.reply_stream import Reply
-from lethe_app.services.events import Said, Thought
+from lethe_app.services.events import ReplyText, ThinkingText
 
 NOTHING = Alternative(model="echo")
 
@@ -20,8 +20,8 @@ def a_reply(before: Alternative = NOTHING, **prompt: object) -> Reply:
 def hear(reply: Reply, pieces: list[str]) -> tuple[str, str]:
     """All that was said and thought, as told in events."""
     events = [event for piece in pieces for event in reply.feed(piece)] + reply.finish()
-    said = "".join(event.text for event in events if isinstance(event, Said))
-    return said, "".join(event.text for event in events if isinstance(event, Thought))
+    said = "".join(event.text for event in events if isinstance(event, ReplyText))
+    return said, "".join(event.text for event in events if isinstance(event, ThinkingText))
 
 
 def cuts(text: str) -> list[list[str]]:

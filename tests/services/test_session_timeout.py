@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.self_reflection import Thoughts
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, PartState
 from lethe_app.domain.clock import told_by
-from lethe_app.services.events import Moved, Said
+from lethe_app.services.events import Moved, ReplyText
 from tests.services.past import NUTS, answers, chats_of, hold, opened, trusted
 from tests.services.stage import MIRA, change_persona, say, until
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
@@ -31,19 +31,19 @@ def clock() -> Iterator[Clock]:
 
 
 @pytest.fixture
-async def evening(house: House, clock: Clock) -> ChatSession:
+async def evening(house: AppServices, clock: Clock) -> ChatSession:
     """A conversation that was held just now."""
     session = await hold(house, *NUTS)
     clock.go_on(minutes=len(NUTS))
     return session
 
 
-async def is_archived(house: House, session: ChatSession) -> bool:
+async def is_archived(house: AppServices, session: ChatSession) -> bool:
     await house.timeout.archive_timed_out()
     return (await house.sessions.open(session.guid)).archived
 
 
-async def where(house: House, session: ChatSession, text: str) -> ChatSession:
+async def where(house: AppServices, session: ChatSession, text: str) -> ChatSession:
     """The conversation in which these words were stored."""
     found = session
     async with aclosing(house.chat.send(session.guid, text)) as events:
@@ -53,7 +53,7 @@ async def where(house: House, session: ChatSession, text: str) -> ChatSession:
 
 
 async def test_a_conversation_is_archived_after_the_set_silence_without_any_model(
-    house: House, clock: Clock, evening: ChatSession
+    house: AppServices, clock: Clock, evening: ChatSession
 ):
     clock.go_on(minutes=58)
     before = await is_archived(house, evening)
@@ -66,14 +66,16 @@ async def test_a_conversation_is_archived_after_the_set_silence_without_any_mode
     assert any("allergic" in fact.fact for fact in await house.knowing.all(MIRA))
 
 
-async def test_the_silence_is_as_long_as_the_user_sets_it(house: House, clock: Clock, evening: ChatSession):
+async def test_the_silence_is_as_long_as_the_user_sets_it(house: AppServices, clock: Clock, evening: ChatSession):
     await house.preferences.set(rotation_minutes=10)
     clock.go_on(minutes=12)
 
     assert await is_archived(house, evening)
 
 
-async def test_no_silence_ends_a_conversation_where_the_user_does_not_want_it(house: House, clock: Clock, evening: ChatSession):
+async def test_no_silence_ends_a_conversation_where_the_user_does_not_want_it(
+    house: AppServices, clock: Clock, evening: ChatSession
+):
     await house.preferences.set(rotation_minutes=0)
     clock.go_on(days=30)
 
@@ -82,7 +84,7 @@ async def test_no_silence_ends_a_conversation_where_the_user_does_not_want_it(ho
 
 
 async def test_what_fell_silent_while_the_program_was_closed_is_archived_soon_after_the_start(
-    house: House, clock: Clock, evening: ChatSession
+    house: AppServices, clock: Clock, evening: ChatSession
 ):
     home = house.paths.home
     await house.close()
@@ -98,7 +100,7 @@ async def test_what_fell_silent_while_the_program_was_closed_is_archived_soon_af
         assert await again.sessions.has_ended(evening.guid)
 
 
-async def test_every_persona_and_every_open_conversation_is_looked_after(house: House, clock: Clock, says: Says):
+async def test_every_persona_and_every_open_conversation_is_looked_after(house: AppServices, clock: Clock, says: Says):
     await says(*["Yes."] * 3)
     first = await house.sessions.resume(MIRA)
     await say(house, first, "I am allergic to peanuts.")
@@ -110,7 +112,7 @@ async def test_every_persona_and_every_open_conversation_is_looked_after(house: 
     assert await is_archived(house, other)
 
 
-async def test_a_group_conversation_ends_too_and_the_next_one_has_the_same_guests(house: House, clock: Clock, says: Says):
+async def test_a_group_conversation_ends_too_and_the_next_one_has_the_same_guests(house: AppServices, clock: Clock, says: Says):
     await says(*["Yes."] * 4)
     session = await house.sessions.resume(MIRA)
     await house.group.ask_in(session.guid, ["mira"])
@@ -124,14 +126,14 @@ async def test_a_group_conversation_ends_too_and_the_next_one_has_the_same_guest
     assert fresh.guests == ["mira"]
 
 
-async def test_what_hardly_began_stays_open(house: House, clock: Clock):
+async def test_what_hardly_began_stays_open(house: AppServices, clock: Clock):
     session = await hold(house, *NUTS[:2])
     clock.go_on(days=2)
 
     assert not await is_archived(house, session)
 
 
-async def test_a_conversation_without_a_word_of_the_user_is_left_open_until_they_speak(house: House, clock: Clock):
+async def test_a_conversation_without_a_word_of_the_user_is_left_open_until_they_speak(house: AppServices, clock: Clock):
     session = await chats_of(house).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     await hold(house, *[word for line in NUTS[1::2] for word in ("", line)], session=session)
     clock.go_on(days=2)
@@ -143,7 +145,7 @@ async def test_a_conversation_without_a_word_of_the_user_is_left_open_until_they
 
 
 async def test_the_next_message_begins_the_next_conversation_and_knows_what_the_last_one_came_to(
-    house: House, clock: Clock, evening: ChatSession, says: Says
+    house: AppServices, clock: Clock, evening: ChatSession, says: Says
 ):
     await says("Good morning.")
     clock.go_on(hours=10)
@@ -162,7 +164,7 @@ async def test_the_next_message_begins_the_next_conversation_and_knows_what_the_
 
 
 async def test_an_older_conversation_goes_on_when_the_user_opens_it_and_writes(
-    house: House, clock: Clock, evening: ChatSession, says: Says
+    house: AppServices, clock: Clock, evening: ChatSession, says: Says
 ):
     await says(*["Yes."] * 3)
     clock.go_on(hours=2)
@@ -181,7 +183,7 @@ async def test_an_older_conversation_goes_on_when_the_user_opens_it_and_writes(
 
 
 async def test_who_types_is_not_interrupted_however_long_the_message_takes(
-    house: House, clock: Clock, evening: ChatSession, says: Says
+    house: AppServices, clock: Clock, evening: ChatSession, says: Says
 ):
     await says("Yes.")
     for _minute in range(90):
@@ -192,7 +194,7 @@ async def test_who_types_is_not_interrupted_however_long_the_message_takes(
     assert (await where(house, evening, "A long message.")).guid == evening.guid
 
 
-async def test_silence_counts_from_the_last_key(house: House, clock: Clock, evening: ChatSession):
+async def test_silence_counts_from_the_last_key(house: AppServices, clock: Clock, evening: ChatSession):
     clock.go_on(minutes=50)
     house.timeout.note_input(evening.guid)
     clock.go_on(minutes=59)
@@ -203,7 +205,7 @@ async def test_silence_counts_from_the_last_key(house: House, clock: Clock, even
 
 
 async def test_silence_counts_from_the_last_message_where_that_came_after_the_last_key(
-    house: House, clock: Clock, evening: ChatSession
+    house: AppServices, clock: Clock, evening: ChatSession
 ):
     house.timeout.note_input(evening.guid)
     clock.go_on(minutes=50)
@@ -219,7 +221,7 @@ async def test_silence_counts_from_the_last_message_where_that_came_after_the_la
 
 @pytest.mark.parametrize("had_typed", [False, True])
 async def test_the_first_key_after_a_night_does_not_undo_the_silence(
-    house: House, clock: Clock, evening: ChatSession, says: Says, had_typed: bool
+    house: AppServices, clock: Clock, evening: ChatSession, says: Says, had_typed: bool
 ):
     await says("Yes.")
     if had_typed:
@@ -233,7 +235,7 @@ async def test_the_first_key_after_a_night_does_not_undo_the_silence(
     assert (await where(house, evening, "Good morning.")).guid != evening.guid
 
 
-async def test_an_open_editor_keeps_its_conversation_open(house: House, clock: Clock, evening: ChatSession):
+async def test_an_open_editor_keeps_its_conversation_open(house: AppServices, clock: Clock, evening: ChatSession):
     house.timeout.is_edited = lambda session: session == evening.guid
     clock.go_on(hours=3)
     while_editing = await is_archived(house, evening)
@@ -246,14 +248,14 @@ async def test_an_open_editor_keeps_its_conversation_open(house: House, clock: C
     assert await is_archived(house, evening)
 
 
-async def test_nothing_is_archived_while_a_reply_is_written(house: House, clock: Clock, evening: ChatSession, says: Says):
+async def test_nothing_is_archived_while_a_reply_is_written(house: AppServices, clock: Clock, evening: ChatSession, says: Says):
     await says("word " * 40, delay=0.02)
     other = await house.sessions.resume("mira")
     clock.go_on(hours=2)
     looking: list[asyncio.Task[None]] = []
     async with aclosing(house.chat.send(other.guid, "Hello.")) as events:
         async for event in events:
-            if isinstance(event, Said) and not looking:
+            if isinstance(event, ReplyText) and not looking:
                 looking.append(asyncio.create_task(house.timeout.archive_timed_out()))
             if looking:
                 assert not (await house.sessions.open(evening.guid)).archived
@@ -266,7 +268,7 @@ async def test_nothing_is_archived_while_a_reply_is_written(house: House, clock:
 
 
 async def test_a_continued_conversation_is_open_and_takes_the_next_message(
-    house: House, clock: Clock, evening: ChatSession, says: Says
+    house: AppServices, clock: Clock, evening: ChatSession, says: Says
 ):
     await says("Welcome back.")
     clock.go_on(hours=10)
@@ -280,7 +282,7 @@ async def test_a_continued_conversation_is_open_and_takes_the_next_message(
 
 
 async def test_a_continued_conversation_ends_again_with_what_was_added_and_its_facts_count_once(
-    house: House, clock: Clock, evening: ChatSession, says: Says
+    house: AppServices, clock: Clock, evening: ChatSession, says: Says
 ):
     await says("Bees!")
     clock.go_on(hours=10)
@@ -296,7 +298,9 @@ async def test_a_continued_conversation_ends_again_with_what_was_added_and_its_f
     assert any("bees" in fact.fact for fact in facts)
 
 
-async def test_one_that_is_continued_and_left_again_ends_after_the_silence(house: House, clock: Clock, evening: ChatSession):
+async def test_one_that_is_continued_and_left_again_ends_after_the_silence(
+    house: AppServices, clock: Clock, evening: ChatSession
+):
     clock.go_on(hours=10)
     await is_archived(house, evening)
     await house.sessions.reopen(evening.guid)
@@ -307,7 +311,7 @@ async def test_one_that_is_continued_and_left_again_ends_after_the_silence(house
     assert (before, await is_archived(house, evening)) == (False, True)
 
 
-async def test_another_wording_of_the_last_reply_continues_it_too(house: House, clock: Clock, says: Says):
+async def test_another_wording_of_the_last_reply_continues_it_too(house: AppServices, clock: Clock, says: Says):
     await says("Yes.", "No.", "Perhaps.")
     session = await house.sessions.resume(MIRA)
     played = await say(house, session, "I am allergic to peanuts.")
@@ -322,7 +326,7 @@ async def test_another_wording_of_the_last_reply_continues_it_too(house: House, 
     assert not await house.sessions.has_ended(session.guid)
 
 
-async def test_a_conversation_is_not_archived_twice_at_once(house: House, clock: Clock, evening: ChatSession):
+async def test_a_conversation_is_not_archived_twice_at_once(house: AppServices, clock: Clock, evening: ChatSession):
     told: list[str] = []
     clock.go_on(hours=2)
     house.sessions.changed.add(told.append)
@@ -335,7 +339,7 @@ async def test_a_conversation_is_not_archived_twice_at_once(house: House, clock:
     assert len(told) == once
 
 
-async def test_a_deleted_conversation_is_left_alone(house: House, clock: Clock, evening: ChatSession):
+async def test_a_deleted_conversation_is_left_alone(house: AppServices, clock: Clock, evening: ChatSession):
     await house.sessions.delete(evening.guid)
     clock.go_on(hours=2)
 
@@ -349,7 +353,7 @@ async def test_a_deleted_conversation_is_left_alone(house: House, clock: Clock, 
 
 
 async def test_tasks_done_while_the_user_is_away_see_the_evening(
-    house: House, clock: Clock, evening: ChatSession, tmp_path: Path
+    house: AppServices, clock: Clock, evening: ChatSession, tmp_path: Path
 ):
     await employ(house, Thoughts())
     await change_persona(house, MIRA, self_edit_tokens=200)
@@ -363,7 +367,7 @@ async def test_tasks_done_while_the_user_is_away_see_the_evening(
 
 
 async def test_tasks_wait_until_the_model_has_archived_the_evening(
-    house: House, clock: Clock, evening: ChatSession, tmp_path: Path
+    house: AppServices, clock: Clock, evening: ChatSession, tmp_path: Path
 ):
     task = Scripted(nothing)
     await employ(house, task)
@@ -387,7 +391,7 @@ async def test_tasks_wait_until_the_model_has_archived_the_evening(
     assert (await house.sessions.open(evening.guid)).name == "Peanuts and Porto"
 
 
-async def test_a_paused_archive_holds_no_task_up(house: House, clock: Clock, evening: ChatSession, tmp_path: Path):
+async def test_a_paused_archive_holds_no_task_up(house: AppServices, clock: Clock, evening: ChatSession, tmp_path: Path):
     task = Scripted(nothing)
     await employ(house, task)
     await trusted(house, tmp_path / "model.json", answers=answers())

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, StorageError
@@ -20,21 +20,21 @@ from lethe_app.services.events import Moved
 Says = Callable[..., object]
 
 
-async def talk(house: House, session: ChatSession, text: str) -> None:
+async def talk(house: AppServices, session: ChatSession, text: str) -> None:
     async with aclosing(house.chat.send(session.guid, text)) as events:
         async for _event in events:
             pass
 
 
-async def log(house: House, session: ChatSession) -> list[Message]:
+async def log(house: AppServices, session: ChatSession) -> list[Message]:
     return list(await house.sessions.page(session.guid, 0, 100))
 
 
-def rewrite(house: House, stem: str, **fields: object) -> None:
+def rewrite(house: AppServices, stem: str, **fields: object) -> None:
     (house.paths.personas / f"{stem}.json").write_text(json.dumps(fields), encoding="utf-8")
 
 
-async def test_the_newest_conversation_goes_on(house: House, says: Says):
+async def test_the_newest_conversation_goes_on(house: AppServices, says: Says):
     await says("Yes.")
     first = await house.sessions.resume("mira-test")
     await talk(house, first, "One.")
@@ -48,7 +48,7 @@ async def test_the_newest_conversation_goes_on(house: House, says: Says):
     assert [summary.guid for summary in await house.sessions.list("mira-test")] == [first.guid, second.guid]
 
 
-async def test_every_persona_has_conversations_of_her_own(house: House):
+async def test_every_persona_has_conversations_of_her_own(house: AppServices):
     mine = await house.sessions.resume("mira-test")
     other = await house.sessions.resume("mira")
 
@@ -56,7 +56,7 @@ async def test_every_persona_has_conversations_of_her_own(house: House):
     assert [summary.guid for summary in await house.sessions.list("mira-test")] == [mine.guid]
 
 
-async def test_a_conversation_in_which_nobody_answered_is_used_again(house: House, says: Says):
+async def test_a_conversation_in_which_nobody_answered_is_used_again(house: AppServices, says: Says):
     first = await house.sessions.new("mira-test")
     again = await house.sessions.new("mira-test")
     await says("Yes.")
@@ -67,14 +67,14 @@ async def test_a_conversation_in_which_nobody_answered_is_used_again(house: Hous
     assert first.guid == again.guid != third.guid
 
 
-async def test_a_conversation_with_a_title_is_not_used_again(house: House):
+async def test_a_conversation_with_a_title_is_not_used_again(house: AppServices):
     first = await house.sessions.new("mira-test")
     await house.sessions.rename(first.guid, "Keep this")
 
     assert (await house.sessions.new("mira-test")).guid != first.guid
 
 
-async def test_another_self_of_the_user_begins_a_conversation_of_its_own(house: House):
+async def test_another_self_of_the_user_begins_a_conversation_of_its_own(house: AppServices):
     first = await house.sessions.new("mira-test")
     rewrite(house, "vera", name="Vera", is_user=True)
     await house.preferences.set(user_persona="vera")
@@ -85,7 +85,7 @@ async def test_another_self_of_the_user_begins_a_conversation_of_its_own(house: 
     assert first.guid != second.guid
 
 
-async def test_macros_in_a_greeting_are_filled_in_once_and_stay(house: House):
+async def test_macros_in_a_greeting_are_filled_in_once_and_stay(house: AppServices):
     rewrite(house, "mira-test", name="Mira", first_messages=["{{char}} sees {{user}}. {{random:heads,tails}} {{unknown}}"])
     session = await house.sessions.new("mira-test")
     (before,) = await log(house, session)
@@ -97,7 +97,7 @@ async def test_macros_in_a_greeting_are_filled_in_once_and_stay(house: House):
     assert after == before
 
 
-async def test_without_a_name_of_their_own_the_user_is_a_guest(house: House):
+async def test_without_a_name_of_their_own_the_user_is_a_guest(house: AppServices):
     await house.preferences.set(user_persona="")
     rewrite(house, "mira-test", name="Mira", first_messages=["Welcome, {{user}}."])
 
@@ -107,7 +107,7 @@ async def test_without_a_name_of_their_own_the_user_is_a_guest(house: House):
 
 
 @pytest.mark.parametrize("greetings", [[], [""], ["  \n "]], ids=["none", "empty", "blank"])
-async def test_a_persona_without_a_greeting_waits_for_the_user(house: House, greetings: list[str]):
+async def test_a_persona_without_a_greeting_waits_for_the_user(house: AppServices, greetings: list[str]):
     rewrite(house, "mira-test", name="Mira", first_messages=greetings)
 
     session = await house.sessions.new("mira-test")
@@ -116,7 +116,7 @@ async def test_a_persona_without_a_greeting_waits_for_the_user(house: House, gre
     assert (await house.sessions.new("mira-test")).guid == session.guid
 
 
-async def test_a_greeting_is_the_personas_and_the_first_of_the_branch(house: House):
+async def test_a_greeting_is_the_personas_and_the_first_of_the_branch(house: AppServices):
     session = await house.sessions.new("mira-test")
 
     (greeting,) = await log(house, session)
@@ -128,14 +128,14 @@ async def test_a_greeting_is_the_personas_and_the_first_of_the_branch(house: Hou
     assert await house.sessions.message(greeting.id) == greeting
 
 
-async def test_a_persona_who_is_not_there_is_told_and_no_conversation_begun(house: House):
+async def test_a_persona_who_is_not_there_is_told_and_no_conversation_begun(house: AppServices):
     with pytest.raises(FileError, match="nobody"):
         await house.sessions.new("nobody")
 
     assert await house.sessions.list("nobody") == []
 
 
-async def test_old_conversations_of_a_deleted_persona_can_still_be_read(house: House):
+async def test_old_conversations_of_a_deleted_persona_can_still_be_read(house: AppServices):
     session = await house.sessions.new("mira-test")
     await house.library.delete_persona("mira-test")
 
@@ -144,7 +144,7 @@ async def test_old_conversations_of_a_deleted_persona_can_still_be_read(house: H
     assert [message.speaker_name for message in await log(house, session)] == ["Mira"]
 
 
-async def test_a_title_is_trimmed_and_shown_in_the_list(house: House):
+async def test_a_title_is_trimmed_and_shown_in_the_list(house: AppServices):
     session = await house.sessions.new("mira-test")
 
     await house.sessions.rename(session.guid, "  Night watch\n")
@@ -154,7 +154,7 @@ async def test_a_title_is_trimmed_and_shown_in_the_list(house: House):
     assert (await house.sessions.open(session.guid)).name == "Night watch"
 
 
-async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_word(house: House, says: Says):
+async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_word(house: AppServices, says: Says):
     await says("Yes.")
     session = await house.sessions.new("mira-test")
     await talk(house, session, "Remember this.")
@@ -171,7 +171,7 @@ async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_wo
     assert (await house.sessions.resume("mira-test")).guid == session.guid
 
 
-async def test_after_deleting_the_newest_the_one_before_goes_on(house: House, says: Says):
+async def test_after_deleting_the_newest_the_one_before_goes_on(house: AppServices, says: Says):
     await says("Yes.")
     first = await house.sessions.new("mira-test")
     await talk(house, first, "One.")
@@ -182,7 +182,7 @@ async def test_after_deleting_the_newest_the_one_before_goes_on(house: House, sa
     assert (await house.sessions.resume("mira-test")).guid == first.guid
 
 
-async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(house: House, says: Says):
+async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(house: AppServices, says: Says):
     told: list[tuple[str, str]] = []
     deed = ""
     house.sessions.changed.add(lambda persona: told.append((deed, persona)))
@@ -204,7 +204,7 @@ async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(
     assert list(dict.fromkeys(told)) == [(deed, "mira-test") for deed in ("new", "rename", "talk", "delete", "restore")]
 
 
-async def test_a_conversation_that_is_not_there_is_told(house: House):
+async def test_a_conversation_that_is_not_there_is_told(house: AppServices):
     for attempt in (house.sessions.open, house.sessions.delete, house.sessions.restore, house.sessions.message):
         with pytest.raises(StorageError):
             await attempt(uuid4())
@@ -212,14 +212,14 @@ async def test_a_conversation_that_is_not_there_is_told(house: House):
         await house.sessions.rename(uuid4(), "x")
 
 
-async def test_pages_beyond_the_end_are_empty(house: House):
+async def test_pages_beyond_the_end_are_empty(house: AppServices):
     session = await house.sessions.new("mira-test")
 
     assert await house.sessions.page(session.guid, 5, 10) == []
     assert len(await house.sessions.page(session.guid, 0, 10)) == 1
 
 
-async def silent_for(house: House, session: ChatSession, minutes: float) -> None:
+async def silent_for(house: AppServices, session: ChatSession, minutes: float) -> None:
     """As if the conversation had been left so long ago."""
     database, moment = house._database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
     await database.run(
@@ -230,7 +230,7 @@ async def silent_for(house: House, session: ChatSession, minutes: float) -> None
     )
 
 
-async def belongs(house: House, session: ChatSession, text: str = "Hello again.") -> ChatSession:
+async def belongs(house: AppServices, session: ChatSession, text: str = "Hello again.") -> ChatSession:
     """The conversation in which these words were stored."""
     moved = session
     async with aclosing(house.chat.send(session.guid, text)) as events:
@@ -239,7 +239,7 @@ async def belongs(house: House, session: ChatSession, text: str = "Hello again."
     return moved
 
 
-async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_once(house: House, says: Says):
+async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_once(house: AppServices, says: Says):
     await says("Yes.")
     first = await house.sessions.new("mira-test")
     await talk(house, first, "I am allergic to peanuts.")
@@ -255,7 +255,7 @@ async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_on
     assert len(await log(house, second)) == 3
 
 
-async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_added(house: House, says: Says):
+async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_added(house: AppServices, says: Says):
     await says("Yes.", "Bees!", "Yes.")
     first = await house.sessions.new("mira-test")
     await talk(house, first, "I am allergic to peanuts.")
@@ -273,7 +273,7 @@ async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_add
     assert [fact.reference_count for fact in facts] == [1]
 
 
-async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(house: House):
+async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(house: AppServices):
     session = await house.sessions.new("mira-test")
     await house.chat._chats.add_message(Message(session_id=session.guid, role=Role.USER))
 
@@ -287,7 +287,9 @@ async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(house: Ho
 
 
 @pytest.mark.parametrize(("minutes", "moves"), [(0, False), (59, False), (61, True), (10_000, True)])
-async def test_after_long_silence_the_next_words_begin_a_new_conversation(house: House, says: Says, minutes: int, moves: bool):
+async def test_after_long_silence_the_next_words_begin_a_new_conversation(
+    house: AppServices, says: Says, minutes: int, moves: bool
+):
     await says("Yes.", "Yes.")
     session = await house.sessions.new("mira-test")
     await talk(house, session, "I am allergic to peanuts.")
@@ -303,7 +305,7 @@ async def test_after_long_silence_the_next_words_begin_a_new_conversation(house:
         assert (await house.sessions.resume("mira-test")).guid == where.guid
 
 
-async def test_silence_ends_nothing_where_the_user_does_not_want_it(house: House, says: Says):
+async def test_silence_ends_nothing_where_the_user_does_not_want_it(house: AppServices, says: Says):
     await house.preferences.set(rotation_minutes=0)
     await says("Yes.", "Yes.")
     session = await house.sessions.new("mira-test")
@@ -313,7 +315,7 @@ async def test_silence_ends_nothing_where_the_user_does_not_want_it(house: House
     assert (await belongs(house, session)).guid == session.guid
 
 
-async def test_silence_does_not_end_what_hardly_began(house: House, says: Says):
+async def test_silence_does_not_end_what_hardly_began(house: AppServices, says: Says):
     await says("Yes.")
     session = await house.sessions.new("mira-test")
     await silent_for(house, session, 100_000)
@@ -321,7 +323,7 @@ async def test_silence_does_not_end_what_hardly_began(house: House, says: Says):
     assert (await belongs(house, session)).guid == session.guid
 
 
-async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_silence(house: House, says: Says):
+async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_silence(house: AppServices, says: Says):
     await says("Yes.", "Yes.", "Yes.")
     old = await house.sessions.new("mira-test")
     await talk(house, old, "Hello.")
@@ -332,7 +334,7 @@ async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_sile
     assert (await belongs(house, old)).guid == old.guid
 
 
-async def test_a_clock_that_was_put_back_ends_nothing(house: House, says: Says):
+async def test_a_clock_that_was_put_back_ends_nothing(house: AppServices, says: Says):
     await says("Yes.", "Yes.")
     session = await house.sessions.new("mira-test")
     await talk(house, session, "Hello.")
@@ -341,7 +343,7 @@ async def test_a_clock_that_was_put_back_ends_nothing(house: House, says: Says):
     assert (await belongs(house, session)).guid == session.guid
 
 
-async def test_with_nothing_to_say_no_conversation_begins(house: House, says: Says):
+async def test_with_nothing_to_say_no_conversation_begins(house: AppServices, says: Says):
     await says("Yes.", "More.")
     session = await house.sessions.new("mira-test")
     await talk(house, session, "Hello.")
@@ -352,7 +354,9 @@ async def test_with_nothing_to_say_no_conversation_begins(house: House, says: Sa
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
-async def test_a_journey_to_another_zone_is_no_silence(house: House, says: Says, zone: str, monkeypatch: pytest.MonkeyPatch):
+async def test_a_journey_to_another_zone_is_no_silence(
+    house: AppServices, says: Says, zone: str, monkeypatch: pytest.MonkeyPatch
+):
     await says("Yes.", "Yes.")
     session = await house.sessions.new("mira-test")
     await talk(house, session, "Hello.")
@@ -365,7 +369,7 @@ async def test_a_journey_to_another_zone_is_no_silence(house: House, says: Says,
         time.tzset()
 
 
-async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archived(house: House, says: Says):
+async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archived(house: AppServices, says: Says):
     await says("Yes.")
     session = await house.sessions.new("mira-test")
     await talk(house, session, "I am allergic to peanuts.")
@@ -379,7 +383,7 @@ async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archive
 
 
 async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and_its_first_reply_waits_for_that(
-    house: House, says: Says
+    house: AppServices, says: Says
 ):
     await says(*["Yes."] * 4)
     first = await house.sessions.new("mira-test")

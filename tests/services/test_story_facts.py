@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.brain.dreams.consolidation import may_dream_of_fact
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.services.indexing.service import of_fact
@@ -27,18 +27,18 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.json"
 
 
-async def sides(house: House) -> dict[str, bool]:
+async def sides(house: AppServices) -> dict[str, bool]:
     """Facts that hold, and whether they belong to a story."""
     return {fact.fact: fact.in_story for fact in await house.knowing.all(HER) if not fact.superseded}
 
 
-async def archived(house: House, *lines: str) -> ChatSession:
+async def archived(house: AppServices, *lines: str) -> ChatSession:
     session = await hold(house, *lines)
     assert await house.archiving.begin(session.guid)
     return session
 
 
-async def tick(house: House, session: ChatSession, value: bool) -> None:
+async def tick(house: AppServices, session: ChatSession, value: bool) -> None:
     await house.archiving.write(session.guid, SessionPart.ROLEPLAY, value)
 
 
@@ -47,14 +47,14 @@ def fact_of(session: ChatSession | None, text: str, **more: object) -> Extracted
     return ExtractedFact.model_validate({**values, **more})
 
 
-async def test_what_is_said_plainly_in_a_scene_is_learnt_and_the_persona_is_not_believed(house: House):
+async def test_what_is_said_plainly_in_a_scene_is_learnt_and_the_persona_is_not_believed(house: AppServices):
     session = await archived(house, *PLAYED * 4)
 
     assert (await house.sessions.open(session.guid)).is_roleplay
     assert await sides(house) == {"Tomas has a sister.": False}
 
 
-async def test_the_persona_is_believed_where_the_user_wants_it(house: House):
+async def test_the_persona_is_believed_where_the_user_wants_it(house: AppServices):
     await house.preferences.set(persona_facts=True)
     await archived(house, *PLAYED * 4)
 
@@ -63,7 +63,7 @@ async def test_the_persona_is_believed_where_the_user_wants_it(house: House):
 
 @pytest.mark.parametrize("wanted", [False, True])
 async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_is_wanted(
-    house: House, script: Path, wanted: bool
+    house: AppServices, script: Path, wanted: bool
 ):
     await house.preferences.set(persona_facts=wanted)
     session = await hold(house, *NUTS[:3], "I am Mira, and I grow roses.", *NUTS[4:])
@@ -77,14 +77,14 @@ async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_
     assert NUTS_FACT in await sides(house)
 
 
-async def test_kind_and_key_of_a_statement_reach_the_store(house: House):
+async def test_kind_and_key_of_a_statement_reach_the_store(house: AppServices):
     await archived(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
 
     (fact,) = [fact for fact in await house.knowing.all(HER) if "lives in Porto" in fact.fact]
     assert (fact.key, fact.subject) == ("home", "Tomas")
 
 
-async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(house: House):
+async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(house: AppServices):
     session = await archived(house, *NUTS)
     plain = await sides(house)
     assert plain[NUTS_FACT] is False
@@ -96,7 +96,7 @@ async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(
     assert await sides(house) == plain
 
 
-async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(house: House):
+async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(house: AppServices):
     session = await archived(house, *NUTS)
     before = await house.chronicle.told(session.guid, SessionPart.ROLEPLAY)
     await tick(house, session, True)
@@ -106,7 +106,7 @@ async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(house: 
     assert set((await sides(house)).values()) == {False}
 
 
-async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(house: House):
+async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(house: AppServices):
     await house.preferences.set(facts_during_roleplay=False)
     session = await archived(house, *NUTS)
 
@@ -117,7 +117,7 @@ async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(ho
     assert NUTS_FACT in await sides(house)
 
 
-async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(house: House):
+async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(house: AppServices):
     session = await hold(house, *NUTS)
     await tick(house, session, True)
 
@@ -126,7 +126,7 @@ async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(house:
     assert (await sides(house))[NUTS_FACT] is True
 
 
-async def test_facts_of_a_model_change_sides_too(house: House, script: Path):
+async def test_facts_of_a_model_change_sides_too(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
     await house.archiving.begin(session.guid)
@@ -141,7 +141,7 @@ async def test_facts_of_a_model_change_sides_too(house: House, script: Path):
     assert {fact.made_by for fact in await house.knowing.all(HER)} == {MadeBy.MODEL}
 
 
-async def test_what_was_also_said_elsewhere_stays_plain(house: House):
+async def test_what_was_also_said_elsewhere_stays_plain(house: AppServices):
     session, other = await archived(house, *NUTS), await archived(house, *NUTS)
 
     await tick(house, session, True)
@@ -152,7 +152,7 @@ async def test_what_was_also_said_elsewhere_stays_plain(house: House):
     assert facts[True].source_memories == [session.guid]
 
 
-async def test_what_a_story_had_replaced_holds_again(house: House):
+async def test_what_a_story_had_replaced_holds_again(house: AppServices):
     await archived(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
     story = await archived(house, "I live in Leeds, near the castle.", "A fine town.", "I do like it a lot.", "Good.")
     assert not any("Porto" in text for text in await sides(house))
@@ -163,7 +163,7 @@ async def test_what_a_story_had_replaced_holds_again(house: House):
 
 
 @pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
-async def test_the_users_own_and_pinned_facts_stay_as_they_are(house: House, more: dict[str, object]):
+async def test_the_users_own_and_pinned_facts_stay_as_they_are(house: AppServices, more: dict[str, object]):
     session = await archived(house, *NUTS)
     (fact,) = [fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT]
     await house.knowing.put_back([fact.model_copy(update=more)])
@@ -173,7 +173,7 @@ async def test_the_users_own_and_pinned_facts_stay_as_they_are(house: House, mor
     assert any(one.fact == NUTS_FACT and not one.in_story for one in await house.knowing.all(HER))
 
 
-async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(house: House):
+async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(house: AppServices):
     story, other = await hold(house, *NUTS), await hold(house, *NUTS)
     secret = fact_of(story, "Tomas is the king of Elfland.", in_story=True)
     await house.knowing.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
@@ -191,7 +191,7 @@ async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(house: Hou
     assert [one.fact.fact for one in (await house.browsing.timeline(HER)).known] == ["Tomas keeps bees."]
 
 
-async def test_reading_again_withdraws_what_rules_no_longer_find(house: House):
+async def test_reading_again_withdraws_what_rules_no_longer_find(house: AppServices):
     session = await archived(house, *NUTS)
     line = (await house.sessions.outline(session.guid))[0].id
     stale = fact_of(session, "Tomas is satay.", key="food", source_messages=[line])
@@ -210,7 +210,7 @@ async def test_reading_again_withdraws_what_rules_no_longer_find(house: House):
     assert {older.fact, pinned.fact, shared.fact, model.fact, NUTS_FACT} <= known.keys()
 
 
-async def test_reading_again_gives_facts_from_before_their_kind_and_key(house: House):
+async def test_reading_again_gives_facts_from_before_their_kind_and_key(house: AppServices):
     session = await hold(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
     line = (await house.sessions.outline(session.guid))[0].id
     await house.archiving.begin(session.guid)
@@ -224,7 +224,7 @@ async def test_reading_again_gives_facts_from_before_their_kind_and_key(house: H
     assert (after.guid, after.key, after.subject, after.reference_count) == (fact.guid, "home", "Tomas", 1)
 
 
-async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(house: House):
+async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(house: AppServices):
     session = await archived(house, *NUTS)
     (fact,) = [fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT]
     await house.knowing.forget(fact.guid)

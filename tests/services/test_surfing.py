@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now, told_by
-from lethe_app.domain.web import Found, Outgoing, Purpose
+from lethe_app.domain.web import Outgoing, Purpose, WebHit
 from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
 from lethe_app.paths import Paths
 from lethe_app.services.web import gate as surfing_module
-from lethe_app.services.web.gate import Surfing, chosen_engine
-from lethe_app.storage.key_value import HouseState
-from lethe_app.web.http import Meter, Way
-from lethe_app.web.pages import Pages, Times
+from lethe_app.services.web.gate import WebGate, chosen_engine
+from lethe_app.storage.key_value import AppState
+from lethe_app.web.http import Meter, NetworkRoute
+from lethe_app.web.pages import PageFetcher, Times
 from tests.web.net import PUBLIC, Net, way
 from tests.web.server import SENTENCE, Reply, Site, page, serving
 
@@ -46,11 +46,11 @@ class Engine:
 
     name, host = "Oracle", "oracle.example.com"
 
-    def __init__(self, *found: Found, waits: asyncio.Event | None = None) -> None:
+    def __init__(self, *found: WebHit, waits: asyncio.Event | None = None) -> None:
         self.asked, self._found, self._waits = list[str](), list(found), waits
         self.begun = asyncio.Event()
 
-    async def search(self, query: str, count: int) -> list[Found]:
+    async def search(self, query: str, count: int) -> list[WebHit]:
         self.asked.append(query)
         self.begun.set()
         if self._waits is not None:
@@ -66,22 +66,22 @@ async def no_sleep(_seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-def gate(house: House, site: Site | None = None, engine: Engine | None = None) -> Surfing:
+def gate(house: AppServices, site: Site | None = None, engine: Engine | None = None) -> WebGate:
     """A gate of its own to a small internet that lies on this machine."""
     names = {"one_example_com": [[PUBLIC]], "two_example_com": [[PUBLIC]], "home_example_com": [["10.0.0.1"]]}
     out = way(Net(site.port if site else 1), **names)
     engines = (lambda *_who: engine) if engine is not None else chosen_engine
-    return Surfing(house.preferences, HouseState(house._database), by_words, engines, Pages(Times(sleep=no_sleep)), out)
+    return WebGate(house.preferences, AppState(house._database), by_words, engines, PageFetcher(Times(sleep=no_sleep)), out)
 
 
 @asynccontextmanager
-async def opened(house: House, site: Site) -> AsyncIterator[Surfing]:
+async def opened(house: AppServices, site: Site) -> AsyncIterator[WebGate]:
     """The gate is open, and SearXNG is the site itself."""
     async with serving(site):
         settings = {"web_allowed": True, "web_provider": SearchProvider.SEARXNG}
         await house.preferences.set(**settings, web_searxng_url=f"http://localhost:{site.port}")
         surfing = gate(house, site)
-        surfing._usual = Way(resolve=Local(surfing._usual), net=surfing._usual.net)
+        surfing._usual = NetworkRoute(resolve=Local(surfing._usual), net=surfing._usual.net)
         try:
             yield surfing
         finally:
@@ -91,7 +91,7 @@ async def opened(house: House, site: Site) -> AsyncIterator[Surfing]:
 class Local:
     """Knows localhost, besides the names of the small internet."""
 
-    def __init__(self, names: Way) -> None:
+    def __init__(self, names: NetworkRoute) -> None:
         self._resolve = names.resolve
 
     async def __call__(self, name: str) -> list[str]:
@@ -101,7 +101,7 @@ class Local:
 # shut
 
 
-async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(house: House):
+async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(house: AppServices):
     engine = Engine()
     surfing = gate(house, engine=engine)
     told = list[Outgoing]()
@@ -148,7 +148,7 @@ asyncio.run(main())
     assert done.stdout.strip() == "[] []", done.stderr
 
 
-async def test_shutting_it_ends_what_is_under_way(house: House):
+async def test_shutting_it_ends_what_is_under_way(house: AppServices):
     await house.preferences.set(web_allowed=True)
     waits = asyncio.Event()
     engine = Engine(waits=waits)
@@ -165,7 +165,7 @@ async def test_shutting_it_ends_what_is_under_way(house: House):
     assert not waits.is_set()
 
 
-async def test_closing_waits_until_what_is_under_way_has_ended_and_is_written_down(house: House):
+async def test_closing_waits_until_what_is_under_way_has_ended_and_is_written_down(house: AppServices):
     await house.preferences.set(web_allowed=True)
     engine = Engine(waits=asyncio.Event())
     surfing = gate(house, engine=engine)
@@ -179,7 +179,7 @@ async def test_closing_waits_until_what_is_under_way_has_ended_and_is_written_do
         await search
 
 
-async def test_a_closed_gate_stays_closed(house: House):
+async def test_a_closed_gate_stays_closed(house: AppServices):
     await house.preferences.set(web_allowed=True)
     surfing = gate(house, engine=Engine())
     await surfing.close()
@@ -191,9 +191,9 @@ async def test_a_closed_gate_stays_closed(house: House):
 # open
 
 
-async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_is_over(house: House):
+async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_is_over(house: AppServices):
     await house.preferences.set(web_allowed=True)
-    engine = Engine(Found("One", "https://one.example.com/"))
+    engine = Engine(WebHit("One", "https://one.example.com/"))
     surfing = gate(house, engine=engine)
     told = list[tuple[Outgoing, int]]()
     surfing.changed.add(lambda one: told.append((one, len(engine.asked))))
@@ -216,7 +216,7 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
     assert [one.id for one in await surfing.outgoing()] == [before.id]
 
 
-async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(house: House):
+async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(house: AppServices):
     async with opened(house, standing()) as surfing:
         results = await surfing.look_up("lighthouse", WHY)
         left = await surfing.outgoing()
@@ -238,7 +238,7 @@ async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(hou
     assert next(one for one in left if one.host == "one.example.com" and one.purpose is Purpose.PAGE).received >= len(page())
 
 
-async def test_a_long_page_is_cut_by_tokens(house: House):
+async def test_a_long_page_is_cut_by_tokens(house: AppServices):
     async with opened(house, standing()) as surfing:
         read = await surfing.read("http://one.example.com/keepers", WHY, most_tokens=20)
         await house.preferences.set(web_page_tokens=20_000)
@@ -251,7 +251,7 @@ async def test_a_long_page_is_cut_by_tokens(house: House):
     assert len(whole.text) > len(read.text)
 
 
-async def test_a_page_at_home_is_read_only_where_that_is_allowed(house: House):
+async def test_a_page_at_home_is_read_only_where_that_is_allowed(house: AppServices):
     async with opened(house, standing()) as surfing:
         with pytest.raises(NotAllowed, match="at home"):
             await surfing.read("http://home.example.com/keepers", WHY)
@@ -259,7 +259,7 @@ async def test_a_page_at_home_is_read_only_where_that_is_allowed(house: House):
         assert (await surfing.read("http://home.example.com/keepers", WHY)).text
 
 
-async def test_what_did_not_work_is_written_down_with_its_reason(house: House):
+async def test_what_did_not_work_is_written_down_with_its_reason(house: AppServices):
     async with opened(house, standing(search=Reply(status=500))) as surfing:
         with pytest.raises(SearchFailed):
             await surfing.search("lighthouse", WHY)
@@ -271,7 +271,7 @@ async def test_what_did_not_work_is_written_down_with_its_reason(house: House):
     assert "500" in troubles[-1]
 
 
-async def test_a_key_that_is_missing_is_told_and_nothing_leaves(house: House):
+async def test_a_key_that_is_missing_is_told_and_nothing_leaves(house: AppServices):
     await house.preferences.set(web_allowed=True, web_provider=SearchProvider.BRAVE)
     surfing = gate(house)
 
@@ -280,7 +280,7 @@ async def test_a_key_that_is_missing_is_told_and_nothing_leaves(house: House):
     assert await surfing.outgoing() == []
 
 
-async def test_a_search_that_is_cancelled_is_not_left_open(house: House):
+async def test_a_search_that_is_cancelled_is_not_left_open(house: AppServices):
     await house.preferences.set(web_allowed=True)
     engine = Engine(waits=asyncio.Event())
     surfing = gate(house, engine=engine)
@@ -312,7 +312,7 @@ async def test_the_list_survives_and_what_was_under_way_has_ended(tmp_path: Path
     assert [(one.what, one.is_under_way) for one in left] == [("http://x/", False), ("lighthouse", False)]
 
 
-async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(house: House, monkeypatch: pytest.MonkeyPatch):
+async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(house: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(surfing_module, "MOST_KEPT", 5)
     monkeypatch.setattr(surfing_module, "MOST_DAYS", 3)
     await house.preferences.set(web_allowed=True)
@@ -333,7 +333,7 @@ async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(house: Hou
     assert await surfing.days() == {}
 
 
-async def test_bytes_are_counted_by_day(house: House):
+async def test_bytes_are_counted_by_day(house: AppServices):
     async with opened(house, standing()) as surfing:
         await surfing.look_up("lighthouse", WHY)
         (day,) = (await surfing.days()).values()
@@ -343,8 +343,8 @@ async def test_bytes_are_counted_by_day(house: House):
     assert day.received == sum(one.received for one in left) > len(page())
 
 
-async def test_a_damaged_list_begins_anew(house: House):
-    await HouseState(house._database).set(surfing_module.SCOPE, surfing_module.LIST, [{"nonsense": 1}])
+async def test_a_damaged_list_begins_anew(house: AppServices):
+    await AppState(house._database).set(surfing_module.SCOPE, surfing_module.LIST, [{"nonsense": 1}])
 
     assert await gate(house).outgoing() == []
 
@@ -353,7 +353,7 @@ async def test_a_damaged_list_begins_anew(house: House):
     ("provider", "name"),
     [(SearchProvider.DUCKDUCKGO, "DuckDuckGo"), (SearchProvider.BRAVE, "Brave"), (SearchProvider.SEARXNG, "SearXNG")],
 )
-async def test_the_settings_choose_who_is_asked(house: House, provider: SearchProvider, name: str):
+async def test_the_settings_choose_who_is_asked(house: AppServices, provider: SearchProvider, name: str):
     await house.preferences.set(web_provider=provider, web_brave_key="k", web_searxng_url="https://searx.example.com")
 
-    assert chosen_engine(house.preferences.current, Way(), Meter()).name == name
+    assert chosen_engine(house.preferences.current, NetworkRoute(), Meter()).name == name

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.task import Result, Scene
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import MadeKind, Outcome
+from lethe_app.agents.task import Result, TaskContext
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import MadeKind, RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
@@ -33,12 +33,12 @@ def clock() -> Iterator[Clock]:
 # memories
 
 
-async def remember(scene: Scene) -> Result:
+async def remember(scene: TaskContext) -> Result:
     await scene.memorize(MemoryUnit(name="The lamp", content="Tomas fears for the lamp."))
     return Result("Remembered something.")
 
 
-async def test_a_memory_that_the_user_has_made_their_own_stays(house: House, clock: Clock):
+async def test_a_memory_that_the_user_has_made_their_own_stays(house: AppServices, clock: Clock):
     await employ(house, Scripted(remember))
     leave(house, clock)
     await house.away.look()
@@ -51,7 +51,7 @@ async def test_a_memory_that_the_user_has_made_their_own_stays(house: House, clo
     assert (await newest(house)).undone
 
 
-async def test_a_memory_nobody_has_touched_goes_to_the_trash(house: House, clock: Clock):
+async def test_a_memory_nobody_has_touched_goes_to_the_trash(house: AppServices, clock: Clock):
     await employ(house, Scripted(remember))
     leave(house, clock)
     await house.away.look()
@@ -62,9 +62,9 @@ async def test_a_memory_nobody_has_touched_goes_to_the_trash(house: House, clock
 
 
 async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_after_it_was_written_over(
-    house: House, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
 ):
-    async def shout(scene: Scene) -> Result:
+    async def shout(scene: TaskContext) -> Result:
         await scene.memorize(MemoryUnit(name="The lamp", content="TOMAS FEARS FOR THE LAMP."))
         return Result("Remembered something.")
 
@@ -94,7 +94,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
 
 async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_and_can_be_taken_back(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     await baked(house, tmp_path, BREAD)
     known = {one.guid for one in await house.knowing.all(MIRA)}
@@ -116,7 +116,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
         await again.preferences.set(notebooks=False)
         await again.mind.notekeeping.catch_up()
         (run,) = await kept_runs(again)
-        assert run.outcome is Outcome.LOST
+        assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
         assert not {one.guid for one in await again.knowing.all(MIRA)} <= known
 
@@ -127,7 +127,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
 
 async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     await baked(house, tmp_path, BREAD)
     written = asyncio.Event()
@@ -144,13 +144,15 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
     await reading
 
     (run,) = await kept_runs(house)
-    assert run.outcome is Outcome.STOPPED
+    assert run.outcome is RunOutcome.STOPPED
     assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
     await house.away.undo(run.id)
     assert await house.mind.notebooks.of(MIRA) == []
 
 
-async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have_written_since(house: House, tmp_path: Path):
+async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have_written_since(
+    house: AppServices, tmp_path: Path
+):
     name = await house.mind.notebooks.create(MIRA, "Baking bread")
     await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
     await baked(house, tmp_path, BREAD)
@@ -190,7 +192,7 @@ def test_lines_are_taken_out_and_nothing_else(text: str, before: str | None, aft
 # facts
 
 
-async def test_what_a_fact_took_the_place_of_holds_again(house: House, tmp_path: Path):
+async def test_what_a_fact_took_the_place_of_holds_again(house: AppServices, tmp_path: Path):
     await baked(house, tmp_path, BREAD)
     await house.mind.notekeeping.of(MIRA)
     (run,) = await kept_runs(house)

@@ -7,11 +7,11 @@ from datetime import datetime
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import TurnMemory, Way
+from lethe_app.domain.recall import RecallWay, TurnMemory
 from tests.services.past import chats_of, hold
 from tests.services.stage import MIRA, Played, prompt_of, say
 
@@ -25,7 +25,7 @@ TALKS = {
 
 
 @pytest.fixture
-async def talks(house: House, says: Callable[..., object]) -> AsyncIterator[dict[str, ChatSession]]:
+async def talks(house: AppServices, says: Callable[..., object]) -> AsyncIterator[dict[str, ChatSession]]:
     """Four conversations of half a year, a minute from line to line, and nothing that comes to mind by itself."""
     await says(*["“Aye.”"] * 20)
     await house.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
@@ -38,11 +38,11 @@ async def talks(house: House, says: Callable[..., object]) -> AsyncIterator[dict
         yield held
 
 
-async def asked(house: House, text: str) -> Played:
+async def asked(house: AppServices, text: str) -> Played:
     return await say(house, await house.sessions.new(MIRA), text)
 
 
-async def shown(house: House, played: Played) -> str:
+async def shown(house: AppServices, played: Played) -> str:
     """The prompt of that turn."""
     return await prompt_of(house, await house.sessions.open(played.reply.session_id), played)
 
@@ -65,16 +65,16 @@ def titles(memory: TurnMemory) -> list[str]:
     ],
 )
 async def test_the_conversation_of_that_time_comes_with_its_date(
-    house: House, talks: dict[str, ChatSession], text: str, title: str
+    house: AppServices, talks: dict[str, ChatSession], text: str, title: str
 ):
     played = await asked(house, text)
 
     assert titles(played.memory) == [title]
-    assert played.memory.recalled[0].way is Way.TIME
+    assert played.memory.recalled[0].way is RecallWay.TIME
     assert f"**{title}** ({talks[title].added:%A, %B}" in await shown(house, played)
 
 
-async def test_what_goes_on_past_midnight_belongs_to_the_evening(house: House, talks: dict[str, ChatSession]):
+async def test_what_goes_on_past_midnight_belongs_to_the_evening(house: AppServices, talks: dict[str, ChatSession]):
     late = await hold(house, "One more thing.", session=talks["A late film"], at=datetime(2026, 5, 30, 0, 20).astimezone())
 
     evening = await asked(house, "What did we talk about on May 29th?")
@@ -85,14 +85,14 @@ async def test_what_goes_on_past_midnight_belongs_to_the_evening(house: House, t
     assert morning.memory.remark == "There was no conversation on Saturday, May 30th, 2026."
 
 
-async def test_the_prompt_says_that_nothing_was_said_on_a_day(house: House, talks: dict[str, ChatSession]):
+async def test_the_prompt_says_that_nothing_was_said_on_a_day(house: AppServices, talks: dict[str, ChatSession]):
     played = await asked(house, "What did we talk about on May 3rd?")
 
     assert titles(played.memory) == []
     assert "There was no conversation on Sunday, May 3rd, 2026." in await shown(house, played)
 
 
-async def test_of_a_conversation_that_went_on_for_days_only_the_day_is_told(house: House, talks: dict[str, ChatSession]):
+async def test_of_a_conversation_that_went_on_for_days_only_the_day_is_told(house: AppServices, talks: dict[str, ChatSession]):
     await hold(house, "I found mushrooms.", session=talks["Porto"], at=datetime(2026, 11, 17, 12, 0).astimezone())
 
     played = await asked(house, "What did I tell you on November 17th?")
@@ -102,7 +102,7 @@ async def test_of_a_conversation_that_went_on_for_days_only_the_day_is_told(hous
     assert "sister" not in played.memory.recalled[0].text
 
 
-async def test_the_present_conversation_is_no_day_without_one(house: House, talks: dict[str, ChatSession]):
+async def test_the_present_conversation_is_no_day_without_one(house: AppServices, talks: dict[str, ChatSession]):
     session = await house.sessions.new(MIRA)
     await say(house, session, "I overslept.")
 
@@ -111,7 +111,9 @@ async def test_the_present_conversation_is_no_day_without_one(house: House, talk
     assert (titles(played.memory), played.memory.remark) == ([], "")
 
 
-async def test_with_more_conversations_than_there_is_room_for_the_others_are_named(house: House, talks: dict[str, ChatSession]):
+async def test_with_more_conversations_than_there_is_room_for_the_others_are_named(
+    house: AppServices, talks: dict[str, ChatSession]
+):
     await house.preferences.set(rag_entries=1)
 
     played = await asked(house, "What did we talk about in May?")
@@ -121,13 +123,13 @@ async def test_with_more_conversations_than_there_is_room_for_the_others_are_nam
 
 
 @pytest.mark.parametrize("text", ["I was tired yesterday.", "My exam is on May 2nd.", "See you on Monday!"])
-async def test_a_message_that_only_mentions_a_time_brings_nothing(house: House, talks: dict[str, ChatSession], text: str):
+async def test_a_message_that_only_mentions_a_time_brings_nothing(house: AppServices, talks: dict[str, ChatSession], text: str):
     played = await asked(house, text)
 
     assert (titles(played.memory), played.memory.remark) == ([], "")
 
 
-async def test_a_search_leads_to_that_time_as_well(house: House, talks: dict[str, ChatSession]):
+async def test_a_search_leads_to_that_time_as_well(house: AppServices, talks: dict[str, ChatSession]):
     found = await house.brain.search(MIRA, "What did we talk about on May 2nd?")
 
     assert found[0].memory == talks["The bicycle"].guid

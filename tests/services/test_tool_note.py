@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from tests.prompt.templates import CHATML, HERMES
 from tests.services.stage import MIRA, change_persona, prompt_of, say
@@ -16,16 +16,16 @@ BEGINNING = "Mira can use tools, and uses one only where it helps"
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     await house.preferences.set(tools_enabled=True, default_tools=["dice"], recall_without_match=0)
     return await house.sessions.new(MIRA)
 
 
-async def told(house: House, session: ChatSession, text: str = "Good evening.") -> str:
+async def told(house: AppServices, session: ChatSession, text: str = "Good evening.") -> str:
     return await prompt_of(house, session, await say(house, session, text))
 
 
-async def test_the_note_stands_in_the_system_prompt_and_stays_there(house: House, session: ChatSession, says: Says):
+async def test_the_note_stands_in_the_system_prompt_and_stays_there(house: AppServices, session: ChatSession, says: Says):
     await says("Hello.", "Well.", template=HERMES)
     first, second = await told(house, session), await told(house, session, "It is late.")
 
@@ -35,7 +35,7 @@ async def test_the_note_stands_in_the_system_prompt_and_stays_there(house: House
     assert second.startswith(first[: first.index("Good evening.")])
 
 
-async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(house: House, session: ChatSession, says: Says):
+async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(house: AppServices, session: ChatSession, says: Says):
     await says("Hello.", "Well.", "Aye.", template=HERMES)
     before = await told(house, session)
     await house.preferences.set(tools_explained=False)
@@ -52,7 +52,7 @@ async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(house: 
     ("template", "settings"), [(CHATML, {}), (HERMES, {"tools_enabled": False}), (HERMES, {"default_tools": []})]
 )
 async def test_a_model_that_is_offered_none_is_told_nothing(
-    house: House, session: ChatSession, says: Says, template: str, settings: dict[str, object]
+    house: AppServices, session: ChatSession, says: Says, template: str, settings: dict[str, object]
 ):
     await says("Hello.", template=template)
     await house.preferences.set(**settings)
@@ -60,14 +60,14 @@ async def test_a_model_that_is_offered_none_is_told_nothing(
     assert BEGINNING not in await told(house, session)
 
 
-async def test_a_persona_without_tools_of_her_own_is_told_nothing(house: House, session: ChatSession, says: Says):
+async def test_a_persona_without_tools_of_her_own_is_told_nothing(house: AppServices, session: ChatSession, says: Says):
     await says("Hello.", template=HERMES)
     await change_persona(house, override_default_toolset=True, tools=[])
 
     assert BEGINNING not in await told(house, session)
 
 
-async def test_the_users_own_words_come_before_ours(house: House, session: ChatSession, says: Says):
+async def test_the_users_own_words_come_before_ours(house: AppServices, session: ChatSession, says: Says):
     house.paths.own_prompts.mkdir(parents=True, exist_ok=True)
     (house.paths.own_prompts / "tools_note.md").write_text("{{char}} rolls the dice when {{user}} asks.\n", encoding="utf-8")
     await says("Hello.", template=HERMES)

@@ -10,9 +10,19 @@ from contextlib import aclosing
 import pytest
 from pydantic import BaseModel
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Message, Role
-from lethe_app.domain.tools import Occasion, Outcome, Run, Told, Tool, ToolCall, ToolResult, ToolSet, Verdict
+from lethe_app.domain.tools import (
+    CallOutcome,
+    PermissionAnswer,
+    Run,
+    Tool,
+    ToolCall,
+    ToolContext,
+    ToolOutput,
+    ToolResult,
+    ToolSet,
+)
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.events import AskTool, Finished, Prompted, ToolUsed, TurnEvent
 from lethe_app.services.prompting.tool_messages import LEAST_PAIRS, MOST_PAIRS, as_messages, calls_in, newest_pairs, result_in
@@ -30,7 +40,9 @@ def results(played: Played) -> list[ToolResult]:
     return [event.result for event in played.events if isinstance(event, ToolUsed)]
 
 
-async def answering(house: House, session: ChatSession, text: str, *verdicts: Verdict) -> tuple[Played, list[AskTool]]:
+async def answering(
+    house: AppServices, session: ChatSession, text: str, *verdicts: PermissionAnswer
+) -> tuple[Played, list[AskTool]]:
     """A turn in which every question is answered."""
     events: list[TurnEvent] = []
     asked: list[AskTool] = []
@@ -44,13 +56,13 @@ async def answering(house: House, session: ChatSession, text: str, *verdicts: Ve
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     await house.preferences.set(tools_enabled=True, default_tools=["memory", "time", "dice", "bench"])
     return await house.sessions.new(MIRA)
 
 
 @pytest.fixture
-def trusted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def trusted(house: AppServices, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model has passed its test."""
     monkeypatch.setattr(house.tooling, "_is_trusted", lambda: True)
 
@@ -58,7 +70,7 @@ def trusted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
 Says = Callable[..., object]
 
 
-async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(house: House, session: ChatSession, says: Says):
+async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(house: AppServices, session: ChatSession, says: Says):
     await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
     played = await say(house, session, "Let us play.")
     assert played.reply.content == "A good throw!"
@@ -70,7 +82,7 @@ async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(house: House
     assert hidden[-4:] == [False, True, True, False]
 
 
-async def test_nothing_of_the_call_is_ever_said(house: House, session: ChatSession, says: Says):
+async def test_nothing_of_the_call_is_ever_said(house: AppServices, session: ChatSession, says: Says):
     await says("Wait. " + call("dice_roll", dice="d20"), "There it lies.", template=HERMES)
     played = await say(house, session, "Roll!")
     assert played.reply.content == "Wait.\n\nThere it lies."
@@ -78,7 +90,9 @@ async def test_nothing_of_the_call_is_ever_said(house: House, session: ChatSessi
     assert (await log(house, session))[-1].id == played.reply.id
 
 
-async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(house: House, session: ChatSession, says: Says):
+async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(
+    house: AppServices, session: ChatSession, says: Says
+):
     await says(call("dice_roll", dice="2d6"), "A good throw!", "And another.", template=HERMES)
     first = await say(house, session, "Let us play.")
     second = await say(house, session, "More.")
@@ -87,7 +101,7 @@ async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(house
     assert after.startswith(before)
 
 
-async def test_prompts_tell_of_the_tools_only_where_they_are_on(house: House, session: ChatSession, says: Says):
+async def test_prompts_tell_of_the_tools_only_where_they_are_on(house: AppServices, session: ChatSession, says: Says):
     await says("One.", "Two.", "Three.", template=HERMES)
     assert "memory_save" in await prompt_of(house, session, await say(house, session, "A"))
     await change_persona(house, override_default_toolset=True, tools=["dice"])
@@ -97,7 +111,7 @@ async def test_prompts_tell_of_the_tools_only_where_they_are_on(house: House, se
     assert "dice_roll" not in await prompt_of(house, session, await say(house, session, "C"))
 
 
-async def test_another_wording_reuses_what_was_done(house: House, session: ChatSession, says: Says, trusted: None):
+async def test_another_wording_reuses_what_was_done(house: AppServices, session: ChatSession, says: Says, trusted: None):
     save = call("memory_save", content="Tomas is afraid of deep water.")
     await says(save, "I will remember.", save, "Noted for ever.", template=HERMES)
     played = await say(house, session, "I fear deep water.")
@@ -108,7 +122,7 @@ async def test_another_wording_reuses_what_was_done(house: House, session: ChatS
 
 
 async def test_another_wording_that_wants_something_else_changed_asks_first(
-    house: House, session: ChatSession, says: Says, trusted: None
+    house: AppServices, session: ChatSession, says: Says, trusted: None
 ):
     await says(
         call("memory_save", content="Tomas is afraid of deep water."),
@@ -123,12 +137,14 @@ async def test_another_wording_that_wants_something_else_changed_asks_first(
         async for event in turn:
             if isinstance(event, AskTool):
                 questions.append(event)
-                event.decide(Verdict.NOT_NOW)
+                event.decide(PermissionAnswer.NOT_NOW)
     assert len(questions) == 1
     assert [memory.content for memory in await house.brain.memories(MIRA)] == ["Tomas is afraid of deep water."]
 
 
-async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(house: House, session: ChatSession, says: Says):
+async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(
+    house: AppServices, session: ChatSession, says: Says
+):
     two = call("dice_roll", dice="3d100") + call("dice_roll", dice="3d100")
     await says(two, "Both.", two, "Both again.", template=HERMES)
     played = await say(house, session, "Twice, please.")
@@ -138,7 +154,7 @@ async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(hous
     assert [result.text for result in results(again)] == [first, second]
 
 
-async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(house: House, session: ChatSession, says: Says):
+async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(house: AppServices, session: ChatSession, says: Says):
     await says("It was a long", " night. " + call("dice_roll", dice="2d6"), template=HERMES)
     played = await say(house, session, "Tell me.")
     more = await heard(house.chat.proceed(session.guid, played.reply.id))
@@ -146,7 +162,7 @@ async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(house: 
     assert more.reply.content == "It was a long night."
 
 
-async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(house: House, session: ChatSession, says: Says):
+async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(house: AppServices, session: ChatSession, says: Says):
     await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
     played = await say(house, session, "Let us play.")
     await house.chat.delete(session.guid, played.reply.id)
@@ -156,49 +172,49 @@ async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(house: Hous
 # Asking
 
 
-async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(house: House, session: ChatSession, says: Says):
+async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(house: AppServices, session: ChatSession, says: Says):
     memory = await keep(house)
     await says(call("memory_delete", memory="The lamp"), "Then it stays.", template=HERMES)
-    played, asked = await answering(house, session, "Forget the lamp.", Verdict.NOT_NOW)
+    played, asked = await answering(house, session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
     assert [(question.title, question.about) for question in asked] == [("forget a memory", "The lamp: It is dark since May.")]
-    assert results(played)[0].outcome is Outcome.REFUSED
+    assert results(played)[0].outcome is CallOutcome.REFUSED
     assert "does not want that now" in await prompt_of(house, session, played)
     assert [one.guid for one in await house.brain.memories(MIRA)] == [memory.guid]
 
 
-async def test_nobody_is_asked_about_what_cannot_be(house: House, session: ChatSession, says: Says):
+async def test_nobody_is_asked_about_what_cannot_be(house: AppServices, session: ChatSession, says: Says):
     await says(call("memory_delete", memory="The moon"), "There is none.", template=HERMES)
     played, asked = await answering(house, session, "Forget the moon.")
     assert not asked
-    assert results(played)[0].outcome is Outcome.FAILED
+    assert results(played)[0].outcome is CallOutcome.FAILED
 
 
-async def test_what_is_allowed_is_done(house: House, session: ChatSession, says: Says):
+async def test_what_is_allowed_is_done(house: AppServices, session: ChatSession, says: Says):
     await keep(house)
     await says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
-    await answering(house, session, "Forget the lamp.", Verdict.ALLOW)
+    await answering(house, session, "Forget the lamp.", PermissionAnswer.ALLOW)
     assert not await house.brain.memories(MIRA)
 
 
-async def test_always_holds_for_this_conversation_alone(house: House, session: ChatSession, says: Says):
+async def test_always_holds_for_this_conversation_alone(house: AppServices, session: ChatSession, says: Says):
     await house.preferences.set(tools_always_ask=True)
     roll = call("dice_roll", dice="d6")
     await says(roll, "One.", roll, "Two.", roll, "Three.", template=HERMES)
-    _played, first = await answering(house, session, "A", Verdict.ALWAYS)
+    _played, first = await answering(house, session, "A", PermissionAnswer.ALWAYS)
     _played, second = await answering(house, session, "B")
     other = await house.sessions.new(MIRA)
-    _played, third = await answering(house, other, "C", Verdict.ALLOW)
+    _played, third = await answering(house, other, "C", PermissionAnswer.ALLOW)
     assert (len(first), len(second), len(third)) == (1, 0, 1)
 
 
-async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(house: House, session: ChatSession, says: Says):
+async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(house: AppServices, session: ChatSession, says: Says):
     await says(call("memory_save", content="Tomas is a captain of old."), "Hm.", template=HERMES)
-    _played, asked = await answering(house, session, "So?", Verdict.NOT_NOW)
+    _played, asked = await answering(house, session, "So?", PermissionAnswer.NOT_NOW)
     assert len(asked) == 1
     assert not await house.brain.memories(MIRA)
 
 
-async def test_stopping_while_it_asks_loses_nothing(house: House, session: ChatSession, says: Says):
+async def test_stopping_while_it_asks_loses_nothing(house: AppServices, session: ChatSession, says: Says):
     await house.preferences.set(tools_always_ask=True)
     await says("One moment. " + call("dice_roll", dice="d6"), template=HERMES)
     asking = asyncio.Event()
@@ -217,7 +233,9 @@ async def test_stopping_while_it_asks_loses_nothing(house: House, session: ChatS
     assert said[-2:] == ["Roll!", "One moment."]
 
 
-async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(house: House, session: ChatSession, says: Says):
+async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
+    house: AppServices, session: ChatSession, says: Says
+):
     await house.preferences.set(tools_always_ask=True)
     await says(call("dice_roll", dice="d6"), "Then not.", "Hello!", template=HERMES)
     other = await house.sessions.new(MIRA)
@@ -242,7 +260,7 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(ho
 # Limits and mistakes
 
 
-async def test_a_model_that_only_ever_asks_is_ended(house: House, session: ChatSession, says: Says):
+async def test_a_model_that_only_ever_asks_is_ended(house: AppServices, session: ChatSession, says: Says):
     await says(*[call("dice_roll", dice=f"{number}d6") for number in range(1, 14)], template=HERMES)
     played: list[TurnEvent] = []
 
@@ -266,16 +284,18 @@ async def test_a_model_that_only_ever_asks_is_ended(house: House, session: ChatS
         ("<tool_call>oh {dear</tool_call>", "could not be understood"),
     ],
 )
-async def test_mistakes_are_told_to_the_model(house: House, session: ChatSession, says: Says, asked: str, told: str):
+async def test_mistakes_are_told_to_the_model(house: AppServices, session: ChatSession, says: Says, asked: str, told: str):
     await says(asked, "Never mind.", template=HERMES)
     played = await say(house, session, "Do it.")
     (result,) = results(played)
-    assert result.outcome is Outcome.FAILED
+    assert result.outcome is CallOutcome.FAILED
     assert told in result.text
     assert played.reply.content == "Never mind."
 
 
-async def test_two_things_kept_in_one_reply_are_no_repetition(house: House, session: ChatSession, says: Says, trusted: None):
+async def test_two_things_kept_in_one_reply_are_no_repetition(
+    house: AppServices, session: ChatSession, says: Says, trusted: None
+):
     both = call("memory_save", content="Tomas keeps nine hives.") + call("memory_save", content="Ines sails the Heron.")
     await says(both, "Noted.", template=HERMES)
     _played, asked = await answering(house, session, "So it is.")
@@ -306,12 +326,14 @@ def test_a_result_whose_call_is_gone_is_left_out():
     assert [result_in(one) for one in newest_pairs(made)][-1] is not None
 
 
-async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(house: House, session: ChatSession, says: Says):
+async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
+    house: AppServices, session: ChatSession, says: Says
+):
     class Nothing(BaseModel):
         """No arguments."""
 
-    async def tell(_occasion: Occasion, _wish: Nothing) -> Told:
-        return Told("Once upon a time. " * 400, "told a tale")
+    async def tell(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
+        return ToolOutput("Once upon a time. " * 400, "told a tale")
 
     tale = ToolSet("dice", "Tales", (Tool("tale_tell", "tell a tale", "Tells.", Nothing, tell),))
     house.tooling.sets = [tale, *[one for one in house.tooling.sets if one.name != "dice"]]
@@ -328,18 +350,18 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(h
     assert "Once upon" not in told
 
 
-async def test_a_tool_that_breaks_does_not_break_the_reply(house: House, session: ChatSession, says: Says):
+async def test_a_tool_that_breaks_does_not_break_the_reply(house: AppServices, session: ChatSession, says: Says):
     class Nothing(BaseModel):
         """No arguments."""
 
-    async def breaks(_occasion: Occasion, _wish: Nothing) -> Told:
+    async def breaks(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
         raise RuntimeError("oh")
 
     broken = ToolSet("dice", "Broken", (Tool("break_down", "break down", "Breaks.", Nothing, breaks),))
     house.tooling.sets = [broken]
     await says(call("break_down"), "Never mind.", template=HERMES)
     played = await say(house, session, "Go.")
-    assert results(played)[0].outcome is Outcome.FAILED
+    assert results(played)[0].outcome is CallOutcome.FAILED
     assert played.reply.content == "Never mind."
 
 
@@ -347,22 +369,22 @@ class Nothing(BaseModel):
     """No arguments."""
 
 
-async def _silent(_occasion: Occasion, _wish: Nothing) -> Told:
+async def _silent(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
     await asyncio.sleep(3600)
     raise AssertionError("nobody waits so long")
 
 
-async def _mute(_occasion: Occasion, _wish: Nothing) -> object:
+async def _mute(_occasion: ToolContext, _wish: Nothing) -> object:
     return None
 
 
-async def _puzzled(_occasion: Occasion, _wish: Nothing) -> str:
+async def _puzzled(_occasion: ToolContext, _wish: Nothing) -> str:
     raise RuntimeError("oh")
 
 
 @pytest.mark.parametrize(("run", "told"), [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)")])
 async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
-    house: House, session: ChatSession, says: Says, run: Run, told: str
+    house: AppServices, session: ChatSession, says: Says, run: Run, told: str
 ):
     house.tooling.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
@@ -371,11 +393,11 @@ async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
     assert played.reply.content == "Never mind."
 
 
-async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(house: House, session: ChatSession, says: Says):
+async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(house: AppServices, session: ChatSession, says: Says):
     odd = Tool("odd_one", "be odd", "Is odd.", Nothing, _mute, asks=True, about=_puzzled)
     house.tooling.sets = [ToolSet("dice", "Odd", (odd,))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
-    played, asked = await answering(house, session, "Go.", Verdict.NOT_NOW)
+    played, asked = await answering(house, session, "Go.", PermissionAnswer.NOT_NOW)
     assert [question.about for question in asked] == [""]
     assert played.reply.content == "Never mind."
 
@@ -391,14 +413,16 @@ async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(house: House, 
         (call("time_now", timezone="UTC"), "looked at the clock"),
     ],
 )
-async def test_arguments_are_taken_as_they_were_meant(house: House, session: ChatSession, says: Says, asked: str, shown: str):
+async def test_arguments_are_taken_as_they_were_meant(
+    house: AppServices, session: ChatSession, says: Says, asked: str, shown: str
+):
     await says(asked, "So.", template=HERMES)
     (result,) = results(await say(house, session, "Do it."))
     assert result.shown.startswith(shown)
 
 
 async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_not_to(
-    house: House, session: ChatSession, says: Says, trusted: None
+    house: AppServices, session: ChatSession, says: Says, trusted: None
 ):
     weekly = call("memory_remind", text="Water the plants.", when="every Friday at 9")
     await says(weekly, "Set.", weekly, "It is set already.", template=HERMES)
@@ -409,7 +433,7 @@ async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_n
     assert len(await house.mind.reminders.of(MIRA)) == 1
 
 
-async def test_a_search_that_finds_nothing_certain_says_so(house: House, session: ChatSession, says: Says):
+async def test_a_search_that_finds_nothing_certain_says_so(house: AppServices, session: ChatSession, says: Says):
     await keep(house)
     await says(call("memory_search", words="quantum chromodynamics"), "No idea.", template=HERMES)
     (result,) = results(await say(house, session, "What do you know of it?"))
@@ -417,7 +441,7 @@ async def test_a_search_that_finds_nothing_certain_says_so(house: House, session
     assert "What do you know of it?" not in result.text
 
 
-def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(house: House):
+def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(house: AppServices):
     (week,) = (tool for one in house.tooling.sets for tool in one.tools if tool.name == "week_get")
     assert "saturday" in week.declared["function"]["parameters"]["properties"]["day"]["enum"]
 
@@ -425,7 +449,7 @@ def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(house: House):
 # Models that cannot ask by themselves
 
 
-async def test_a_model_without_tools_of_its_own_fills_in_a_form(house: House, session: ChatSession, says: Says):
+async def test_a_model_without_tools_of_its_own_fills_in_a_form(house: AppServices, session: ChatSession, says: Says):
     answers = [json.dumps({"tool": "dice_roll"}), json.dumps({"dice": "2d6"})]
     await says("A good throw!", "And now?", answers=answers, template=CHATML)
     played = await say(house, session, "Roll 2d6 for me, please.")
@@ -437,7 +461,7 @@ async def test_a_model_without_tools_of_its_own_fills_in_a_form(house: House, se
 
 
 async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
-    house: House, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+    house: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     asked: list[str] = []
 
@@ -452,14 +476,16 @@ async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
     assert not asked
 
 
-async def test_it_may_want_none(house: House, session: ChatSession, says: Says):
+async def test_it_may_want_none(house: AppServices, session: ChatSession, says: Says):
     await says("I would rather not.", answers=[json.dumps({"tool": "none"})], template=CHATML)
     played = await say(house, session, "Do you like dice?")
     assert not results(played)
     assert played.reply.content == "I would rather not."
 
 
-async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(house: House, session: ChatSession, says: Says):
+async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
+    house: AppServices, session: ChatSession, says: Says
+):
     place = of_session(session.guid)
     await house.tooling.bench.put(place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note")
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]

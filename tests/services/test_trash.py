@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
@@ -20,19 +20,19 @@ from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, keep, spoke
 
 
-async def conversation(house: House, *lines: str, persona: str = MIRA) -> ChatSession:
+async def conversation(house: AppServices, *lines: str, persona: str = MIRA) -> ChatSession:
     session = await Chats(house._database).add_session(ChatSession(persona_id=persona, name="The lamp"))
     for line in lines:
         await spoke(house, session, line, now())
     return session
 
 
-async def only(house: House) -> Trashed:
+async def only(house: AppServices) -> Trashed:
     (item,) = await house.trash.all()
     return item
 
 
-async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(house: House):
+async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(house: AppServices):
     session = await conversation(house, "One.", "Two.")
     other = await conversation(house, "Three.", "Four.")
     memory, fact = await keep(house), await house.knowing.add(MIRA, "Tomas is a captain.")
@@ -77,7 +77,7 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(h
     assert preset in await house.library.samplers()
 
 
-async def test_what_was_deleted_comes_back_after_a_restart(house: House):
+async def test_what_was_deleted_comes_back_after_a_restart(house: AppServices):
     session = await conversation(house, "One.", "Two.")
     await house.sessions.delete(session.guid)
     await house.close()
@@ -90,7 +90,7 @@ async def test_what_was_deleted_comes_back_after_a_restart(house: House):
         await again.close()
 
 
-async def test_deleted_for_good_is_gone_and_the_rest_stays(house: House):
+async def test_deleted_for_good_is_gone_and_the_rest_stays(house: AppServices):
     session, other = await conversation(house, "One."), await conversation(house, "Two.")
     await house.sessions.delete(session.guid)
 
@@ -100,7 +100,7 @@ async def test_deleted_for_good_is_gone_and_the_rest_stays(house: House):
     assert [one.guid for one in await house.sessions.list(MIRA)] == [other.guid]
 
 
-async def test_what_was_restored_meanwhile_is_not_erased(house: House):
+async def test_what_was_restored_meanwhile_is_not_erased(house: AppServices):
     session = await conversation(house, "One.")
     await house.sessions.delete(session.guid)
     item = await only(house)
@@ -111,7 +111,7 @@ async def test_what_was_restored_meanwhile_is_not_erased(house: House):
     assert [one.guid for one in await house.sessions.list(MIRA)] == [session.guid]
 
 
-async def test_an_erased_message_leaves_its_conversation_whole(house: House):
+async def test_an_erased_message_leaves_its_conversation_whole(house: AppServices):
     session = await conversation(house, "One.", "Two.", "Three.")
     line = (await house.sessions.page(session.guid, 1, 1))[0]
     await house.chat.delete(session.guid, line.id)
@@ -121,7 +121,7 @@ async def test_an_erased_message_leaves_its_conversation_whole(house: House):
     assert [message.content for message in await house.sessions.page(session.guid, 0, 9)] == ["One.", "Three."]
 
 
-async def test_with_a_persona_goes_what_was_said_with_her_but_only_for_good(house: House):
+async def test_with_a_persona_goes_what_was_said_with_her_but_only_for_good(house: AppServices):
     persona = await house.library.save_persona(Persona(name="Somebody"))
     session = await conversation(house, "One.", persona=persona.unique_name)
     await house.library.delete_persona(persona.unique_name)
@@ -136,7 +136,7 @@ async def test_with_a_persona_goes_what_was_said_with_her_but_only_for_good(hous
     assert await house.sessions.list(persona.unique_name) == []
 
 
-async def test_a_persona_that_shows_again_from_those_that_ship_keeps_her_past(house: House):
+async def test_a_persona_that_shows_again_from_those_that_ship_keeps_her_past(house: AppServices):
     mira = await house.library.persona("mira")
     await house.library.save_persona(mira)
     session = await conversation(house, "One.", persona="mira")
@@ -147,7 +147,7 @@ async def test_a_persona_that_shows_again_from_those_that_ship_keeps_her_past(ho
     assert [one.guid for one in await house.sessions.list("mira")] == [session.guid]
 
 
-async def test_what_cannot_be_read_is_listed_and_says_where_it_lies(house: House):
+async def test_what_cannot_be_read_is_listed_and_says_where_it_lies(house: AppServices):
     house.paths.trash.mkdir(parents=True, exist_ok=True)
     (house.paths.trash / "settings.20260301T101112000000Z.json").write_text("{", encoding="utf-8")
 
@@ -160,7 +160,7 @@ async def test_what_cannot_be_read_is_listed_and_says_where_it_lies(house: House
     assert await house.trash.all() == []
 
 
-async def test_after_the_days_the_user_chose_things_go_by_themselves(house: House):
+async def test_after_the_days_the_user_chose_things_go_by_themselves(house: AppServices):
     session, fact = await conversation(house, "One."), await house.knowing.add(MIRA, "Tomas is a captain.")
     await house.sessions.delete(session.guid)
     await house.knowing.forget(fact.guid)
@@ -179,7 +179,7 @@ async def test_after_the_days_the_user_chose_things_go_by_themselves(house: Hous
     assert (await only(house)).kind is TrashKind.FACT
 
 
-async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(house: House):
+async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(house: AppServices):
     session = await conversation(house, "I keep bees.")
     (message,) = await house.sessions.page(session.guid, 0, 1)
     fact = ExtractedFact(fact="Tomas keeps bees.", source_memories=[session.guid], source_messages=[message.id])

@@ -14,9 +14,9 @@ from lethe_app.brain.fact_guard.claims import Claim, Support
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.llm_schemas.qualification import Snippet, as_said
 from lethe_app.errors import FileError
-from lethe_app.services.extraction.qualification import SCOPE, Trust, Verdict, key_of
+from lethe_app.services.extraction.qualification import SCOPE, Qualification, QualificationResult, key_of
 from lethe_app.storage.database import Database
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 from tests.brain.test_exam import DIALOGUES, GOOD, SNIPPETS, supported
 from tests.services.desk import ERRANDS, SELF_TEST, Desk, open_desk, spelled
 
@@ -28,15 +28,15 @@ async def desk() -> AsyncIterator[Desk]:
 
 
 @pytest.fixture
-async def state(tmp_path: Path) -> AsyncIterator[HouseState]:
+async def state(tmp_path: Path) -> AsyncIterator[AppState]:
     database = await Database.open(tmp_path / "home" / "lethe.sqlite3")
-    yield HouseState(database)
+    yield AppState(database)
     await database.close()
 
 
 @pytest.fixture
-def trust(desk: Desk, state: HouseState) -> Trust:
-    return Trust(desk.clerk, ERRANDS, state, SELF_TEST)
+def trust(desk: Desk, state: AppState) -> Qualification:
+    return Qualification(desk.clerk, ERRANDS, state, SELF_TEST)
 
 
 def right(snippet: Snippet) -> dict[str, object]:
@@ -82,9 +82,9 @@ def answers_of_a_chatterer(snippet: Snippet) -> list[dict[str, object]]:
     return [{"facts": [stated(snippet, *WRONG[snippet.name])]}]
 
 
-async def test_a_good_model_may_write_everything(desk: Desk, trust: Trust, tmp_path: Path):
+async def test_a_good_model_may_write_everything(desk: Desk, trust: Qualification, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT)
-    told: list[Verdict] = []
+    told: list[QualificationResult] = []
     trust.changed.add(told.append)
 
     verdict = await trust.check()
@@ -96,7 +96,7 @@ async def test_a_good_model_may_write_everything(desk: Desk, trust: Trust, tmp_p
     assert told == [verdict]
 
 
-async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(desk: Desk, trust: Trust, tmp_path: Path):
+async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(desk: Desk, trust: Qualification, tmp_path: Path):
     await desk.load(tmp_path, *([{"facts": []}] * len(SNIPPETS)), *SUMMARIES_RIGHT)
 
     verdict = await trust.check()
@@ -105,7 +105,7 @@ async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(desk: Desk, tr
     assert (verdict.facts, verdict.may_write_facts, verdict.may_write_summaries) == (0.0, False, True)
 
 
-async def test_a_model_that_answers_nonsense_may_write_nothing(desk: Desk, trust: Trust, tmp_path: Path):
+async def test_a_model_that_answers_nonsense_may_write_nothing(desk: Desk, trust: Qualification, tmp_path: Path):
     await desk.load(tmp_path)
 
     verdict = await trust.check()
@@ -116,7 +116,7 @@ async def test_a_model_that_answers_nonsense_may_write_nothing(desk: Desk, trust
     assert "boat: The model gave no usable summary" in verdict.detail
 
 
-async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(desk: Desk, trust: Trust, tmp_path: Path):
+async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(desk: Desk, trust: Qualification, tmp_path: Path):
     answers = [answer for each in SNIPPETS for answer in answers_of_a_chatterer(each)]
     await desk.load(tmp_path, *answers, *SUMMARIES_RIGHT)
 
@@ -127,7 +127,7 @@ async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(desk
     assert not verdict.may_write_facts
 
 
-async def test_one_invented_name_costs_the_right_to_write_summaries(desk: Desk, trust: Trust, tmp_path: Path):
+async def test_one_invented_name_costs_the_right_to_write_summaries(desk: Desk, trust: Qualification, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT[:-1], spelled([GOOD["cat"] + " Then Percival arrived."]))
 
     verdict = await trust.check()
@@ -137,18 +137,18 @@ async def test_one_invented_name_costs_the_right_to_write_summaries(desk: Desk, 
     assert "Percival" in verdict.detail
 
 
-async def test_a_model_is_tried_only_once(desk: Desk, trust: Trust, state: HouseState, tmp_path: Path):
+async def test_a_model_is_tried_only_once(desk: Desk, trust: Qualification, state: AppState, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT)
     first = await trust.check()
     await desk.load(tmp_path)  # the same file again, which would now fail
 
     again = await trust.check()
-    after_restart = await Trust(desk.clerk, ERRANDS, state, SELF_TEST).check()
+    after_restart = await Qualification(desk.clerk, ERRANDS, state, SELF_TEST).check()
 
     assert again == first == after_restart
 
 
-async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(desk: Desk, trust: Trust, tmp_path: Path):
+async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(desk: Desk, trust: Qualification, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT)
 
     one, other = await asyncio.gather(trust.check(), trust.check())
@@ -158,7 +158,7 @@ async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(desk: Desk, trus
     assert one.may_write_facts
 
 
-async def test_an_interrupted_trial_goes_on_where_it_was(desk: Desk, trust: Trust, state: HouseState, tmp_path: Path):
+async def test_an_interrupted_trial_goes_on_where_it_was(desk: Desk, trust: Qualification, state: AppState, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT, delay=0.01)
     assert desk.model is not None
     trial = asyncio.create_task(trust.check())
@@ -181,7 +181,7 @@ async def test_an_interrupted_trial_goes_on_where_it_was(desk: Desk, trust: Trus
     assert verdict.may_write_summaries
 
 
-async def test_the_verdict_is_that_of_the_model_loaded_now(desk: Desk, trust: Trust, tmp_path: Path):
+async def test_the_verdict_is_that_of_the_model_loaded_now(desk: Desk, trust: Qualification, tmp_path: Path):
     assert await trust.check() is None
     await desk.load(tmp_path, *ALL_RIGHT)
     await trust.check()
@@ -192,7 +192,7 @@ async def test_the_verdict_is_that_of_the_model_loaded_now(desk: Desk, trust: Tr
 
 
 async def test_a_model_that_fails_is_tried_again_with_other_seeds_before_it_has_failed(
-    desk: Desk, trust: Trust, tmp_path: Path
+    desk: Desk, trust: Qualification, tmp_path: Path
 ):
     poor = spelled(["They had a talk about something or other that day."])
     await desk.load(tmp_path, *FACTS_RIGHT, poor, *SUMMARIES_RIGHT)
@@ -205,7 +205,7 @@ async def test_a_model_that_fails_is_tried_again_with_other_seeds_before_it_has_
 
 
 async def test_a_model_that_noted_too_few_facts_is_tried_again_and_one_that_noted_none_is_not(
-    desk: Desk, trust: Trust, state: HouseState, tmp_path: Path
+    desk: Desk, trust: Qualification, state: AppState, tmp_path: Path
 ):
     first = [answer for each in SNIPPETS[:1] for answer in answers_about(each)]
     none: dict[str, object] = {"facts": []}
@@ -221,15 +221,15 @@ async def test_a_model_that_noted_too_few_facts_is_tried_again_and_one_that_note
 
 
 async def test_a_model_that_failed_is_trusted_if_the_user_says_so_until_they_take_it_back(
-    desk: Desk, trust: Trust, state: HouseState, tmp_path: Path
+    desk: Desk, trust: Qualification, state: AppState, tmp_path: Path
 ):
     await desk.load(tmp_path)
     failed = await trust.check()
-    told: list[Verdict] = []
+    told: list[QualificationResult] = []
     trust.changed.add(told.append)
 
     await trust.trust_anyway(trusted=True)
-    after_restart = await Trust(desk.clerk, ERRANDS, state, SELF_TEST).check()
+    after_restart = await Qualification(desk.clerk, ERRANDS, state, SELF_TEST).check()
     trusted = trust.verdict
     await trust.trust_anyway(trusted=False)
 
@@ -239,25 +239,25 @@ async def test_a_model_that_failed_is_trusted_if_the_user_says_so_until_they_tak
     assert trusted == after_restart
     assert (trusted.trusted_anyway, trusted.may_write_facts, trusted.may_write_summaries) == (True, True, True)
     assert trust.verdict == failed
-    assert await Trust(desk.clerk, ERRANDS, state, SELF_TEST).check() == failed
+    assert await Qualification(desk.clerk, ERRANDS, state, SELF_TEST).check() == failed
     assert told == [trusted, failed]
 
 
-async def test_other_questions_are_another_trial(desk: Desk, state: HouseState, trust: Trust, tmp_path: Path):
+async def test_other_questions_are_another_trial(desk: Desk, state: AppState, trust: Qualification, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT)
     await trust.check()
     (tmp_path / "facts.json").write_text(json.dumps([SNIPPETS[0].model_dump()]), encoding="utf-8")
     (tmp_path / "dialogues.json").write_text("[]", encoding="utf-8")
     await desk.load(tmp_path, *answers_about(SNIPPETS[0]))
 
-    verdict = await Trust(desk.clerk, ERRANDS, state, tmp_path).check()
+    verdict = await Qualification(desk.clerk, ERRANDS, state, tmp_path).check()
 
     assert verdict is not None
     assert "(1 of 1 texts)" in verdict.detail
 
 
-async def test_questions_that_cannot_be_read_are_named(desk: Desk, state: HouseState, tmp_path: Path):
+async def test_questions_that_cannot_be_read_are_named(desk: Desk, state: AppState, tmp_path: Path):
     await desk.load(tmp_path)
 
     with pytest.raises(FileError, match=r"facts\.json"):
-        await Trust(desk.clerk, ERRANDS, state, tmp_path).check()
+        await Qualification(desk.clerk, ERRANDS, state, tmp_path).check()

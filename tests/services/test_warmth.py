@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.services.chat import prefill
@@ -25,7 +25,7 @@ def model(echo_model: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture
-async def session(house: House, model: Path) -> ChatSession:
+async def session(house: AppServices, model: Path) -> ChatSession:
     """A long conversation that the model has just read."""
     await house.preferences.set(read_ahead=False)
     await house.models.load(model)
@@ -35,11 +35,11 @@ async def session(house: House, model: Path) -> ChatSession:
 
 
 @pytest.fixture
-async def again(house: House, model: Path) -> AsyncIterator[Callable[[], Awaitable[House]]]:
+async def again(house: AppServices, model: Path) -> AsyncIterator[Callable[[], Awaitable[AppServices]]]:
     """Closes the house and opens it anew, with the same model."""
-    opened: list[House] = []
+    opened: list[AppServices] = []
 
-    async def reopen() -> House:
+    async def reopen() -> AppServices:
         await house.close()
         opened.append(await build(house.paths, engine="echo"))
         await opened[-1].models.load(model)
@@ -50,16 +50,16 @@ async def again(house: House, model: Path) -> AsyncIterator[Callable[[], Awaitab
         await one.close()
 
 
-def states(house: House) -> list[str]:
+def states(house: AppServices) -> list[str]:
     return sorted(path.name for path in house.paths.states.glob("*"))
 
 
-async def cost(house: House, session: ChatSession, text: str = "And now?") -> Usage:
+async def cost(house: AppServices, session: ChatSession, text: str = "And now?") -> Usage:
     return next(event.usage for event in (await say(house, session, text)).events if isinstance(event, Finished))
 
 
 async def test_a_long_conversation_is_taken_up_without_being_read_again(
-    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
     usage = await cost(await again(), session)
 
@@ -67,7 +67,9 @@ async def test_a_long_conversation_is_taken_up_without_being_read_again(
     assert usage.evaluated_tokens < 64
 
 
-async def test_with_nothing_kept_it_is_read_again(house: House, session: ChatSession, again: Callable[[], Awaitable[House]]):
+async def test_with_nothing_kept_it_is_read_again(
+    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+):
     await house.preferences.set(kept_states=0)
 
     usage = await cost(await again(), session)
@@ -76,7 +78,7 @@ async def test_with_nothing_kept_it_is_read_again(house: House, session: ChatSes
 
 
 async def test_what_was_spoilt_is_read_again_and_nobody_complains(
-    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
     await house.close()
     for path in house.paths.states.iterdir():
@@ -87,7 +89,7 @@ async def test_what_was_spoilt_is_read_again_and_nobody_complains(
     assert usage.evaluated_tokens == usage.prompt_tokens > 900
 
 
-async def test_two_conversations_in_turn_are_both_kept_warm(house: House, session: ChatSession):
+async def test_two_conversations_in_turn_are_both_kept_warm(house: AppServices, session: ChatSession):
     await house.preferences.set(session_handling="current_only", session_memory_system=False)  # neither tells of the other
     other = await house.sessions.new(MIRA)
     await say(house, other, LONG.upper())
@@ -97,7 +99,9 @@ async def test_two_conversations_in_turn_are_both_kept_warm(house: House, sessio
     assert max(usage.evaluated_tokens for usage in usages) < 64
 
 
-async def test_reading_ahead_takes_up_what_was_kept(house: House, session: ChatSession, again: Callable[[], Awaitable[House]]):
+async def test_reading_ahead_takes_up_what_was_kept(
+    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+):
     await house.preferences.set(read_ahead=True)
     opened = await again()
     opened.chat.attend(session.guid)
@@ -110,7 +114,9 @@ async def test_reading_ahead_takes_up_what_was_kept(house: House, session: ChatS
     assert usage.evaluated_tokens < 10
 
 
-async def test_a_lull_keeps_it_before_the_program_ends(house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
+async def test_a_lull_keeps_it_before_the_program_ends(
+    house: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(prefill, "LULL", 0.05)
     monkeypatch.setattr(prefill, "WORTH_A_LULL", 500)
 
@@ -119,7 +125,7 @@ async def test_a_lull_keeps_it_before_the_program_ends(house: House, session: Ch
     await until(lambda: found(house))
 
 
-async def test_unloading_the_model_keeps_it(house: House, session: ChatSession, model: Path):
+async def test_unloading_the_model_keeps_it(house: AppServices, session: ChatSession, model: Path):
     await house.models.unload()
     kept = states(house)
     await house.models.load(model)
@@ -128,7 +134,7 @@ async def test_unloading_the_model_keeps_it(house: House, session: ChatSession, 
     assert (await cost(house, session)).evaluated_tokens < 64
 
 
-async def found(house: House) -> list[str]:
+async def found(house: AppServices) -> list[str]:
     return [name for name in states(house) if name.endswith(".kv")]
 
 
@@ -137,7 +143,7 @@ DEEDS = ["session", "message", "edit", "memory", "memory rewritten", "persona", 
 
 @pytest.mark.parametrize("deed", DEEDS)
 async def test_what_is_forgotten_is_in_no_state(
-    house: House, session: ChatSession, again: Callable[[], Awaitable[House]], deed: str
+    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]], deed: str
 ):
     memory = await keep(house)
     await house.models.unload()
@@ -167,7 +173,7 @@ async def test_what_is_forgotten_is_in_no_state(
 
 
 async def test_what_is_forgotten_while_the_model_knows_it_is_not_kept_at_the_end(
-    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
     words = (await log(house, session))[1].id
 
@@ -177,7 +183,9 @@ async def test_what_is_forgotten_while_the_model_knows_it_is_not_kept_at_the_end
     assert states(house) == []
 
 
-async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_is_not_kept(house: House, session: ChatSession):
+async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_is_not_kept(
+    house: AppServices, session: ChatSession
+):
     """The prompt tells it still, and the model hears that it is forgotten before it reads that."""
     memory = await keep(house, sticky=True)
     said = list[str]()
@@ -196,7 +204,7 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
 
 
 async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_being_kept(
-    house: House, session: ChatSession, model: Path
+    house: AppServices, session: ChatSession, model: Path
 ):
     memory = await keep(house)
     await house.brain.forget(memory.guid)
@@ -208,7 +216,7 @@ async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_bei
     assert len(states(house)) == 1
 
 
-async def test_other_personas_keep_what_was_read_of_them(house: House, session: ChatSession):
+async def test_other_personas_keep_what_was_read_of_them(house: AppServices, session: ChatSession):
     await house.models.unload()
 
     house.warmth.forget_persona("somebody-else")
@@ -217,7 +225,7 @@ async def test_other_personas_keep_what_was_read_of_them(house: House, session: 
     assert len(states(house)) == 1
 
 
-async def test_a_smaller_room_is_kept_to_at_once(house: House, session: ChatSession):
+async def test_a_smaller_room_is_kept_to_at_once(house: AppServices, session: ChatSession):
     await house.models.unload()
     path = next(house.paths.states.iterdir())
     with path.open("ab") as file:

@@ -9,21 +9,21 @@ from uuid import UUID
 import pytest
 
 from lethe_app.brain.lore.keyword_matcher import Keyword, spots
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
-from lethe_app.services.worlds.key_checks import Finding, Index, Trouble, check, objection_to
-from lethe_app.services.worlds.service import Kept, Owner, as_memory
-from lethe_app.services.worlds.test_bench import Outcome, Trial
+from lethe_app.services.worlds.key_checks import Index, KeyIssue, KeyProblem, check, objection_to
+from lethe_app.services.worlds.service import Owner, WorldSaved, as_memory
+from lethe_app.services.worlds.test_bench import Trial, TrialOutcome
 from tests.services.stage import MIRA, dump, log, say, write_world
 
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
 
 
 @pytest.fixture
-async def session(house: House, says: Callable[..., object]) -> ChatSession:
+async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
     await house.preferences.set(recall_without_match=0, rag_enabled=False)
     return await house.sessions.new(MIRA)
@@ -33,22 +33,22 @@ def world_of(*entries: dict[str, object], **fields: object) -> World:
     return World.model_validate({"name": "Isles", "unique_name": "isles", "entries": list(entries), **fields})
 
 
-def on_disk(house: House, stem: str) -> dict[str, object]:
+def on_disk(house: AppServices, stem: str) -> dict[str, object]:
     return json.loads((house.paths.worlds / f"{stem}.json").read_text(encoding="utf-8"))
 
 
-def whys(outcome: Outcome) -> dict[str, str]:
+def whys(outcome: TrialOutcome) -> dict[str, str]:
     return {one.entry.name: one.why.value for one in outcome.tried if one.why is not None}
 
 
-def causes(outcome: Outcome) -> dict[str, str]:
+def causes(outcome: TrialOutcome) -> dict[str, str]:
     return {one.entry.name: one.cause.value for one in outcome.coming if one.cause is not None}
 
 
 # Keeping
 
 
-async def test_a_world_is_written_a_moment_after_its_last_change(house: House):
+async def test_a_world_is_written_a_moment_after_its_last_change(house: AppServices):
     world = await house.worlds.create("The Isles")
     house.worlds.keep(world.model_copy(update={"description": "first"}))
     house.worlds.keep(world.model_copy(update={"description": "second"}))
@@ -62,14 +62,14 @@ async def test_a_world_is_written_a_moment_after_its_last_change(house: House):
     assert not house.worlds.is_waiting
 
 
-async def test_what_waits_is_written_when_the_house_closes(house: House):
+async def test_what_waits_is_written_when_the_house_closes(house: AppServices):
     world = await house.worlds.create("Isles")
     house.worlds.keep(world.model_copy(update={"description": "the last word"}))
     await house.close()
     assert on_disk(house, "isles")["description"] == "the last word"
 
 
-async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(house: House):
+async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(house: AppServices):
     shipped = next(held for held in await house.worlds.all() if held.world.unique_name == "quarr")
     assert (shipped.is_own, shipped.is_shipped) == (False, True)
 
@@ -84,9 +84,9 @@ async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(house: Hous
         await house.worlds.delete("quarr")
 
 
-async def test_a_file_that_another_program_broke_is_told_and_left_untouched(house: House):
+async def test_a_file_that_another_program_broke_is_told_and_left_untouched(house: AppServices):
     world = await house.worlds.create("Isles")
-    told: list[Kept] = []
+    told: list[WorldSaved] = []
     house.worlds.kept.add(told.append)
     path = house.paths.worlds / "isles.json"
     path.write_text('{"name": "Isles", "entries": [', encoding="utf-8")
@@ -102,9 +102,9 @@ async def test_a_file_that_another_program_broke_is_told_and_left_untouched(hous
     assert on_disk(house, "isles")["description"] == "mine"
 
 
-async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(house: House):
+async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(house: AppServices):
     world = await house.worlds.create("Isles")
-    told: list[Kept] = []
+    told: list[WorldSaved] = []
     house.worlds.kept.add(told.append)
     write_world(house, "isles", GROTTO)
 
@@ -116,7 +116,7 @@ async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(house: Hou
     assert "grotto" in told[0].replaced.read_text(encoding="utf-8")
 
 
-async def test_a_deleted_world_can_be_had_back(house: House):
+async def test_a_deleted_world_can_be_had_back(house: AppServices):
     world = await house.worlds.create("Isles")
     house.worlds.keep(world.model_copy(update={"description": "unwritten yet"}))
     trashed = await house.worlds.delete("isles")
@@ -131,7 +131,7 @@ async def test_a_deleted_world_can_be_had_back(house: House):
     assert on_disk(house, "isles")["description"] == "and on"
 
 
-async def test_the_entries_of_a_copy_are_others(house: House):
+async def test_the_entries_of_a_copy_are_others(house: AppServices):
     world = world_of(GROTTO)
     copy = await house.worlds.duplicate(world, "Isles, a copy")
     assert copy.unique_name == "isles-a-copy"
@@ -143,7 +143,7 @@ async def test_the_entries_of_a_copy_are_others(house: House):
 
 
 @pytest.mark.parametrize("owner", list(Owner))
-async def test_a_world_belongs_to_whom_it_is_given(house: House, session: ChatSession, owner: Owner):
+async def test_a_world_belongs_to_whom_it_is_given(house: AppServices, session: ChatSession, owner: Owner):
     write_world(house, "isles", GROTTO)
     assert "Grotto" not in (await say(house, session, "The grotto!")).ways
 
@@ -155,13 +155,13 @@ async def test_a_world_belongs_to_whom_it_is_given(house: House, session: ChatSe
     assert "Grotto" not in (await say(house, session, "The grotto!")).ways
 
 
-async def test_owners_have_their_names(house: House, session: ChatSession):
+async def test_owners_have_their_names(house: AppServices, session: ChatSession):
     owners = await house.worlds.owners(session)
     assert (owners[Owner.PERSONA], owners[Owner.USER]) == ("Mira", "Tomas")
     assert set(await house.worlds.owners(None)) == {Owner.EVERYBODY}
 
 
-async def test_how_often_an_entry_came_is_counted(house: House, session: ChatSession):
+async def test_how_often_an_entry_came_is_counted(house: AppServices, session: ChatSession):
     world = write_world(house, "isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
     await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
     for text in ("The grotto!", "Good.", "The grotto?"):
@@ -172,7 +172,7 @@ async def test_how_often_an_entry_came_is_counted(house: House, session: ChatSes
 # Trying
 
 
-async def test_a_trial_says_what_comes_by_which_word_and_where(house: House, session: ChatSession):
+async def test_a_trial_says_what_comes_by_which_word_and_where(house: AppServices, session: ChatSession):
     outcome = await house.worlds.trials.run(Trial(world_of(GROTTO), "Into the Grotto, now!", session))
     (one,) = outcome.tried
     assert (one.key, one.before, list(one.spans)) == ("grotto", 0, [(9, 15)])
@@ -180,7 +180,7 @@ async def test_a_trial_says_what_comes_by_which_word_and_where(house: House, ses
     assert causes(outcome) == {"Grotto": "key"}
 
 
-async def test_a_trial_changes_nothing(house: House, session: ChatSession):
+async def test_a_trial_changes_nothing(house: AppServices, session: ChatSession):
     world = write_world(house, "isles", {**GROTTO, "duration": 3, "cooldown": 5})
     await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
     await say(house, session, "Good.")
@@ -201,13 +201,15 @@ async def test_a_trial_changes_nothing(house: House, session: ChatSession):
         ({"end_time": "2020-01-01T00:00:00Z"}, "not due"),
     ],
 )
-async def test_a_trial_says_what_keeps_an_entry_back(house: House, session: ChatSession, fields: dict[str, object], why: str):
+async def test_a_trial_says_what_keeps_an_entry_back(
+    house: AppServices, session: ChatSession, fields: dict[str, object], why: str
+):
     outcome = await house.worlds.trials.run(Trial(world_of({**GROTTO, **fields}), "The grotto!", session))
     assert whys(outcome) == {"Grotto": why}
     assert list(outcome.tried[0].spans) == [(4, 10)]
 
 
-async def test_a_trial_knows_groups_and_room(house: House, session: ChatSession):
+async def test_a_trial_knows_groups_and_room(house: AppServices, session: ChatSession):
     strong = {**GROTTO, "name": "One", "groups": ["g"], "group_override": True}
     weak = {**GROTTO, "name": "Two", "groups": ["g"]}
     grouped = await house.worlds.trials.run(Trial(world_of(strong, weak), "The grotto!", session))
@@ -216,7 +218,7 @@ async def test_a_trial_knows_groups_and_room(house: House, session: ChatSession)
     assert whys(full) == {"Grotto": "budget"}
 
 
-async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(house: House, session: ChatSession):
+async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(house: AppServices, session: ChatSession):
     entry = {**GROTTO, "cooldown": 9, "guid": "00000000-0000-0000-0000-000000000001"}
     write_world(house, "isles", entry, scan_depth=0)
     await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
@@ -227,7 +229,7 @@ async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_
     assert causes(await house.worlds.trials.run(Trial(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
 
 
-async def test_a_message_that_was_said_is_tried_as_it_was_then(house: House, session: ChatSession):
+async def test_a_message_that_was_said_is_tried_as_it_was_then(house: AppServices, session: ChatSession):
     write_world(house, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
     await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
     world = (await house.library.worlds())["isles"]
@@ -239,7 +241,7 @@ async def test_a_message_that_was_said_is_tried_as_it_was_then(house: House, ses
     assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
 
 
-async def test_the_dice_are_thrown_twenty_times(house: House, session: ChatSession):
+async def test_the_dice_are_thrown_twenty_times(house: AppServices, session: ChatSession):
     sure, rare = {**GROTTO, "name": "Sure"}, {**GROTTO, "name": "Rare", "trigger_chance": 0.5}
     outcome = await house.worlds.trials.run(Trial(world_of(sure, rare), "The grotto!", session, times=20))
     shares = {one.entry.name: one.share for one in outcome.tried}
@@ -248,7 +250,7 @@ async def test_the_dice_are_thrown_twenty_times(house: House, session: ChatSessi
     assert 0.05 <= shares["Rare"] <= 0.95
 
 
-async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(house: House, session: ChatSession):
+async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(house: AppServices, session: ChatSession):
     write_world(house, "reef", {**GROTTO, "name": "Reef"})
     await house.worlds.bind("reef", Owner.EVERYBODY, session, on=True)
     together = await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session))
@@ -257,7 +259,7 @@ async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alo
     assert set(causes(alone)) == {"Grotto"}
 
 
-async def test_a_trial_needs_no_conversation(house: House):
+async def test_a_trial_needs_no_conversation(house: AppServices):
     assert causes(await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
 
 
@@ -285,7 +287,7 @@ def test_a_key_is_found_where_it_stands(key: str, text: str, found: list[str]):
 # Checks
 
 
-def findings(said: tuple[str, ...] = (), *others: WorldEntry, **fields: object) -> dict[Trouble, Finding]:
+def findings(said: tuple[str, ...] = (), *others: WorldEntry, **fields: object) -> dict[KeyProblem, KeyIssue]:
     entry = WorldEntry.model_validate({"name": "Lamp", **fields})
     found = check(entry, Index.of(World(name="W", entries=[entry, *others])), said)
     return {one.trouble: one for one in found}
@@ -293,46 +295,46 @@ def findings(said: tuple[str, ...] = (), *others: WorldEntry, **fields: object) 
 
 def test_keys_that_wake_nothing_or_everything_are_told():
     assert set(findings(keywords_main=["lamp", "tide glass"])) == set()
-    assert findings(keywords_main=["/lamp(/"])[Trouble.BROKEN].detail
-    assert set(findings(keywords_main=["\u200b"])) == {Trouble.NEVER}
-    assert set(findings(keywords_main=["…!"])) == {Trouble.SIGNS}
-    assert set(findings(keywords_main=["the"])) == {Trouble.COMMON}
-    assert set(findings(keywords_main=["in"], case_sensitive=True, whole_word=False)) == {Trouble.SHORT}
+    assert findings(keywords_main=["/lamp(/"])[KeyProblem.BROKEN].detail
+    assert set(findings(keywords_main=["\u200b"])) == {KeyProblem.NEVER}
+    assert set(findings(keywords_main=["…!"])) == {KeyProblem.SIGNS}
+    assert set(findings(keywords_main=["the"])) == {KeyProblem.COMMON}
+    assert set(findings(keywords_main=["in"], case_sensitive=True, whole_word=False)) == {KeyProblem.SHORT}
     assert set(findings(keywords_main=["王"], whole_word=False)) == set()
-    assert set(findings()) == {Trouble.KEYLESS}
+    assert set(findings()) == {KeyProblem.KEYLESS}
     assert set(findings(sticky=True)) == set()
 
 
 def test_an_entry_that_never_comes_or_always_does_is_told():
     held = findings(keywords_main=["the old king", "crown"], keywords_secondary=["king"], word_link="not")
-    assert (held[Trouble.HELD].key, held[Trouble.HELD].detail) == ("the old king", "king")
+    assert (held[KeyProblem.HELD].key, held[KeyProblem.HELD].detail) == ("the old king", "king")
     assert set(findings(keywords_main=["king"], keywords_secondary=["king", "crown"], word_link="not_all")) == set()
     assert set(findings(keywords_main=["king"], keywords_secondary=["king"], word_link="and")) == set()
-    assert set(findings(keywords_secondary=["king"], word_link="not")) == {Trouble.ABSENT}
-    assert set(findings(keywords_main=["king"], trigger_chance=0)) == {Trouble.LUCKLESS}
-    assert set(findings(keywords_main=["king"], end_time="2020-01-01T00:00:00Z")) == {Trouble.OVER}
+    assert set(findings(keywords_secondary=["king"], word_link="not")) == {KeyProblem.ABSENT}
+    assert set(findings(keywords_main=["king"], trigger_chance=0)) == {KeyProblem.LUCKLESS}
+    assert set(findings(keywords_main=["king"], end_time="2020-01-01T00:00:00Z")) == {KeyProblem.OVER}
 
 
 def test_a_macro_that_means_nothing_is_told():
     found = findings(keywords_main=["king"], content="{{char}} owes {{user}} a {{hatt}}.")
-    assert (set(found), found[Trouble.MACRO].detail) == ({Trouble.MACRO}, "hatt")
+    assert (set(found), found[KeyProblem.MACRO].detail) == ({KeyProblem.MACRO}, "hatt")
 
 
 @pytest.mark.parametrize("key", ["/.*/", "/e|a/i", r"/\w+/", "/x?/", r"/\b(the|you|and|ok|no|i)\b/i"])
 def test_an_expression_that_is_found_nearly_everywhere_is_told(key: str):
-    assert set(findings(keywords_main=[key])) == {Trouble.COMMON}
+    assert set(findings(keywords_main=[key])) == {KeyProblem.COMMON}
     assert set(findings(keywords_main=[r"/\blight(house)?s?\b/i"])) == set()
 
 
 def test_a_key_is_measured_by_what_the_user_says():
     said = tuple(f"Dear Mira, line {number}" for number in range(10))
-    assert findings(said, keywords_main=["Mira"])[Trouble.OFTEN].share == 1.0
+    assert findings(said, keywords_main=["Mira"])[KeyProblem.OFTEN].share == 1.0
     assert set(findings(said[:5], keywords_main=["Mira"])) == set()
 
 
 def test_a_key_that_two_entries_have_is_told():
     other = WorldEntry(name="Lantern", keywords_main=["LAMP"])
-    assert findings((), other, keywords_main=["lamp"])[Trouble.TWIN].detail == "Lantern"
+    assert findings((), other, keywords_main=["lamp"])[KeyProblem.TWIN].detail == "Lantern"
 
 
 def test_an_expression_is_weighed_while_it_is_typed():
@@ -342,7 +344,7 @@ def test_an_expression_is_weighed_while_it_is_typed():
     assert objection_to("24/7") == ""
 
 
-async def test_the_users_own_words_are_what_keys_are_measured_by(house: House, session: ChatSession):
+async def test_the_users_own_words_are_what_keys_are_measured_by(house: AppServices, session: ChatSession):
     for text in ("One.", "Two."):
         await say(house, session, text)
     assert await house.worlds.trials.said(session) == ["Two.", "One."]
@@ -352,7 +354,7 @@ async def test_the_users_own_words_are_what_keys_are_measured_by(house: House, s
 # To Brain
 
 
-async def test_an_entry_becomes_a_memory_of_its_own(house: House):
+async def test_an_entry_becomes_a_memory_of_its_own(house: AppServices):
     entry = WorldEntry(name="Lamp", content="It is dark since May.", keywords_main=["lamp"], priority=7, enabled=False)
     memory = as_memory(entry, MemoryInsertion.NATURAL)
     assert memory.guid != entry.guid
@@ -366,7 +368,7 @@ async def test_an_entry_becomes_a_memory_of_its_own(house: House):
 # Taken back
 
 
-async def told(house: House, session: ChatSession, text: str) -> str:
+async def told(house: AppServices, session: ChatSession, text: str) -> str:
     """What is kept word for word of the prompt of a reply that was called up by a text."""
     reply = (await say(house, session, text)).reply
     found = await house.inspecting.of(reply.id)
@@ -374,7 +376,7 @@ async def told(house: House, session: ChatSession, text: str) -> str:
     return "".join(span.text for span in found.spans)
 
 
-async def kept_words(house: House, session: ChatSession) -> list[str]:
+async def kept_words(house: AppServices, session: ChatSession) -> list[str]:
     """The same of every reply of a conversation, as it is kept now."""
     replies = [message for message in await log(house, session) if message.role is Role.ASSISTANT]
     found = [await house.inspecting.of(reply.id) for reply in replies]
@@ -390,7 +392,7 @@ async def kept_words(house: House, session: ChatSession) -> list[str]:
     ],
 )
 async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
-    house: House, session: ChatSession, content: str, stays: bool
+    house: AppServices, session: ChatSession, content: str, stays: bool
 ):
     write_world(house, "isles", GROTTO)
     await house.worlds.bind("isles", Owner.SESSION, session, on=True)
@@ -404,7 +406,7 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
     assert any("floods at noon" in words for words in await kept_words(house, session)) is stays
 
 
-async def test_a_deleted_world_is_in_no_kept_prompt(house: House, session: ChatSession):
+async def test_a_deleted_world_is_in_no_kept_prompt(house: AppServices, session: ChatSession):
     write_world(house, "isles", GROTTO)
     await house.worlds.bind("isles", Owner.SESSION, session, on=True)
     assert "floods at noon" in await told(house, session, "Is this the grotto?")
@@ -414,7 +416,7 @@ async def test_a_deleted_world_is_in_no_kept_prompt(house: House, session: ChatS
     assert not any("floods at noon" in words for words in await kept_words(house, session))
 
 
-async def test_a_world_she_never_heard_of_takes_nothing_away(house: House, session: ChatSession):
+async def test_a_world_she_never_heard_of_takes_nothing_away(house: AppServices, session: ChatSession):
     write_world(house, "isles", GROTTO)
     assert "Good evening" in await told(house, session, "Good evening.")
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.domain.agent_runs import Change, ChangeState
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, Records
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -14,7 +14,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.agents.change_log import Changes
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 from tests.storage.test_turns import cut_off
 
@@ -32,8 +32,8 @@ SUNG = ExtractedFact(fact="Anna sings.", reference_count=3)
 GONE = [one.model_copy(update={"superseded": True, "superseded_by": SUNG.guid}) for one in (FACT, TWIN)]
 
 
-def change(what: str, before: Records, after: Records) -> Change:
-    return Change(persona_id="mara", what=what, before=before.model_dump_json(), after=after.model_dump_json())
+def change(what: str, before: Records, after: Records) -> RecordedChange:
+    return RecordedChange(persona_id="mara", what=what, before=before.model_dump_json(), after=after.model_dump_json())
 
 
 MERGED = change(MERGE, Records(memories=[DOG, HOUND], facts=[FACT, TWIN]), Records(memories=[WHOLE], facts=[SUNG, *GONE]))
@@ -42,7 +42,7 @@ MERGED = change(MERGE, Records(memories=[DOG, HOUND], facts=[FACT, TWIN]), Recor
 @pytest.fixture
 async def changes(database: Database) -> Changes:
     await Memories(database).put("mara", DOG, HOUND)
-    await Facts(database).put("mara", FACT, TWIN)
+    await FactStore(database).put("mara", FACT, TWIN)
     return Changes(database)
 
 
@@ -52,7 +52,7 @@ async def everything(database: Database) -> list[str]:
 
 async def records(database: Database) -> tuple[list[MemoryUnit], list[ExtractedFact]]:
     memories = sorted(await Memories(database).of("mara"), key=lambda one: one.guid)
-    return memories, sorted(await Facts(database).of("mara"), key=lambda one: one.guid)
+    return memories, sorted(await FactStore(database).of("mara"), key=lambda one: one.guid)
 
 
 async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(database: Database, changes: Changes):
@@ -119,14 +119,14 @@ async def test_what_the_user_changed_meanwhile_is_left_alone(database: Database,
 async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Database, changes: Changes):
     own, fact = MemoryUnit(content="My own."), ExtractedFact(fact="Anna is mine.", made_by=MadeBy.USER)
     await Memories(database).put("mara", own)
-    await Facts(database).put("mara", fact)
+    await FactStore(database).put("mara", fact)
 
     for records_of in (Records(memories=[own]), Records(facts=[fact])):
         with pytest.raises(StorageError, match="the user's own"):
             await changes.carry_out(change(DROP, records_of, Records()))
 
     assert own in await Memories(database).of("mara")
-    assert fact in await Facts(database).of("mara")
+    assert fact in await FactStore(database).of("mara")
 
 
 async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database: Database, changes: Changes):

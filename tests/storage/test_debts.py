@@ -15,18 +15,18 @@ from lethe_app.retrieval.passage_builder import make
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.index.pending import Debts
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.index.pending import PendingIndex
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 from tests.storage.scenes import put_above
 
 
 @pytest.fixture
-def debts(database: Database) -> Debts:
-    return Debts(database)
+def debts(database: Database) -> PendingIndex:
+    return PendingIndex(database)
 
 
-async def owed(debts: Debts, database: Database) -> set[tuple[str, UUID]]:
+async def owed(debts: PendingIndex, database: Database) -> set[tuple[str, UUID]]:
     """What is owed now, after which nothing is."""
     found = {(debt.kind, debt.id) for debt in await debts.next(1000)}
     await database.run(lambda connection: connection.execute("DELETE FROM passage_debts").rowcount)
@@ -34,7 +34,7 @@ async def owed(debts: Debts, database: Database) -> set[tuple[str, UUID]]:
 
 
 async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
-    chats: Chats, debts: Debts, database: Database, say: Callable[..., Message]
+    chats: Chats, debts: PendingIndex, database: Database, say: Callable[..., Message]
 ):
     message = await chats.add_message(say("The lamp is lit."))
     this = {("message", message.id)}
@@ -52,11 +52,11 @@ async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
 
 
 async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
-    chats: Chats, debts: Debts, database: Database, session: ChatSession, say: Callable[..., Message]
+    chats: Chats, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())
     fact = ExtractedFact(fact="Mara fears the sea.", source_memories=[session.guid])
-    await Facts(database).put("mara", fact)
+    await FactStore(database).put("mara", fact)
     await owed(debts, database)
     everything = {("session", session.guid), ("message", message.id), ("fact", fact.guid)}
     await chats.delete_session(session.guid)
@@ -65,7 +65,7 @@ async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
     assert await owed(debts, database) == everything
 
 
-async def test_a_purge_is_owed_too(chats: Chats, debts: Debts, database: Database, session: ChatSession, say):
+async def test_a_purge_is_owed_too(chats: Chats, debts: PendingIndex, database: Database, session: ChatSession, say):
     message = await chats.add_message(say())
     await chats.delete_session(session.guid)
     await owed(debts, database)
@@ -73,7 +73,7 @@ async def test_a_purge_is_owed_too(chats: Chats, debts: Debts, database: Databas
     assert await owed(debts, database) == {("session", session.guid), ("message", message.id)}
 
 
-async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts: Debts, database: Database):
+async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts: PendingIndex, database: Database):
     memories = Memories(database)
     memory = MemoryUnit(name="The lamp", content="It has been dark since May.")
     await memories.put("mara", memory)
@@ -85,7 +85,9 @@ async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts
     assert await owed(debts, database) == {("memory", memory.guid)}
 
 
-async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(chats: Chats, debts: Debts, database: Database, say):
+async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(
+    chats: Chats, debts: PendingIndex, database: Database, say
+):
     message = await chats.add_message(say())
     (before,) = await debts.next(10)
     await chats.edit(message.id, "Later.")
@@ -94,7 +96,9 @@ async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(chats
     assert after.id == before.id
 
 
-async def test_only_what_can_be_heard_is_spoken(chats: Chats, debts: Debts, session: ChatSession, say: Callable[..., Message]):
+async def test_only_what_can_be_heard_is_spoken(
+    chats: Chats, debts: PendingIndex, session: ChatSession, say: Callable[..., Message]
+):
     greeting = await chats.add_message(say("Come in.", Role.ASSISTANT, speaker_name="Mara"))
     question = await chats.add_message(say("Who is there?"))
     note = await chats.add_message(say("(rain)", Role.SYSTEM))
@@ -107,7 +111,7 @@ async def test_only_what_can_be_heard_is_spoken(chats: Chats, debts: Debts, sess
 
 
 async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
-    database: Database, chats: Chats, debts: Debts, say: Callable[..., Message]
+    database: Database, chats: Chats, debts: PendingIndex, say: Callable[..., Message]
 ):
     said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
     before = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
@@ -118,18 +122,18 @@ async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
     assert after == {message.id: before[message.id] for message in said[1:]}
 
 
-async def test_only_the_first_words_are_an_opening(chats: Chats, debts: Debts, say: Callable[..., Message]):
+async def test_only_the_first_words_are_an_opening(chats: Chats, debts: PendingIndex, say: Callable[..., Message]):
     said = [await chats.add_message(say(text, Role.ASSISTANT)) for text in ("Come in.", "Well?")]
     assert [one.is_opening for one in await debts.spoken([message.id for message in said])] == [True, False]
 
 
 async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
-    chats: Chats, debts: Debts, database: Database, session: ChatSession, say: Callable[..., Message]
+    chats: Chats, debts: PendingIndex, database: Database, session: ChatSession, say: Callable[..., Message]
 ):
     message = await chats.add_message(say())
     memory, fact = MemoryUnit(content="It is dark."), ExtractedFact(fact="Tomas keeps bees.")
     await Memories(database).put("mara", memory)
-    await Facts(database).put("mara", fact)
+    await FactStore(database).put("mara", fact)
     stray = make(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
     await Passages(database).add([stray])
     await owed(debts, database)

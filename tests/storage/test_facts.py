@@ -10,21 +10,21 @@ import pytest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def facts(database: Database) -> Facts:
-    return Facts(database)
+def facts(database: Database) -> FactStore:
+    return FactStore(database)
 
 
 def fact(text: str = "Tomas keeps bees.", **fields: object) -> ExtractedFact:
     return ExtractedFact(fact=text, **{"first_seen": NOON, "last_seen": NOON, **fields})
 
 
-async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts: Facts):
+async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts: FactStore):
     one = fact(source_memories=[uuid4()], source_messages=[uuid4(), uuid4()], pinned=True, made_by=MadeBy.USER)
     await facts.put("mara", one)
     assert await facts.get(one.guid) == one
@@ -37,7 +37,7 @@ async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts
     assert await facts.owner(one.guid) == "mara"
 
 
-async def test_newest_first_also_across_zones(facts: Facts):
+async def test_newest_first_also_across_zones(facts: FactStore):
     east, west = timezone(timedelta(hours=12)), timezone(timedelta(hours=-11))
     newest, older = (
         fact("b", last_seen=NOON.astimezone(west)),
@@ -48,7 +48,7 @@ async def test_newest_first_also_across_zones(facts: Facts):
     assert [one.fact for one in await facts.of("mara")] == ["b", "a"]
 
 
-async def test_a_forgotten_fact_is_in_the_trash_until_it_is_restored(facts: Facts):
+async def test_a_forgotten_fact_is_in_the_trash_until_it_is_restored(facts: FactStore):
     one = fact()
     await facts.put("mara", one)
 
@@ -63,7 +63,7 @@ async def test_a_forgotten_fact_is_in_the_trash_until_it_is_restored(facts: Fact
     assert await facts.tombstones("mara") == []
 
 
-async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(facts: Facts):
+async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(facts: FactStore):
     first, second = uuid4(), uuid4()
 
     for message in (first, second, first):
@@ -73,7 +73,7 @@ async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(fa
 
 
 @pytest.mark.parametrize("order", [0, 1])
-async def test_a_stone_for_everything_stays_one(facts: Facts, order: int):
+async def test_a_stone_for_everything_stays_one(facts: FactStore, order: int):
     stones = [Tombstone("d"), Tombstone("d", (uuid4(),))]
 
     for stone in stones[:: 1 if order else -1]:
@@ -82,7 +82,7 @@ async def test_a_stone_for_everything_stays_one(facts: Facts, order: int):
     assert await facts.tombstones("mara") == [Tombstone("d")]
 
 
-async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_again(facts: Facts):
+async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_again(facts: FactStore):
     newest = fact("Tomas keeps ants.")
     middle = fact("Tomas keeps wasps.", superseded=True, superseded_by=newest.guid)
     oldest = fact("Tomas keeps bees.", superseded=True, superseded_by=middle.guid)
@@ -99,7 +99,7 @@ async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_ag
     assert await facts.tombstones("mara") == []
 
 
-async def test_kind_key_subject_and_story_come_back(facts: Facts):
+async def test_kind_key_subject_and_story_come_back(facts: FactStore):
     one = fact(kind=FactKind.HOME, key="home", subject="Tomas", in_story=True)
     await facts.put("mara", one)
 

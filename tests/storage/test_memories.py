@@ -14,7 +14,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, Wor
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 
 
@@ -24,8 +24,8 @@ def memories(database: Database) -> Memories:
 
 
 @pytest.fixture
-def facts(database: Database) -> Facts:
-    return Facts(database)
+def facts(database: Database) -> FactStore:
+    return FactStore(database)
 
 
 LIGHTHOUSE = MemoryUnit(
@@ -112,7 +112,7 @@ async def test_a_session_cannot_be_put_among_the_memories(memories: Memories):
     assert await memories.of("mara") == []
 
 
-async def test_a_fact_comes_back_with_every_field(facts: Facts):
+async def test_a_fact_comes_back_with_every_field(facts: FactStore):
     fact = ExtractedFact(
         fact="Tomas keeps bees.",
         source_memories=[uuid4(), uuid4()],
@@ -127,7 +127,7 @@ async def test_a_fact_comes_back_with_every_field(facts: Facts):
     assert await facts.of("mara") == [fact]
 
 
-async def test_a_forgotten_fact_leaves_a_trace_without_its_words(facts: Facts, database: Database):
+async def test_a_forgotten_fact_leaves_a_trace_without_its_words(facts: FactStore, database: Database):
     fact = ExtractedFact(fact="Tomas keeps bees.", source_messages=[uuid4()])
     await facts.put("mara", fact)
     stone = Tombstone("abc", tuple(fact.source_messages))

@@ -13,7 +13,7 @@ import pytest
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.domain.prompt import Entry, Part, Receipt, Share, Span
+from lethe_app.domain.prompt import PromptPart, PromptSpan, Receipt, ReceiptEntry, Share
 from lethe_app.errors import StorageError
 from lethe_app.storage.backup import backups_of, list_backups
 from lethe_app.storage.chats.receipts import Receipts
@@ -167,12 +167,12 @@ async def test_a_database_of_the_first_version_takes_in_passages(old: Path):
 async def test_a_database_of_the_first_version_takes_in_receipts(old: Path):
     database = await Database.open(old)
     receipts, reply = Receipts(database), (await Chats(database).page(SESSION, 3, 1))[0]
-    entry = Entry(Receipt((Share(Part.PERSONA, 7),), 7, 100, 20, "model"))
+    entry = ReceiptEntry(Receipt((Share(PromptPart.PERSONA, 7),), 7, 100, 20, "model"))
 
-    await receipts.put(reply.id, entry, "mara-venn", [Span(Part.PERSONA, "Sie wartet.")], 0)
+    await receipts.put(reply.id, entry, "mara-venn", [PromptSpan(PromptPart.PERSONA, "Sie wartet.")], 0)
 
     assert await receipts.get(reply.id, reply.shown) == entry
-    assert await receipts.spans(reply.id, reply.shown) == (Span(Part.PERSONA, "Sie wartet."),)
+    assert await receipts.spans(reply.id, reply.shown) == (PromptSpan(PromptPart.PERSONA, "Sie wartet."),)
     await database.close()
 
 

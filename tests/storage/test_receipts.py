@@ -11,20 +11,26 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.prompt import Cost, Entry, Part, Receipt, Share, Span
+from lethe_app.domain.prompt import Cost, PromptPart, PromptSpan, Receipt, ReceiptEntry, Share
 from lethe_app.storage.chats.archive_jobs import Parts
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 
 Say = Callable[..., Message]
-SHARES = (Share(Part.PERSONA, 70), Share(Part.MEMORIES, 20, 9, "1 of 3 left out: there is no room beside the conversation"))
-ENTRY = Entry(
+SHARES = (
+    Share(PromptPart.PERSONA, 70),
+    Share(PromptPart.MEMORIES, 20, 9, "1 of 3 left out: there is no room beside the conversation"),
+)
+ENTRY = ReceiptEntry(
     Receipt(SHARES, 90, 1000, 100, "model", 3, PromptLayout.DEPTH), Cost(40, 50, 2, 30, "memories stand among the messages")
 )
-SPANS = [Span(Part.TEMPLATE, "<|im_start|>"), Span(Part.MEMORIES, "Tomas hid the key 👩‍👧 \x00 \ud83d.")]
+SPANS = [
+    PromptSpan(PromptPart.TEMPLATE, "<|im_start|>"),
+    PromptSpan(PromptPart.MEMORIES, "Tomas hid the key 👩‍👧 \x00 \ud83d."),
+]
 
 
 @pytest.fixture
@@ -42,7 +48,7 @@ async def keep(receipts: Receipts, message: Message, persona_id: str = "mara") -
     await receipts.put(message.id, ENTRY, persona_id, SPANS, await receipts.forgotten(persona_id))
 
 
-async def words(receipts: Receipts, message: Message) -> tuple[Span, ...]:
+async def words(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
     return await receipts.spans(message.id, message.shown)
 
 
@@ -57,7 +63,7 @@ async def test_what_was_put_comes_back(receipts: Receipts, reply: Message):
 async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply: Message):
     await keep(receipts, reply)
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
-    other = Entry(Receipt((), 5, 1000, 100, "model"))
+    other = ReceiptEntry(Receipt((), 5, 1000, 100, "model"))
     await receipts.put(reply.id, other, "mara", [], 0)
 
     assert (await receipts.get(reply.id, 0), await receipts.get(reply.id, 1)) == (ENTRY, other)
@@ -112,14 +118,14 @@ async def test_both_go_for_good_with_their_session(
 
 async def fact_forgotten(database: Database, _session: ChatSession) -> None:
     fact = ExtractedFact(fact="Tomas hid the key.")
-    await Facts(database).put("mara", fact)
-    await Facts(database).forget("mara", [fact.guid], [])
+    await FactStore(database).put("mara", fact)
+    await FactStore(database).forget("mara", [fact.guid], [])
 
 
 async def fact_put_otherwise(database: Database, _session: ChatSession) -> None:
     fact = ExtractedFact(fact="Tomas hid the key.")
-    await Facts(database).put("mara", fact)
-    await Facts(database).put("mara", fact.model_copy(update={"fact": "Tomas hid nothing.", "made_by": MadeBy.USER}))
+    await FactStore(database).put("mara", fact)
+    await FactStore(database).put("mara", fact.model_copy(update={"fact": "Tomas hid nothing.", "made_by": MadeBy.USER}))
 
 
 async def memory_forgotten(database: Database, _session: ChatSession) -> None:
@@ -206,8 +212,8 @@ async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
 ):
     await keep(receipts, reply)
     fact = ExtractedFact(fact="Tomas hid the key.")
-    await Facts(database).put("mara", fact)
-    await Facts(database).put("mara", fact.model_copy(update={"fact": "Tomas hid the key again.", "superseded": True}))
+    await FactStore(database).put("mara", fact)
+    await FactStore(database).put("mara", fact.model_copy(update={"fact": "Tomas hid the key again.", "superseded": True}))
     await Memories(database).put("mara", MemoryUnit(name="Key", content="Tomas hid the key."))
     await Parts(database).fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.RULES), content="A key.")
     await chats.delete_session((await chats.add_session(ChatSession(persona_id="other"))).guid)

@@ -21,9 +21,9 @@ from lethe_app.storage.chats.archive_jobs import Parts
 from lethe_app.storage.chats.reshape import Reshaping
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.pending import Debts
+from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 
 Say = Callable[..., Message]
 BEGAN = datetime(2026, 3, 1, 20, tzinfo=UTC)
@@ -201,7 +201,7 @@ async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
     chats: Chats, session: ChatSession, say: Say, database: Database, reshaping: Reshaping
 ):
     said = await talked(chats, session, "one", "two", "three")
-    debts = Debts(database)
+    debts = PendingIndex(database)
     await database.run(lambda connection: connection.execute("DELETE FROM passage_debts").rowcount)
 
     forgotten = await reshaping.insert(say("one and a half", time=said[0].time), said[1].id)
@@ -218,7 +218,7 @@ async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
 
 async def test_facts_lead_to_where_they_were_said(chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping):
     said = await talked(chats, session, "one", "two")
-    facts = Facts(database)
+    facts = FactStore(database)
     known = [
         ExtractedFact(fact=f"Fact {number}.", source_memories=[session.guid], source_messages=list(ids))
         for number, ids in enumerate([(said[0].id,), (said[1].id,), (said[0].id, said[1].id), ()])
@@ -358,7 +358,7 @@ async def test_a_fact_learnt_from_a_part_that_was_split_off_leads_to_the_whole_a
     fresh = rest_of(session)
     before = await reshaping.split(said[1].id, fresh)
     fact = ExtractedFact(fact="A new one.", source_memories=[fresh.guid], source_messages=[said[1].id])
-    await Facts(database).put("mara", fact)
+    await FactStore(database).put("mara", fact)
 
     await reshaping.undo(before)
 

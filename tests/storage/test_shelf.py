@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError, ReadOnly, StorageError
-from lethe_app.storage.files.collection import Shelf
+from lethe_app.storage.files.collection import FileCollection
 from lethe_app.storage.files.file_names import LONGEST_STEM_BYTES, is_plain, stem_for
 
 
@@ -33,8 +33,8 @@ def own(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shelf(shipped: Path, own: Path, tmp_path: Path) -> Shelf[Persona]:
-    return Shelf(Persona, shipped, own, tmp_path / "trash" / "personas")
+def shelf(shipped: Path, own: Path, tmp_path: Path) -> FileCollection[Persona]:
+    return FileCollection(Persona, shipped, own, tmp_path / "trash" / "personas")
 
 
 def put(folder: Path, name: str, content: str) -> Path:
@@ -43,14 +43,14 @@ def put(folder: Path, name: str, content: str) -> Path:
     return folder / name
 
 
-def test_without_a_folder_of_the_users_there_are_the_shipped_ones(shelf: Shelf[Persona]):
+def test_without_a_folder_of_the_users_there_are_the_shipped_ones(shelf: FileCollection[Persona]):
     stock = shelf.stock()
 
     assert [persona.unique_name for persona in stock.values.values()] == ["mara", "zoe"]
     assert stock.problems == []
 
 
-def test_the_users_file_of_the_same_name_wins(shelf: Shelf[Persona], own: Path):
+def test_the_users_file_of_the_same_name_wins(shelf: FileCollection[Persona], own: Path):
     put(own, "mara.json", '{"name": "Mara", "bio": "mine"}')
 
     assert shelf.stock().values["mara"].bio == "mine"
@@ -59,14 +59,14 @@ def test_the_users_file_of_the_same_name_wins(shelf: Shelf[Persona], own: Path):
     assert not shelf.is_own("zoe")
 
 
-def test_values_are_sorted_by_name(shelf: Shelf[Persona], own: Path):
+def test_values_are_sorted_by_name(shelf: FileCollection[Persona], own: Path):
     put(own, "a.json", '{"name": "ömer"}')
     put(own, "b.json", '{"name": "anna"}')
 
     assert [persona.name for persona in shelf.stock().values.values()] == ["anna", "Mara", "Zoe", "ömer"]
 
 
-def test_broken_files_are_collected_and_the_rest_is_there(shelf: Shelf[Persona], own: Path):
+def test_broken_files_are_collected_and_the_rest_is_there(shelf: FileCollection[Persona], own: Path):
     put(own, "broken.json", "{")
     put(own, "empty.json", "{}")
     put(own, "good.json", '{"name": "Good"}')
@@ -80,7 +80,7 @@ def test_broken_files_are_collected_and_the_rest_is_there(shelf: Shelf[Persona],
     assert stock.problems[1].field == "name"
 
 
-def test_where_the_users_file_is_broken_the_shipped_one_serves(shelf: Shelf[Persona], own: Path):
+def test_where_the_users_file_is_broken_the_shipped_one_serves(shelf: FileCollection[Persona], own: Path):
     put(own, "mara.json", "{")
 
     stock = shelf.stock()
@@ -90,7 +90,7 @@ def test_where_the_users_file_is_broken_the_shipped_one_serves(shelf: Shelf[Pers
     assert len(stock.problems) == 1
 
 
-def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(shelf: Shelf[Persona], own: Path):
+def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(shelf: FileCollection[Persona], own: Path):
     own.write_text("in the way")
 
     stock = shelf.stock()
@@ -101,13 +101,13 @@ def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(shelf:
         shelf.save(Persona(name="New"))
 
 
-def test_a_value_that_is_not_there_is_told(shelf: Shelf[Persona]):
+def test_a_value_that_is_not_there_is_told(shelf: FileCollection[Persona]):
     with pytest.raises(FileError, match="is not there"):
         shelf.get("nobody")
 
 
 @pytest.mark.parametrize("stem", ["../settings", "..", "", "a/b", "a\\b", "/etc/passwd", "C:x", "a\0b", ".hidden"])
-def test_no_name_leads_out_of_the_folder(shelf: Shelf[Persona], tmp_path: Path, stem: str):
+def test_no_name_leads_out_of_the_folder(shelf: FileCollection[Persona], tmp_path: Path, stem: str):
     put(tmp_path, "settings.json", '{"name": "secret"}')
 
     with pytest.raises(FileError):
@@ -121,7 +121,7 @@ def test_no_name_leads_out_of_the_folder(shelf: Shelf[Persona], tmp_path: Path, 
     assert json.loads((tmp_path / "settings.json").read_text()) == {"name": "secret"}
 
 
-def test_a_new_value_gets_a_name_that_no_other_has(shelf: Shelf[Persona], own: Path):
+def test_a_new_value_gets_a_name_that_no_other_has(shelf: FileCollection[Persona], own: Path):
     put(own, "zoe-2.json", "broken, but the user's")
 
     assert shelf.save(Persona(name="Zoe")) == "zoe-3"
@@ -131,7 +131,7 @@ def test_a_new_value_gets_a_name_that_no_other_has(shelf: Shelf[Persona], own: P
     assert shelf.get("zoë-müller").name == "Zoë Müller"
 
 
-def test_saving_again_replaces_the_users_file_and_never_ours(shelf: Shelf[Persona], shipped: Path, own: Path):
+def test_saving_again_replaces_the_users_file_and_never_ours(shelf: FileCollection[Persona], shipped: Path, own: Path):
     mara = shelf.get("mara").model_copy(update={"bio": "changed"})
 
     assert shelf.save(mara) == "mara"
@@ -142,7 +142,7 @@ def test_saving_again_replaces_the_users_file_and_never_ours(shelf: Shelf[Person
     assert [path.name for path in own.iterdir()] == ["mara.json"]
 
 
-def test_what_could_not_be_read_is_kept_before_it_is_replaced(shelf: Shelf[Persona], own: Path, tmp_path: Path):
+def test_what_could_not_be_read_is_kept_before_it_is_replaced(shelf: FileCollection[Persona], own: Path, tmp_path: Path):
     put(own, "mara.json", "years of work, and one wrong comma")
 
     shelf.save(shelf.get("mara"))
@@ -151,7 +151,7 @@ def test_what_could_not_be_read_is_kept_before_it_is_replaced(shelf: Shelf[Perso
     assert kept.read_text() == "years of work, and one wrong comma"
 
 
-def test_a_deleted_file_lies_in_the_trash_and_comes_back(shelf: Shelf[Persona], own: Path, tmp_path: Path):
+def test_a_deleted_file_lies_in_the_trash_and_comes_back(shelf: FileCollection[Persona], own: Path, tmp_path: Path):
     shelf.save(Persona(name="Ada", bio="x"))
 
     trashed = shelf.delete("ada")
@@ -162,7 +162,7 @@ def test_a_deleted_file_lies_in_the_trash_and_comes_back(shelf: Shelf[Persona], 
     assert shelf.get("ada").bio == "x"
 
 
-def test_a_restored_file_replaces_no_other(shelf: Shelf[Persona]):
+def test_a_restored_file_replaces_no_other(shelf: FileCollection[Persona]):
     shelf.save(Persona(name="Ada", bio="first"))
     trashed = shelf.delete("ada")
     shelf.save(Persona(name="Ada", bio="second"), "ada")
@@ -171,7 +171,7 @@ def test_a_restored_file_replaces_no_other(shelf: Shelf[Persona]):
     assert (shelf.get("ada").bio, shelf.get("ada-2").bio) == ("second", "first")
 
 
-def test_deleting_the_users_version_shows_ours_again(shelf: Shelf[Persona]):
+def test_deleting_the_users_version_shows_ours_again(shelf: FileCollection[Persona]):
     shelf.save(shelf.get("mara").model_copy(update={"bio": "mine"}))
 
     trashed = shelf.delete("mara")
@@ -181,7 +181,7 @@ def test_deleting_the_users_version_shows_ours_again(shelf: Shelf[Persona]):
     assert shelf.get("mara").bio == "mine"
 
 
-def test_ours_cannot_be_deleted(shelf: Shelf[Persona], shipped: Path):
+def test_ours_cannot_be_deleted(shelf: FileCollection[Persona], shipped: Path):
     with pytest.raises(ReadOnly, match="comes with Lethe"):
         shelf.delete("mara")
     with pytest.raises(FileError, match="is not there"):
@@ -190,7 +190,7 @@ def test_ours_cannot_be_deleted(shelf: Shelf[Persona], shipped: Path):
 
 
 def test_presets_without_a_name_of_their_own_are_kept_by_file_name(tmp_path: Path):
-    shelf = Shelf(SamplerPreset, tmp_path / "shipped", tmp_path / "own", tmp_path / "trash")
+    shelf = FileCollection(SamplerPreset, tmp_path / "shipped", tmp_path / "own", tmp_path / "trash")
 
     stem = shelf.save(SamplerPreset(name="Warm & wild", temperature=1.2))
 
@@ -200,7 +200,7 @@ def test_presets_without_a_name_of_their_own_are_kept_by_file_name(tmp_path: Pat
     assert shelf.picture(shelf.get(stem)) is None
 
 
-def test_a_picture_lies_beside_the_file(shelf: Shelf[Persona], shipped: Path, own: Path):
+def test_a_picture_lies_beside_the_file(shelf: FileCollection[Persona], shipped: Path, own: Path):
     put(shipped, "mara.png", "ours")
 
     assert shelf.picture(Persona(name="Mara", avatar="mara.png")) == shipped / "mara.png"
@@ -213,7 +213,7 @@ def test_a_picture_lies_beside_the_file(shelf: Shelf[Persona], shipped: Path, ow
 @pytest.mark.parametrize(
     "avatar", ["../secret.png", "/etc/passwd", "..", ".", "sub/../../secret.png", "..\\secret.png", "a\0b"]
 )
-def test_a_picture_never_lies_outside_the_folder(shelf: Shelf[Persona], tmp_path: Path, own: Path, avatar: str):
+def test_a_picture_never_lies_outside_the_folder(shelf: FileCollection[Persona], tmp_path: Path, own: Path, avatar: str):
     put(tmp_path, "secret.png", "private")
     own.mkdir()
 
@@ -221,7 +221,7 @@ def test_a_picture_never_lies_outside_the_folder(shelf: Shelf[Persona], tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_link_to_the_outside_is_no_picture(shelf: Shelf[Persona], tmp_path: Path, own: Path):
+def test_a_link_to_the_outside_is_no_picture(shelf: FileCollection[Persona], tmp_path: Path, own: Path):
     put(tmp_path, "secret.png", "private")
     own.mkdir()
     (own / "link.png").symlink_to(tmp_path / "secret.png")
@@ -229,7 +229,7 @@ def test_a_link_to_the_outside_is_no_picture(shelf: Shelf[Persona], tmp_path: Pa
     assert shelf.picture(Persona(name="Mara", avatar="link.png")) is None
 
 
-def test_a_kept_picture_replaces_no_other(shelf: Shelf[Persona], own: Path):
+def test_a_kept_picture_replaces_no_other(shelf: FileCollection[Persona], own: Path):
     first = shelf.save_picture("mara", b"one", ".png")
     second = shelf.save_picture("mara", b"two", ".png")
 
@@ -279,7 +279,7 @@ def test_any_name_becomes_one_that_every_system_can_hold(name: str, taken: list[
 
 
 def test_a_shelf_that_keeps_values_reads_a_file_again_only_when_it_changed(shipped: Path, own: Path, tmp_path: Path):
-    shelf = Shelf(Persona, shipped, own, tmp_path / "trash", keeps_values=True)
+    shelf = FileCollection(Persona, shipped, own, tmp_path / "trash", keeps_values=True)
     before = shelf.stock().values["mara"]
     assert shelf.stock().values["mara"] is before
     put(own, "mara.json", '{"name": "Mara", "bio": "theirs"}')

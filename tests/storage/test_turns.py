@@ -14,7 +14,7 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.key_value import HouseState, SessionState
+from lethe_app.storage.key_value import AppState, SessionState
 from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
 
@@ -94,7 +94,7 @@ async def test_all_of_it_is_kept(database: Database, chats: Chats, session: Chat
     assert (await chats.session(session.guid)).trigger_count == 1
     state = SessionState(database)
     assert (await state.get(session.guid, "pace"), await state.get(session.guid, "pool")) == ({"messages": 0}, None)
-    assert await HouseState(database).get("return notes", "mara") == ["later"]
+    assert await AppState(database).get("return notes", "mara") == ["later"]
 
 
 async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, traces: Traces):

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from lethe_app.app import build, run
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.paths import Paths
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.welcome import Welcome
@@ -32,7 +32,7 @@ class Stage:
         self._engine = engine
         self.window = MainWindow(self._paths)
         self.exit_code = -1
-        self._house: House | None = None
+        self._house: AppServices | None = None
 
     def play(self, story: Story) -> None:
         """Open, play, close; whatever the story raises is raised here, after everything is closed."""
@@ -42,7 +42,7 @@ class Stage:
         self.window.show()
         played: list[asyncio.Task[None]] = []
 
-        async def open_house() -> House:
+        async def open_house() -> AppServices:
             played.append(asyncio.ensure_future(self._perform(story)))
             self._house = await build(self._paths, self._engine)
             return self._house

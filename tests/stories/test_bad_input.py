@@ -17,7 +17,7 @@ from random import Random
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import DatabaseTooNew, FileError, LetheError, ModelError, ModelMissing, ModelUnreadable, PromptTooLong
@@ -58,7 +58,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 
 
 @pytest.fixture
-async def house(paths: Paths) -> AsyncIterator[House]:
+async def house(paths: Paths) -> AsyncIterator[AppServices]:
     """With the real engine, which starts only when a test loads a model."""
     house = await build(paths)
     yield house
@@ -66,7 +66,7 @@ async def house(paths: Paths) -> AsyncIterator[House]:
 
 
 @pytest.fixture
-async def session(house: House) -> ChatSession:
+async def session(house: AppServices) -> ChatSession:
     return await house.sessions.new("ada")
 
 
@@ -76,7 +76,7 @@ async def play(turn: AsyncGenerator[TurnEvent]) -> Finished:
     return next(event for event in events if isinstance(event, Finished))
 
 
-async def said(house: House, session: ChatSession) -> list[str]:
+async def said(house: AppServices, session: ChatSession) -> list[str]:
     return [message.content for message in await house.sessions.page(session.guid, 0, 100)]
 
 
@@ -138,7 +138,7 @@ def a_link_to_nowhere(path: Path, _whole: Path) -> None:
     ids=lambda make: make.__name__.replace("_", " "),
 )
 async def test_a_file_that_is_no_model_is_refused_by_name(
-    house: House,
+    house: AppServices,
     tmp_path: Path,
     starter_model: Path,
     capfd: pytest.CaptureFixture[str],
@@ -157,7 +157,7 @@ async def test_a_file_that_is_no_model_is_refused_by_name(
     assert "Traceback" not in capfd.readouterr().err
 
 
-async def test_a_broken_file_in_the_folder_of_models_hides_no_other(house: House, tmp_path: Path, starter_model: Path):
+async def test_a_broken_file_in_the_folder_of_models_hides_no_other(house: AppServices, tmp_path: Path, starter_model: Path):
     house.paths.models.mkdir()
     for number, make in enumerate((truncated, random_bytes, empty, a_folder, a_link_to_nowhere, random_bytes_after_the_magic)):
         make(house.paths.models / f"{number}.gguf", starter_model)
@@ -253,7 +253,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("content", BROKEN)
 async def test_a_persona_file_gone_wrong_is_named_with_its_field_and_everything_else_goes_on(
-    house: House, session: ChatSession, content: str
+    house: AppServices, session: ChatSession, content: str
 ):
     broken, field = BROKEN[content]
     path = house.paths.personas / "ada.json"
@@ -272,7 +272,7 @@ async def test_a_persona_file_gone_wrong_is_named_with_its_field_and_everything_
 
 
 async def test_a_persona_of_megabytes_is_loaded_and_refused_by_the_prompt_with_its_size(
-    house: House, session: ChatSession, starter_model: Path
+    house: AppServices, session: ChatSession, starter_model: Path
 ):
     huge = {"name": "Ada", "bio": "She counts. " * 200_000}
     (house.paths.personas / "ada.json").write_text(json.dumps(huge), encoding="utf-8")
@@ -286,7 +286,7 @@ async def test_a_persona_of_megabytes_is_loaded_and_refused_by_the_prompt_with_i
 
 
 @pytest.mark.parametrize("name", ["../../evil", "con", "a\0b", "🦊" * 100, " ", "שלום", "<script>"])
-async def test_any_name_makes_a_persona_one_can_talk_with(house: House, name: str):
+async def test_any_name_makes_a_persona_one_can_talk_with(house: AppServices, name: str):
     saved = await house.library.save_persona(Persona(name=name, first_messages=["I am {{char}}."]))
 
     session = await house.sessions.new(saved.unique_name)
@@ -300,7 +300,7 @@ async def test_any_name_makes_a_persona_one_can_talk_with(house: House, name: st
 
 
 async def test_a_message_far_beyond_the_context_is_kept_refused_by_name_and_one_talks_on(
-    house: House, session: ChatSession, starter_model: Path
+    house: AppServices, session: ChatSession, starter_model: Path
 ):
     await house.models.load(starter_model)
     long = "All work and no play makes a dull page. " * 5_000
@@ -333,7 +333,7 @@ def whole(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-async def test_odd_words_are_kept_and_harm_no_real_model(house: House, session: ChatSession, starter_model: Path):
+async def test_odd_words_are_kept_and_harm_no_real_model(house: AppServices, session: ChatSession, starter_model: Path):
     await house.models.load(starter_model)
     await house.preferences.set(read_ahead=False)
     kinds = ("null bytes", "half a character", "right to left", "emoji", "control characters")
@@ -348,7 +348,7 @@ async def test_odd_words_are_kept_and_harm_no_real_model(house: House, session: 
 
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
-async def test_odd_words_are_a_title_and_an_edit_like_any_other(house: House, session: ChatSession, text: str):
+async def test_odd_words_are_a_title_and_an_edit_like_any_other(house: AppServices, session: ChatSession, text: str):
     (greeting,) = await house.sessions.page(session.guid, 0, 1)
 
     await house.sessions.rename(session.guid, f"x{text}x")

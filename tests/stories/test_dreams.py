@@ -15,11 +15,11 @@ import pytest
 
 from lethe_app.agents.dream import Dream
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Change, ChangeState, Outcome, Verdict
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
 from lethe_app.domain.changes import AVOID, INFER, Records
 from lethe_app.domain.clock import told_by
-from lethe_app.domain.recall import Way
+from lethe_app.domain.recall import RecallWay
 from lethe_app.paths import Paths
 from tests.services.past import hold, opened
 from tests.services.stage import MIRA, keep, prompt_of, say
@@ -48,7 +48,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-async def sleep_on_it(house: House, clock: Clock) -> list[Change]:
+async def sleep_on_it(house: AppServices, clock: Clock) -> list[RecordedChange]:
     """The user goes away for a night, and Mira dreams."""
     known = house.away.registry.get("dream")
     assert known is not None
@@ -76,7 +76,7 @@ async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Cl
         assert mine in tidied
 
         run = await newest(house)
-        assert run.outcome is Outcome.MADE
+        assert run.outcome is RunOutcome.MADE
         await house.away.undo(run.id)
 
     async with opened(home) as house:
@@ -188,7 +188,7 @@ async def test_what_must_not_happen_again_stands_in_every_prompt(home: Path, clo
         talk = await hold(house)
         played = await say(house, talk, "How is the sea tonight?")
 
-        assert [one.way for one in played.memory.recalled if one.memory == constraint.guid] == [Way.CONSTANT]
+        assert [one.way for one in played.memory.recalled if one.memory == constraint.guid] == [RecallWay.CONSTANT]
         prompt = await prompt_of(house, talk, played)
         assert "Don't call Tomas Tommy" in prompt
         assert prompt.index("Don't call Tomas Tommy") > prompt.index("navigator of the Petrel")
@@ -202,10 +202,10 @@ async def test_a_thumb_is_there_again_tomorrow_and_a_second_one_takes_it_back(ho
     async with opened(home) as house:
         talk = await hold(house, "Hello.", "Good evening.")
         reply = (await house.sessions.page(talk.guid, 0, 9))[-1]
-        assert await house.feedback.thumb(reply.id, Verdict.BAD) is Verdict.BAD
+        assert await house.feedback.thumb(reply.id, ReplyRating.BAD) is ReplyRating.BAD
 
     async with opened(home) as house:
-        assert await house.feedback.about([reply.id]) == {reply.id: {0: Verdict.BAD}}
-        assert await house.feedback.thumb(reply.id, Verdict.GOOD) is Verdict.GOOD
-        assert await house.feedback.thumb(reply.id, Verdict.GOOD) is None
+        assert await house.feedback.about([reply.id]) == {reply.id: {0: ReplyRating.BAD}}
+        assert await house.feedback.thumb(reply.id, ReplyRating.GOOD) is ReplyRating.GOOD
+        assert await house.feedback.thumb(reply.id, ReplyRating.GOOD) is None
         assert await house.feedback.about([reply.id]) == {}

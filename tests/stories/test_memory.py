@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.domain.recall import TurnMemory, Way
+from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.paths import Paths
-from lethe_app.services.events import Noted, Prompted, Recalled
+from lethe_app.services.events import NoteAdded, Prompted, Recalled
 from lethe_app.storage.chats.sessions import Chats
 from tests.stories.stage import Stage
 
@@ -63,19 +63,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-async def house(home: Path, echo_model: Callable[..., Path]) -> AsyncIterator[House]:
+async def house(home: Path, echo_model: Callable[..., Path]) -> AsyncIterator[AppServices]:
     house = await opened(home, echo_model)
     yield house
     await house.close()
 
 
-async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: bool = False) -> House:
+async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: bool = False) -> AppServices:
     house = await build(Paths.standard(home), "echo", by_meaning=by_meaning)
     await house.models.load(echo_model(*["Aye."] * 40))
     return house
 
 
-async def talked(house: House, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
+async def talked(house: AppServices, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
     """A conversation of some days ago, in a session of its own."""
     chats: Chats = house.sessions._chats
     begun = now() - timedelta(days=days_ago)
@@ -96,14 +96,14 @@ async def talked(house: House, days_ago: float = 4.0, lines: list[tuple[str, str
     return session
 
 
-async def say(house: House, session: ChatSession, text: str) -> tuple[TurnMemory, str]:
+async def say(house: AppServices, session: ChatSession, text: str) -> tuple[TurnMemory, str]:
     """What came to her mind, and the hidden line above the words, if there is one."""
     memory, note = TurnMemory(), ""
     async with aclosing(house.chat.send(session.guid, text)) as events:
         async for event in events:
             if isinstance(event, Recalled):
                 memory = event.memory
-            elif isinstance(event, Noted):
+            elif isinstance(event, NoteAdded):
                 note = event.message.content
     return memory, note
 
@@ -126,7 +126,7 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         small_talk, _note = await say(house, friday, "haha ok")
 
         (recalled,) = (one for one in memory.recalled if one.memory == monday.guid)
-        assert recalled.way in {Way.FACT, Way.MEANING}
+        assert recalled.way in {RecallWay.FACT, RecallWay.MEANING}
         assert any("walnuts" in lead.text for lead in recalled.leads)
         assert recalled.because
         assert all(reason.what for reason in recalled.because)
@@ -136,7 +136,7 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         await house.close()
 
 
-async def test_what_is_remembered_is_what_the_model_reads(house: House):
+async def test_what_is_remembered_is_what_the_model_reads(house: AppServices):
     await house.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
     await talked(house)
     session = await house.sessions.new("mira-test")
@@ -148,7 +148,7 @@ async def test_what_is_remembered_is_what_the_model_reads(house: House):
     assert receipts[0]["memories"] > 10
 
 
-async def test_a_memory_of_the_future_keeps_silent_until_its_day(house: House):
+async def test_a_memory_of_the_future_keeps_silent_until_its_day(house: AppServices):
     session = await house.sessions.new("mira-test")
     launch = MemoryUnit(name="The launch", content="The dinghy is launched today.", keywords_main=["dinghy"])
     await house.brain.memorize("mira-test", launch.model_copy(update={"added": now() + timedelta(hours=1)}))
@@ -161,7 +161,7 @@ async def test_a_memory_of_the_future_keeps_silent_until_its_day(house: House):
     assert "The launch" in titles(after)
 
 
-async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_when_it_is_asked_for(house: House):
+async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_when_it_is_asked_for(house: AppServices):
     session = await house.sessions.new("mira-test")
     waiting = MemoryUnit(
         name="The letter",
@@ -187,7 +187,7 @@ async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_wh
     assert messages[line + 1].content == "Is there a letter for me?"
 
 
-async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(house: House):
+async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(house: AppServices):
     session = await talked(house, days_ago=1.0)
     news = MemoryUnit(name="News", content="The harbour master asked for {{user}}.", insertion=MemoryInsertion.USER_RETURN)
     await house.brain.memorize("mira-test", news)
@@ -196,7 +196,7 @@ async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(house: Hou
     _memory, later = await say(house, session, "Anything else?")
 
     assert "The harbour master asked for Tomas." in note
-    assert [one.way for one in memory.recalled if one.title == "News"] == [Way.RETURN]
+    assert [one.way for one in memory.recalled if one.title == "News"] == [RecallWay.RETURN]
     assert later == ""
     (kept,) = await house.brain.memories("mira-test")
     assert kept.insertion is MemoryInsertion.NONE
@@ -260,7 +260,7 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
     assert not any("behind the flour" in text for text in (*found, *places))
 
 
-async def test_a_world_entry_wakes_stays_and_cools_down(house: House):
+async def test_a_world_entry_wakes_stays_and_cools_down(house: AppServices):
     session = await house.sessions.new("mira-test")
     came = []
     for text in ("I heard the buoy.", "And now?", "The buoy again?", "The buoy!", "Listen, the buoy."):

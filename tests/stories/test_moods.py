@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.paths import Paths
-from lethe_app.services.events import Noted, Recalled
+from lethe_app.services.events import NoteAdded, Recalled
 
 MIRA = {"name": "Mira", "bio": "{{char}} is the navigator of the Petrel.", "mood": True}
 TOMAS = {"is_user": True, "name": "Tomas"}
@@ -42,7 +42,7 @@ def clock() -> Clock:
 @pytest.fixture
 async def house(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path], clock: Clock
-) -> AsyncIterator[House]:
+) -> AsyncIterator[AppServices]:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")
     paths.personas.mkdir(parents=True)
@@ -57,20 +57,20 @@ async def house(
         await house.close()
 
 
-async def say(house: House, session: ChatSession, clock: Clock, text: str) -> tuple[TurnMemory, str]:
+async def say(house: AppServices, session: ChatSession, clock: Clock, text: str) -> tuple[TurnMemory, str]:
     """What came to mind, and the hidden line above the message; a minute goes by."""
     memory, note = TurnMemory(), ""
     async with aclosing(house.chat.send(session.guid, text)) as events:
         async for event in events:
             if isinstance(event, Recalled):
                 memory = event.memory
-            elif isinstance(event, Noted):
+            elif isinstance(event, NoteAdded):
                 note = event.message.content
     clock.moment += timedelta(minutes=1)
     return memory, note
 
 
-async def test_praise_over_several_days_makes_her_cheerful_and_she_says_so_once(house: House, clock: Clock):
+async def test_praise_over_several_days_makes_her_cheerful_and_she_says_so_once(house: AppServices, clock: Clock):
     session = await house.sessions.new("mira-test")
     told: list[str] = []
     for _day in range(5):
@@ -90,7 +90,7 @@ async def test_praise_over_several_days_makes_her_cheerful_and_she_says_so_once(
     assert history[-1].values["cheer"] > history[0].values["cheer"]
 
 
-async def test_two_weeks_away_and_back(house: House, clock: Clock):
+async def test_two_weeks_away_and_back(house: AppServices, clock: Clock):
     session = await house.sessions.new("mira-test")
     for _message in range(3):
         await say(house, session, clock, "Shut up, Mira.")
@@ -109,7 +109,7 @@ async def test_two_weeks_away_and_back(house: House, clock: Clock):
     assert memory.mood == ""
 
 
-async def test_a_steady_mood_never_moves(house: House, clock: Clock):
+async def test_a_steady_mood_never_moves(house: AppServices, clock: Clock):
     await house.preferences.set(static_mood=True)
     session = await house.sessions.new("mira-test")
     before = (await house.mind.moods.mood("mira-test")).values
@@ -120,7 +120,7 @@ async def test_a_steady_mood_never_moves(house: House, clock: Clock):
     assert (await house.mind.moods.mood("mira-test")).values == before
 
 
-async def test_it_is_the_same_mood_after_the_program_was_closed(house: House, clock: Clock, tmp_path: Path):
+async def test_it_is_the_same_mood_after_the_program_was_closed(house: AppServices, clock: Clock, tmp_path: Path):
     session = await house.sessions.new("mira-test")
     for _message in range(6):
         await say(house, session, clock, "Well done, Mira.")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import told_by
 from lethe_app.paths import Paths
 from tests.services.past import copy_home, hold, opened
@@ -47,14 +47,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @asynccontextmanager
-async def begun(home: Path, model: Path) -> AsyncIterator[House]:
+async def begun(home: Path, model: Path) -> AsyncIterator[AppServices]:
     async with opened(home) as house:
         await house.preferences.set(user_persona="tomas")
         await house.models.load(model)
         yield house
 
 
-async def spoken_of(house: House) -> None:
+async def spoken_of(house: AppServices) -> None:
     """An evening about paella, over and archived."""
     session = await hold(house)
     for line in PAELLA:

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import QApplication
 
 from lethe_app.app import build
 from lethe_app.domain.clock import now
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import PromptPart
 from lethe_app.paths import Paths
 from lethe_app.ui.chat.memory_card_parts import Fold
 from lethe_app.ui.pages.facts.page import FactPage
-from lethe_app.ui.pages.facts.table_model import View
+from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.inspector.page import InspectorPage
 from lethe_app.ui.shell.toast import Toast
 from tests.services.past import hold
@@ -124,7 +124,7 @@ async def open_prompt(stage: Stage) -> InspectorPage:
 
 def memories_in(page: InspectorPage) -> str:
     """The block of memories in the prompt on display."""
-    return "".join(span.text for span in page.text.spans if span.part is Part.MEMORIES)
+    return "".join(span.text for span in page.text.spans if span.part is PromptPart.MEMORIES)
 
 
 def listed(page: FactPage) -> list[str]:
@@ -155,12 +155,12 @@ def test_what_is_told_in_passing_to_an_acting_persona_is_listed_and_what_is_said
         await stage.until(lambda: "Tomas: “" in stage.words(page.detail), "it is shown with its source")
         await stage.take_picture("facts-page")
 
-        stage.click(page.views.chips[View.STORY])
+        stage.click(page.views.chips[FactListView.STORY])
         assert any("castle" in fact for fact in listed(page))
         assert not set(listed(page)) & set(learnt)
         await stage.take_picture("facts-page-story")
 
-        stage.click(page.views.chips[View.KNOWN])
+        stage.click(page.views.chips[FactListView.KNOWN])
         stage.click(page.extract_button)
         await stage.until(lambda: any("Mira knows" in toast.text for toast in stage.window.findChildren(Toast)), "it is done")
         assert sorted(listed(page)) == sorted(learnt)

@@ -12,16 +12,16 @@ import pytest
 
 from lethe_app.agents.research import ActiveResearchTask, ResearchTask
 from lethe_app.brain.llm_schemas.web import Merged
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.web import Found, Inquiry, InquiryState, Purpose
+from lethe_app.domain.web import Inquiry, InquiryState, Purpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.paths import Paths
-from lethe_app.services.events import Noted, Searching, Withdrawn
+from lethe_app.services.events import NoteAdded, Searching, Withdrawn
 from lethe_app.services.web.chat_lookup import LookedUp, looked_up
 from tests.services.past import chats_of, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, Played, heard, log, prompt_of, say, until
@@ -78,7 +78,7 @@ def site_of(**pages: bytes) -> Site:
     return Site({f"/{name}": Reply(body) for name, body in pages.items()})
 
 
-async def allow(house: House, site: Site, **settings: object) -> None:
+async def allow(house: AppServices, site: Site, **settings: object) -> None:
     """The internet is this one site, which is a search engine too."""
     found = [{"title": path.strip("/").title(), "url": f"{site.url}{path}", "content": ""} for path in list(site.replies)]
     site.replies["/search"] = Reply(json.dumps({"results": found}).encode(), kind="application/json")
@@ -87,7 +87,7 @@ async def allow(house: House, site: Site, **settings: object) -> None:
 
 
 @asynccontextmanager
-async def living(home: Path, tmp_path: Path, site: Site, *answers: object, **script: object) -> AsyncIterator[House]:
+async def living(home: Path, tmp_path: Path, site: Site, *answers: object, **script: object) -> AsyncIterator[AppServices]:
     """Mira with a model that may be believed, and an internet."""
     async with opened(home) as house, serving(site):
         await house.preferences.set(user_persona="tomas")
@@ -96,7 +96,7 @@ async def living(home: Path, tmp_path: Path, site: Site, *answers: object, **scr
         yield house
 
 
-async def research_of(house: House) -> list:
+async def research_of(house: AppServices) -> list:
     return [one for one in await house.brain.memories(MIRA) if one.category is MemoryType.WEB_SEARCH]
 
 
@@ -118,7 +118,7 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
         prompt = await prompt_of(house, await house.sessions.open(played.asked.session_id), played)
         left = await house.surfing.outgoing()
 
-    assert (run.outcome, run.trouble) == (Outcome.MADE, "")
+    assert (run.outcome, run.trouble) == (RunOutcome.MADE, "")
     assert memory.insertion is MemoryInsertion.NATURAL
     assert memory.priority == 4
     assert memory.made_by == "active_research"
@@ -155,7 +155,7 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
         (memory,) = await research_of(house)
 
     assert not after_the_play
-    assert [run.outcome for run in runs] == [Outcome.MADE]
+    assert [run.outcome for run in runs] == [RunOutcome.MADE]
     assert memory.priority == 3
     assert (memory.end_time - memory.added).days == 10
 
@@ -172,7 +172,7 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
             clock.go_on(hours=1)
         runs = await house.away.runs()
 
-    assert [run.outcome for run in runs] == [Outcome.NOTHING]
+    assert [run.outcome for run in runs] == [RunOutcome.NOTHING]
     assert runs[0].summary == "Nothing could be found about “The lighthouse of Brenn”."
     assert site.paths.count("/search") == 1
 
@@ -191,7 +191,7 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
         await house.away.look()
         runs = await house.away.runs()
 
-    assert [run.outcome for run in runs] == [Outcome.NOTHING, Outcome.MADE]
+    assert [run.outcome for run in runs] == [RunOutcome.NOTHING, RunOutcome.MADE]
     assert site.paths.count("/search") == 1
 
 
@@ -233,13 +233,13 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
         await looking
         interrupted, kept = await newest(house), await research_of(house)
 
-        assert interrupted.outcome is Outcome.GAVE_WAY
+        assert interrupted.outcome is RunOutcome.GAVE_WAY
         assert not kept
         assert played.reply.content == "Welcome back."
 
         leave(house, clock)
         await house.away.look()
-        assert (await newest(house)).outcome is Outcome.MADE
+        assert (await newest(house)).outcome is RunOutcome.MADE
         assert len(await research_of(house)) == 1
 
 
@@ -286,7 +286,9 @@ def searching(played: Played) -> list[Searching]:
 
 def line_of(played: Played) -> Message:
     """The hidden line about what was looked up."""
-    (line,) = [event.message for event in played.events if isinstance(event, Noted) and event.message.note.startswith("search")]
+    (line,) = [
+        event.message for event in played.events if isinstance(event, NoteAdded) and event.message.note.startswith("search")
+    ]
     return line
 
 
@@ -307,7 +309,7 @@ async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_a
     told, reading = searching(played)
     found = looked_up(line_of(played))
     assert (told.topic, told.pages, reading.pages) == ("lighthouse of Brenn builder", 0, 1)
-    assert found == LookedUp("lighthouse of Brenn builder", (Found("Keepers", f"{site.url}/keepers"),))
+    assert found == LookedUp("lighthouse of Brenn builder", (WebHit("Keepers", f"{site.url}/keepers"),))
     assert "built in 1871 by the engineer Ada Holm" in prompt
     assert [one.content for one in messages if not one.hidden] == [ASKED, "It was Ada Holm."]
     assert messages[0].id == line_of(played).id
@@ -479,7 +481,7 @@ FOUND = {"finding": "The lighthouse of Brenn was built in 1871 by the engineer A
 REPORT = {"paragraphs": ["The lighthouse of Brenn was built in 1871 by Ada Holm [1]. It fell into the sea in 1999 [7]."]}
 
 
-async def ended(house: House) -> Inquiry:
+async def ended(house: AppServices) -> Inquiry:
     async def is_over() -> bool:
         return house.researching.running is None
 

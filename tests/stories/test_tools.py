@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.persona import Weekday
-from lethe_app.domain.tools import Occasion, Outcome, Told, Tool, ToolResult, ToolSet, Verdict
+from lethe_app.domain.tools import CallOutcome, PermissionAnswer, Tool, ToolContext, ToolOutput, ToolResult, ToolSet
 from lethe_app.paths import Paths
 from lethe_app.services.events import AskTool, ToolUsed, TurnEvent
 from lethe_app.services.prompting.tool_messages import result_in
@@ -47,7 +47,7 @@ def call(name: str, **arguments: object) -> str:
 
 
 @asynccontextmanager
-async def talking(tmp_path: Path, script: Path, **settings: object) -> AsyncIterator[tuple[House, ChatSession]]:
+async def talking(tmp_path: Path, script: Path, **settings: object) -> AsyncIterator[tuple[AppServices, ChatSession]]:
     paths = Paths.standard(tmp_path / "home")
     paths.personas.mkdir(parents=True)
     for name, persona in PERSONAS.items():
@@ -61,7 +61,7 @@ async def talking(tmp_path: Path, script: Path, **settings: object) -> AsyncIter
 
 
 async def say(
-    house: House, session: ChatSession, text: str, verdict: Verdict = Verdict.NOT_NOW
+    house: AppServices, session: ChatSession, text: str, verdict: PermissionAnswer = PermissionAnswer.NOT_NOW
 ) -> tuple[list[ToolResult], list[AskTool], Played]:
     """A turn in which every question gets the same answer."""
     events: list[TurnEvent] = []
@@ -108,11 +108,11 @@ async def test_a_memory_is_searched_for_and_forgotten_only_with_leave(tmp_path: 
     )
     async with talking(tmp_path, script) as (house, session):
         await say(house, session, "Keep this.")
-        (refused,), asked, _played = await say(house, session, "Forget it.", Verdict.NOT_NOW)
-        assert (refused.outcome, len(asked)) == (Outcome.REFUSED, 1)
+        (refused,), asked, _played = await say(house, session, "Forget it.", PermissionAnswer.NOT_NOW)
+        assert (refused.outcome, len(asked)) == (CallOutcome.REFUSED, 1)
         assert "Tomas fears the deep water." in asked[0].about
         assert await house.brain.memories(MIRA)
-        await say(house, session, "Do forget it.", Verdict.ALLOW)
+        await say(house, session, "Do forget it.", PermissionAnswer.ALLOW)
         assert not await house.brain.memories(MIRA)
 
 
@@ -126,8 +126,8 @@ async def test_reminders_and_plans_are_made_from_words(tmp_path: Path, echo_mode
         template=HERMES,
     )
     async with talking(tmp_path, script) as (house, session):
-        done, asked, _played = await say(house, session, "Plan it all.", Verdict.ALLOW)
-        assert [one.outcome for one in done] == [Outcome.DONE, Outcome.FAILED, Outcome.DONE, Outcome.DONE]
+        done, asked, _played = await say(house, session, "Plan it all.", PermissionAnswer.ALLOW)
+        assert [one.outcome for one in done] == [CallOutcome.DONE, CallOutcome.FAILED, CallOutcome.DONE, CallOutcome.DONE]
         assert [(question.call.name, question.about) for question in asked] == [("week_set", "Friday: She mends nets.")]
         (reminder,) = await house.mind.reminders.of(MIRA)
         assert (reminder.category, reminder.insertion) == (MemoryType.REMINDER, MemoryInsertion.USER_RETURN)
@@ -157,7 +157,7 @@ async def test_days_and_months_are_looked_up(tmp_path: Path, echo_model: Script)
         assert "The Heron has come home." in done[0].text
         assert "The Heron has come home." in done[1].text
         assert "Nothing is known" in done[2].text
-        assert done[3].outcome is Outcome.FAILED
+        assert done[3].outcome is CallOutcome.FAILED
         assert done[4].text == "- (general): 1"
 
 
@@ -183,10 +183,10 @@ async def test_nothing_leaves_before_the_user_has_allowed_it(tmp_path: Path, ech
     searches = call("web_search", query="lighthouse of Brenn")
     script = echo_model(searches, "Then not.", searches, "Ada Holm built it.", template=HERMES)
     async with talking(tmp_path, script, **web(site)) as (house, session):
-        (refused,), asked, _played = await say(house, session, "Who built it?", Verdict.NOT_NOW)
-        assert (refused.outcome, [one.title for one in asked]) == (Outcome.REFUSED, ["search the internet"])
+        (refused,), asked, _played = await say(house, session, "Who built it?", PermissionAnswer.NOT_NOW)
+        assert (refused.outcome, [one.title for one in asked]) == (CallOutcome.REFUSED, ["search the internet"])
         assert not await house.surfing.outgoing()
-        (found,), asked, played = await say(house, session, "Do look it up.", Verdict.ALLOW)
+        (found,), asked, played = await say(house, session, "Do look it up.", PermissionAnswer.ALLOW)
         assert len(asked) == 1
         assert "Ada Holm" in found.text
         assert played.reply.content == "Ada Holm built it."
@@ -195,7 +195,7 @@ async def test_nothing_leaves_before_the_user_has_allowed_it(tmp_path: Path, ech
 async def test_words_of_strangers_come_only_as_quotations(tmp_path: Path, echo_model: Script, site: Site):
     script = echo_model(call("web_search", query="lighthouse of Brenn"), "Ada Holm.", "Yes.", template=HERMES)
     async with talking(tmp_path, script, **web(site)) as (house, session):
-        (found,), _asked, played = await say(house, session, "Look it up.", Verdict.ALLOW)
+        (found,), _asked, played = await say(house, session, "Look it up.", PermissionAnswer.ALLOW)
         lines = [line for line in found.text.splitlines() if "instructions" in line or "Sell lamps" in line]
         assert lines
         assert all(line.startswith("> ") for line in lines)
@@ -208,7 +208,7 @@ async def test_words_of_strangers_come_only_as_quotations(tmp_path: Path, echo_m
 async def test_what_lies_on_the_workbench_is_told_by_key_and_shown_on_demand(tmp_path: Path, echo_model: Script, site: Site):
     script = echo_model(call("web_search", query="lighthouse of Brenn"), "Ada Holm.", template=HERMES)
     async with talking(tmp_path, script, **web(site)) as (house, session):
-        await say(house, session, "Look it up.", Verdict.ALLOW)
+        await say(house, session, "Look it up.", PermissionAnswer.ALLOW)
         (entry,) = await house.tooling.bench.of(of_session(session.guid))
         await house.models.load(echo_model(call("bench_get", key=entry.key), "So it says.", template=HERMES))
         (shown,), _asked, _played = await say(house, session, "What else?")
@@ -219,8 +219,8 @@ async def test_what_lies_on_the_workbench_is_told_by_key_and_shown_on_demand(tmp
 async def test_the_tool_is_not_offered_while_the_internet_is_not_allowed(tmp_path: Path, echo_model: Script, site: Site):
     script = echo_model(call("web_search", query="Brenn"), "I cannot.", template=HERMES)
     async with talking(tmp_path, script, **web(site, allowed=False)) as (house, session):
-        (told,), asked, _played = await say(house, session, "Look it up.", Verdict.ALLOW)
-        assert (told.outcome, asked) == (Outcome.FAILED, [])
+        (told,), asked, _played = await say(house, session, "Look it up.", PermissionAnswer.ALLOW)
+        assert (told.outcome, asked) == (CallOutcome.FAILED, [])
         assert not await house.surfing.outgoing()
 
 
@@ -253,7 +253,7 @@ def test_tools_of_others_are_found_asked_about_and_kept_apart_when_broken():
 
 
 async def test_a_tool_of_others_that_breaks_is_told_by_the_name_of_its_plugin(tmp_path: Path, echo_model: Script):
-    async def break_down(_occasion: Occasion, _wish: Nothing) -> Told:
+    async def break_down(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
         raise RuntimeError("It is out of order")
 
     def may_be_used() -> bool:
@@ -269,9 +269,9 @@ async def test_a_tool_of_others_that_breaks_is_told_by_the_name_of_its_plugin(tm
         told: list[None] = []
         house.tooling.changed.add(told.append)
 
-        done, _asked, played = await say(house, session, "Turn it.", Verdict.ALLOW)
+        done, _asked, played = await say(house, session, "Turn it.", PermissionAnswer.ALLOW)
 
-    assert {one.outcome for one in done} == {Outcome.FAILED}
+    assert {one.outcome for one in done} == {CallOutcome.FAILED}
     assert played.reply.content == "Never mind."
     assert {(one.distribution, one.in_use, one.words) for one in house.tooling.faults} == {
         ("lethe-dials", True, "It broke when it was to turn the dial (RuntimeError)."),

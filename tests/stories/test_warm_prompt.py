@@ -13,14 +13,14 @@ from datetime import timedelta
 from itertools import pairwise
 from os.path import commonprefix
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import GroupTurns
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.protocol import Done, Lane
+from lethe_app.llm.protocol import Done, RequestPriority
 from lethe_app.services.events import Ready
-from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from tests.bench._evening import BEGUN, WATCHED, Scene, begun, spoken
 from tests.bench._long_talk import velm
 from tests.bench._still_model import Watched
@@ -46,19 +46,19 @@ def waited_for(model: Watched) -> list[int]:
     return [call.usage.evaluated_tokens for call in model.calls]
 
 
-def trust(house: House) -> None:
+def trust(house: AppServices) -> None:
     """The starter model is given work that it would not be trusted with."""
     state = house.models.state
     assert isinstance(state, Ready)
-    house.trust._known[key_of(state.model)] = Verdict(
+    house.trust._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
 
 
-async def written(house: House, most: int, begins: asyncio.Event | None = None) -> Usage:
+async def written(house: AppServices, most: int, begins: asyncio.Event | None = None) -> Usage:
     """What a research task asks of the model."""
     usage = Usage()
-    async with aclosing(house._client.generate(RESEARCH, GREEDY, most, lane=Lane.QUIET)) as reports:
+    async with aclosing(house._client.generate(RESEARCH, GREEDY, most, lane=RequestPriority.QUIET)) as reports:
         async for report in reports:
             if isinstance(report, Done):
                 usage = report.usage

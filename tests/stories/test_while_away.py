@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.self_reflection import Thoughts
-from lethe_app.agents.task import Result, Scene
+from lethe_app.agents.task import Result, TaskContext
 from lethe_app.app import build
-from lethe_app.brain.llm_schemas.archive import Title
-from lethe_app.composition.app_services import House
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.brain.llm_schemas.archive import TitleAnswer
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.paths import Paths
-from lethe_app.services.events import Said
+from lethe_app.services.events import ReplyText
 from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, change_persona, heard, until
 from tests.services.tasks import Clock, Scripted, employ, leave, newest
@@ -58,7 +58,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @asynccontextmanager
-async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[House]:
+async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[AppServices]:
     """Mira has something to think about, a model she may use for it, and the user has gone."""
     async with opened(home) as house:
         await house.preferences.set(user_persona="tomas")
@@ -88,13 +88,13 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
         house.idleness.touch()  # the first key
         async with aclosing(house.chat.send(talk.guid, "I am back.")) as events:
             async for event in events:
-                if isinstance(event, Said) and "reply" not in order:
+                if isinstance(event, ReplyText) and "reply" not in order:
                     order.append("reply")
         await looking
         run = await newest(house)
 
         assert order.index("ended") < order.index("reply")
-        assert run.outcome is Outcome.GAVE_WAY
+        assert run.outcome is RunOutcome.GAVE_WAY
         assert (await house.library.persona(MIRA)).self_edit_field == ""
 
         leave(house, clock)
@@ -103,8 +103,8 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
 
 
 async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp_path: Path, clock: Clock):
-    async def ask(scene: Scene) -> Result:
-        await scene.ask("title", Title, conversation="Tomas: Hello.")
+    async def ask(scene: TaskContext) -> Result:
+        await scene.ask("title", TitleAnswer, conversation="Tomas: Hello.")
         return Result("Asked.")
 
     async with busy(home, tmp_path, answers=["x " * 2000], replies=["Welcome back."], delay=0.02) as house:
@@ -121,7 +121,7 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
         await looking
 
         assert played.reply.content == "Welcome back."
-        assert (await newest(house)).outcome is Outcome.GAVE_WAY
+        assert (await newest(house)).outcome is RunOutcome.GAVE_WAY
 
 
 async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass(home: Path, tmp_path: Path, clock: Clock):
@@ -136,7 +136,7 @@ async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass
 
 
 async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Path, tmp_path: Path, clock: Clock):
-    async def half(scene: Scene) -> Result:
+    async def half(scene: TaskContext) -> Result:
         await scene.memorize(MemoryUnit(name="The tide", content="The tide turns at six."))
         await asyncio.Event().wait()
         return Result()
@@ -157,7 +157,7 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
     async with opened(copy) as house:
         await house.away.look()
         (run,) = await house.away.runs()
-        assert run.outcome is Outcome.LOST
+        assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made] == ["The tide"]
         assert [one.content for one in await house.brain.memories(MIRA)] == ["The tide turns at six."]
 
@@ -216,7 +216,7 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
     finally:
         await house.close()
 
-    assert run.outcome is Outcome.LOST
+    assert run.outcome is RunOutcome.LOST
     assert run.ended is not None
     assert [one.title for one in run.made] == ["The tide"]
     assert kept == ["The tide turns at six."]
@@ -225,7 +225,7 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
 async def test_quiet_hours_are_kept_every_night(home: Path, tmp_path: Path, clock: Clock):
     done: list[int] = []
 
-    async def note(scene: Scene) -> Result:
+    async def note(scene: TaskContext) -> Result:
         done.append(scene.moment.hour)
         return Result("Looked at the clock.")
 

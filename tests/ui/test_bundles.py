@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.maintenance import single_instance
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.controllers.bundles import pack
-from lethe_app.ui.controllers.file_transfers import Luggage
+from lethe_app.ui.controllers.file_transfers import FileTransfers
 from lethe_app.ui.dialogs.bundle_export import GivingDialog
 from lethe_app.ui.dialogs.bundle_import import MeetingDialog
 from lethe_app.ui.dialogs.bundle_parts import Waiting, watched
@@ -172,7 +172,7 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 @pytest.mark.parametrize(("entry", "scope"), [("Give away…", BundleScope.PERSONA), ("Take along…", BundleScope.EVERYTHING)])
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
-        await Facts(scene.house._database).put("mira", ExtractedFact(fact="Tomas keeps bees."))
+        await FactStore(scene.house._database).put("mira", ExtractedFact(fact="Tomas keeps bees."))
         registry.edit_persona(scene.host.place, "mira")
         page = scene.host.workshop.page
         await until(lambda: page.is_loaded)
@@ -211,7 +211,7 @@ async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
 
 async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        waiting = asyncio.ensure_future(watched(Waiting(scene.window, "Packing Mira…"), Luggage(), half_done))
+        waiting = asyncio.ensure_future(watched(Waiting(scene.window, "Packing Mira…"), FileTransfers(), half_done))
         dialog = await shown(scene, Waiting)
         assert dialog.bar.value() == 50
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
@@ -247,7 +247,7 @@ async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stop
 
 async def test_what_is_done_at_once_is_neither_shown_nor_listed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        luggage, told = Luggage(), []
+        luggage, told = FileTransfers(), []
         luggage.changed.add(lambda _none: told.append(luggage.pieces))
 
         async def work(told: Callable[[float], None]) -> str:

@@ -16,8 +16,8 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.recall import Lead, Recollection, TurnMemory, Way
-from lethe_app.services.chat.reply_sources import Kind, Surfaced
+from lethe_app.domain.recall import RecallLead, RecallWay, Recollection, TurnMemory
+from lethe_app.services.chat.reply_sources import SourceKind, Surfaced
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.ui.chat.memory_card import MemoryCard
 from lethe_app.ui.chat.memory_card_parts import Fold
@@ -409,15 +409,15 @@ def test_the_users_own_words_are_quoted_not_their_roots():
 
 def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_since():
     leads = [
-        Lead(kind="fact", text="Jo stays at home.", origin=uuid4()),
-        Lead(kind="message", text='Jo said, "We go to Bev."', origin=uuid4(), changed="Jo stays at home."),
-        Lead(kind="sentence", text="Jo has a tortoise.", origin=uuid4()),
+        RecallLead(kind="fact", text="Jo stays at home.", origin=uuid4()),
+        RecallLead(kind="message", text='Jo said, "We go to Bev."', origin=uuid4(), changed="Jo stays at home."),
+        RecallLead(kind="sentence", text="Jo has a tortoise.", origin=uuid4()),
     ]
     text = '**Plans** (Monday): Jo has a tortoise.\n- Jo stays at home.\n- Jo said, "We go to Bev."'
     recollection = Recollection(
-        memory=uuid4(), category=MemoryType.CHAT_SESSION, title="Plans", text=text, way=Way.MEANING, leads=leads
+        memory=uuid4(), category=MemoryType.CHAT_SESSION, title="Plans", text=text, way=RecallWay.MEANING, leads=leads
     )
-    told = Surfaced(recollection, Kind.CONVERSATION, recollection.memory, text, ())
+    told = Surfaced(recollection, SourceKind.CONVERSATION, recollection.memory, text, ())
 
     lines = ["Jo stays at home.", "Jo: “We go to Bev.” (no longer so: Jo stays at home.)", "Jo has a tortoise."]
     assert body(told).splitlines() == lines

@@ -11,13 +11,13 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 
 import lethe_app
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import PromptPart
 from lethe_app.prompt import cache_cost
-from lethe_app.prompt.budget import Plan
+from lethe_app.prompt.budget import BudgetPlan
 from lethe_app.prompt.receipt import history_note, left_out
 from lethe_app.retrieval.signals import SIGNALS
 from lethe_app.services.memory.lore import before
-from lethe_app.ui.core.phrases import COSTS, CUTS, OBSTACLES, REASONS, Phrases
+from lethe_app.ui.core.phrases import COSTS, CUTS, OBSTACLES, REASONS, TranslatablePhrases
 
 ROOT = Path(lethe_app.__file__).parent
 NO_REASONS_OF_A_TURN = {"duplicates.py"}
@@ -99,8 +99,8 @@ def test_every_cost_and_every_cut_is_known():
         *cache_cost._CHANGED.values(),
         *returned("prompt/cache_cost.py", {"why"}),
     ]
-    kept = [Plan(cut=0, kept={Part.FACTS: (0,)}, capped={Part.FACTS: capped}) for capped in (0, 1, 2)]
-    cuts = [left_out(Part.FACTS, 3, plan) for plan in kept]
+    kept = [BudgetPlan(cut=0, kept={PromptPart.FACTS: (0,)}, capped={PromptPart.FACTS: capped}) for capped in (0, 1, 2)]
+    cuts = [left_out(PromptPart.FACTS, 3, plan) for plan in kept]
     cuts += [history_note(3, 9, 0), history_note(0, 9, 4)]
 
     assert [words for words in costs if not COSTS.knows(words)] == []
@@ -125,4 +125,4 @@ def test_a_phrase_is_translated_around_what_varies():
 
 
 def test_what_nobody_foresaw_is_told_as_it_is():
-    assert Phrases("x", ["a {b}"]).in_words("something else") == "something else"
+    assert TranslatablePhrases("x", ["a {b}"]).in_words("something else") == "something else"

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.ui.transcript.markdown.blocks import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Block, Kind, plain, read
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, Span, Voice, is_safe_link
+from lethe_app.ui.transcript.markdown.blocks import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Block, BlockKind, plain, read
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, is_safe_link
 from lethe_app.ui.transcript.markdown.streaming import GrowingProse
 
 
-def spans(text: str) -> list[Span]:
+def spans(text: str) -> list[TextSpan]:
     return [span for block in read(text) for span in block.spans]
 
 
@@ -100,11 +100,11 @@ def test_single_newlines_are_line_breaks():
 
 
 def test_a_rule_below_a_line_does_not_make_it_a_heading():
-    assert [block.kind for block in read("The end.\n---\nAfter.")] == [Kind.PARAGRAPH, Kind.RULE, Kind.PARAGRAPH]
+    assert [block.kind for block in read("The end.\n---\nAfter.")] == [BlockKind.PARAGRAPH, BlockKind.RULE, BlockKind.PARAGRAPH]
 
 
 def test_indented_text_is_not_code():
-    assert read("para\n\n    “Indented speech.”")[1].kind is Kind.PARAGRAPH
+    assert read("para\n\n    “Indented speech.”")[1].kind is BlockKind.PARAGRAPH
 
 
 def test_lists_keep_their_numbers_and_their_depth():
@@ -235,7 +235,7 @@ def test_no_message_hangs_or_vanishes(name):
 
 def test_very_long_messages_are_shown_as_typed_and_say_so():
     blocks = read("*word* " * 10_000)
-    assert blocks[-1].kind is Kind.NOTE
+    assert blocks[-1].kind is BlockKind.NOTE
     assert blocks[-1].spans[0].text == NOTE_LONG
     assert "*word*" in blocks[0].spans[0].text
 
@@ -304,7 +304,9 @@ NOTHING_MUCH = [
 @pytest.mark.parametrize("text", NOTHING_MUCH)
 def test_marks_without_words_can_be_seen(text):
     blocks = read(text)
-    seen = [block for block in blocks if block.kind in {Kind.CODE, Kind.RULE} or block.marker or words_of(block).strip()]
+    seen = [
+        block for block in blocks if block.kind in {BlockKind.CODE, BlockKind.RULE} or block.marker or words_of(block).strip()
+    ]
     assert seen
     assert GrowingProse().read(text) == blocks
 

@@ -13,7 +13,7 @@ from lethe_app.agents.web_reading import Merge
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import Found
+from lethe_app.domain.web import WebHit
 from lethe_app.services.memory.proactive import hidden_line
 from lethe_app.services.web.chat_lookup import LookedUp, looked_up, note_of
 from lethe_app.ui.transcript.model.annotations import SourceMarks
@@ -23,10 +23,10 @@ from tests.web.server import Reply, Site, serving
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
 SESSION = uuid4()
-SOURCES = (Found("Brenn Light", "https://www.brenn.example.org/tower"), Found("", "https://logs.example.com/"))
+SOURCES = (WebHit("Brenn Light", "https://www.brenn.example.org/tower"), WebHit("", "https://logs.example.com/"))
 
 
-async def talk(scene: Scene, *sources: Found) -> int:
+async def talk(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
     session = scene.host.conversations.current
     assert session is not None
@@ -120,7 +120,7 @@ async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_th
 
     assert "Searching the internet for “who built the tower of Brenn”…" in said
     assert sources is not None
-    assert sources.told.sources == (Found("Tower", f"{site.url}/tower"),)
+    assert sources.told.sources == (WebHit("Tower", f"{site.url}/tower"),)
 
 
 async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path: Path):
@@ -158,7 +158,7 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
 
 
 def test_only_addresses_that_a_browser_opens_become_links():
-    foul = (Found("A", "javascript:alert(1)"), Found("B", "file:///etc"))
+    foul = (WebHit("A", "javascript:alert(1)"), WebHit("B", "file:///etc"))
     note = note_of("x", Merge(sources=(*foul, *SOURCES)))
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
     user, reply = Message(session_id=SESSION, role=Role.USER), Message(session_id=SESSION, role=Role.ASSISTANT)

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.agent_runs import Verdict
+from lethe_app.domain.agent_runs import ReplyRating
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -20,7 +20,7 @@ def row_of_reply(scene: Scene) -> int:
     return scene.host.messages.rowCount() - 1
 
 
-def verdict(scene: Scene) -> Verdict | None:
+def verdict(scene: Scene) -> ReplyRating | None:
     return scene.host.messages.marks.thumbs.of(row_of_reply(scene))
 
 
@@ -42,11 +42,11 @@ async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_pat
         assert button.accessibleName() == "A good reply"
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        await until(lambda: verdict(scene) is Verdict.GOOD)
+        await until(lambda: verdict(scene) is ReplyRating.GOOD)
         assert button.isChecked()
         index = scene.host.messages.index(row_of_reply(scene))
         assert "you liked it" in index.data(Qt.ItemDataRole.AccessibleDescriptionRole)
-        assert await scene.house.feedback.about([reply]) == {reply: {0: Verdict.GOOD}}
+        assert await scene.house.feedback.about([reply]) == {reply: {0: ReplyRating.GOOD}}
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: verdict(scene) is None)
@@ -60,11 +60,11 @@ async def test_a_key_does_it_too_and_it_is_there_again_tomorrow(tmp_path: Path, 
         scene.host.view.setFocus()
         scene.host.view.focus_row(row_of_reply(scene))
         QTest.keyClicks(scene.host.view, "-")
-        await until(lambda: verdict(scene) is Verdict.BAD)
+        await until(lambda: verdict(scene) is ReplyRating.BAD)
 
     async with opened(tmp_path / "home") as scene:
         await until(lambda: "Indeed." in scene.words)
-        await until(lambda: verdict(scene) is Verdict.BAD)
+        await until(lambda: verdict(scene) is ReplyRating.BAD)
 
 
 async def test_what_the_user_said_has_no_thumbs(tmp_path: Path, echo_model: Callable[..., Path]):

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.brain.fact_rules.extractor import extract
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import ModelFile
@@ -147,5 +147,5 @@ async def test_who_gives_no_name_can_be_remembered_all_the_same(tmp_path, echo_m
         await until(lambda: page.currentWidget() is scene.window.panes and scene.words)
 
         (own,) = await scene.house.library.user_personas()
-        line = Said(uuid4(), Role.USER, own.name, "I have a dog called Rex.", now())
+        line = Utterance(uuid4(), Role.USER, own.name, "I have a dog called Rex.", now())
         assert [one.text for one in extract([line])] == [f"{own.name} has a dog called Rex."]

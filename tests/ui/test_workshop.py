@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, Q
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.undo_commands import Deeds, FieldChange
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.tag_field import WordsField
 from tests.ui.window_scene import opened, until
 
@@ -39,7 +39,7 @@ class Stubborn(Page):
         return self.willing
 
 
-def shown(rows: Rows) -> list[str]:
+def shown(rows: FilteredTableModel) -> list[str]:
     return [row[0] for row in rows.shown]
 
 
@@ -72,7 +72,7 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
     async with opened(tmp_path) as scene:
         page = scene.host.workshop.open(lambda: Page(scene.window.theme, "Deeds"))
         kept: list[str] = []
-        deeds = Deeds(page.undo, scene.host.bridge)
+        deeds = CommandRunner(page.undo, scene.host.bridge)
 
         async def add(word: str) -> None:
             kept.append(word)
@@ -96,7 +96,7 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
 
 
 def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
-    form = Form([Spec("name", "Name"), Spec("mood", "Has moods", Kind.SWITCH)], theme)
+    form = Form([Spec("name", "Name"), Spec("mood", "Has moods", FieldKind.SWITCH)], theme)
     told: list[tuple[str, object]] = []
     form.changed.connect(lambda name, value: told.append((name, value)))
 
@@ -176,7 +176,7 @@ def test_a_field_of_words_is_as_high_as_its_lines(theme: Theme):
 
 
 def test_a_table_filters_sorts_and_keeps_its_place(theme: Theme):
-    rows = Rows(COLUMNS, key=lambda row: row[0], searched=lambda row: row[0])
+    rows = FilteredTableModel(COLUMNS, key=lambda row: row[0], searched=lambda row: row[0])
     table = Table(rows, theme, "People", "Nobody yet.")
     layout = QVBoxLayout(Page(theme, "Page"))
     layout.addWidget(table)
@@ -198,7 +198,7 @@ def test_a_table_filters_sorts_and_keeps_its_place(theme: Theme):
 @pytest.mark.parametrize("seed", range(20))
 def test_typing_and_taking_back_finds_what_a_look_at_everything_would(seed: int):
     dice = random.Random(seed)
-    rows = Rows(COLUMNS, key=lambda row: row[1], searched=lambda row: row[0])
+    rows = FilteredTableModel(COLUMNS, key=lambda row: row[1], searched=lambda row: row[0])
     everyone = [("".join(dice.choices("ab ", k=6)), number) for number in range(60)]
     rows.fill(everyone)
     typed = ""

@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QDialog
 
 from lethe_app.app import build
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.paths import Paths
 from lethe_app.ui.controllers.window_controller import Host
 from lethe_app.ui.shell.main_window import MainWindow
@@ -25,7 +25,7 @@ class Scene:
     """The window, what stands behind it, and shorthand for looking at both."""
 
     window: MainWindow
-    house: House
+    house: AppServices
 
     @property
     def host(self) -> Host:

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpcore
 
-from lethe_app.web.http import Way
+from lethe_app.web.http import NetworkRoute
 
 PUBLIC = "93.184.216.34"
 
@@ -37,6 +37,6 @@ class Names:
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
 
-def way(net: Net, **answers: list[list[str]]) -> Way:
+def way(net: Net, **answers: list[list[str]]) -> NetworkRoute:
     """The way to a small internet, where nothing at home may be reached."""
-    return Way(resolve=Names(**answers), net=net)
+    return NetworkRoute(resolve=Names(**answers), net=net)

@@ -13,16 +13,16 @@ import httpx
 import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
-from lethe_app.web.http import AGENT, LARGEST, Answer, Fetcher, Limits, Meter, Way, media_type
+from lethe_app.web.http import AGENT, LARGEST, Fetcher, FetchLimits, HttpResponse, Meter, NetworkRoute, media_type
 from lethe_app.web.pinned_dns import looked_up
 from tests.web.net import PUBLIC, Names, Net, way
 from tests.web.server import Reply, Site, moved, nothing, page, serving
 
-HOME = Way(allow_private=True)
+HOME = NetworkRoute(allow_private=True)
 
 
-async def fetch(site: Site, path: str = "/", **limits: float) -> Answer:
-    return await Fetcher(HOME, Limits(**limits)).fetch(site.url + path, nothing)  # type: ignore[arg-type]
+async def fetch(site: Site, path: str = "/", **limits: float) -> HttpResponse:
+    return await Fetcher(HOME, FetchLimits(**limits)).fetch(site.url + path, nothing)  # type: ignore[arg-type]
 
 
 async def test_a_page_comes_with_its_kind_and_nothing_of_the_reader_goes_out():
@@ -109,9 +109,9 @@ async def test_the_time_is_for_all_hops_together():
             return await super().connect_tcp(host, port, *rest, **named)
 
     async with serving(Site({"/": moved("/b"), "/b": moved("/c"), "/c": moved("/d"), "/d": Reply(page())})) as site:
-        here = Way(allow_private=True, net=Slow(site.port))
+        here = NetworkRoute(allow_private=True, net=Slow(site.port))
         with pytest.raises(PageUnreadable, match="took too long"):
-            await Fetcher(here, Limits(seconds=0.4)).fetch(site.url, nothing)
+            await Fetcher(here, FetchLimits(seconds=0.4)).fetch(site.url, nothing)
 
     assert len(waited) < 4
 
@@ -224,7 +224,7 @@ def test_no_move_leads_from_a_sealed_connection_to_an_open_one():
 async def test_a_name_is_looked_up_once_and_that_very_address_is_connected_to():
     async with serving(Site({"/": Reply(page())})) as site:
         net, names = Net(site.port), Names(open_example_com=[[PUBLIC], ["127.0.0.1"]])
-        await Fetcher(Way(resolve=names, net=net)).fetch("http://open.example.com/", nothing)
+        await Fetcher(NetworkRoute(resolve=names, net=net)).fetch("http://open.example.com/", nothing)
 
     assert names.asked == ["open.example.com"]
     assert net.connected == [(PUBLIC, 80)]
@@ -293,7 +293,7 @@ async def test_a_sealed_connection_greets_by_the_name_and_not_by_the_address():
 async def test_a_proxy_is_used_and_asked_for_nothing_at_home():
     async with serving(Site({"/": Reply(page())})) as proxy:
         names = Names(open_example_com=[[PUBLIC]], trap_example_com=[["10.0.0.1"]])
-        here = Fetcher(Way(proxy=proxy.url, resolve=names))
+        here = Fetcher(NetworkRoute(proxy=proxy.url, resolve=names))
         answer = await here.fetch("http://open.example.com/", nothing)
         await here.fetch("http://only-the-proxy-knows.example.com/", nothing)
         for refused in ("http://10.0.0.1/", "http://trap.example.com/", "http://localhost/"):
@@ -309,7 +309,7 @@ async def test_a_proxy_is_used_and_asked_for_nothing_at_home():
 
 async def test_a_kind_of_proxy_that_cannot_be_used_is_told():
     with pytest.raises(PageUnreadable, match="proxy"):
-        await Fetcher(Way(proxy="socks5://127.0.0.1:9", resolve=Names())).fetch("http://example.com/", nothing)
+        await Fetcher(NetworkRoute(proxy="socks5://127.0.0.1:9", resolve=Names())).fetch("http://example.com/", nothing)
 
 
 async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatch):

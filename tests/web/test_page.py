@@ -9,12 +9,12 @@ import pytest
 from lethe_app.domain.web import Purpose
 from lethe_app.errors import PageUnreadable
 from lethe_app.web import pages as page_module
-from lethe_app.web.http import Meter, Way
-from lethe_app.web.pages import Pages, Times
+from lethe_app.web.http import Meter, NetworkRoute
+from lethe_app.web.pages import PageFetcher, Times
 from tests.web.net import PUBLIC, Net, way
 from tests.web.server import SENTENCE, Reply, Site, moved, page, serving
 
-HOME = Way(allow_private=True)
+HOME = NetworkRoute(allow_private=True)
 SHIP = "Read by a test."
 
 
@@ -52,7 +52,7 @@ def robots(text: str, **reply: object) -> Reply:
 async def test_a_page_is_read_and_everything_was_told():
     log = Log()
     async with serving(Site({"/a": Reply(page())})) as site:
-        read = await Pages(Watch().times()).read(f"{site.url}/a#part", HOME, log)
+        read = await PageFetcher(Watch().times()).read(f"{site.url}/a#part", HOME, log)
 
     assert read.title == "The lighthouse"
     assert SENTENCE.strip() in read.text
@@ -63,7 +63,7 @@ async def test_a_page_is_read_and_everything_was_told():
 
 async def test_a_page_is_not_read_twice_until_it_may_have_changed():
     watch, log = Watch(), Log()
-    pages = Pages(watch.times(), stays=3600)
+    pages = PageFetcher(watch.times(), stays=3600)
     async with serving(Site({"/a": Reply(page())})) as site:
         for spelling in ("/a", "/a/?utm_source=x", "/a#part"):
             await pages.read(site.url + spelling, HOME, log)
@@ -79,7 +79,7 @@ async def test_a_page_is_not_read_twice_until_it_may_have_changed():
 
 async def test_the_memory_of_pages_is_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(page_module, "MOST_PAGES", 2)
-    pages = Pages(Watch().times())
+    pages = PageFetcher(Watch().times())
     async with serving(Site({f"/{name}": Reply(page(name)) for name in "abc"})) as site:
         for name in "abca":
             await pages.read(f"{site.url}/{name}", HOME, Log())
@@ -89,7 +89,7 @@ async def test_the_memory_of_pages_is_bounded(monkeypatch: pytest.MonkeyPatch):
 
 async def test_between_two_visits_to_a_site_it_waits_also_when_asked_at_once():
     watch = Watch()
-    pages = Pages(watch.times())
+    pages = PageFetcher(watch.times())
     async with serving(Site({f"/{name}": Reply(page(name)) for name in "abc"})) as site:
         await pages.read(f"{site.url}/a", HOME, Log())
         await asyncio.gather(*(pages.read(f"{site.url}/{name}", HOME, Log()) for name in "bc"))
@@ -101,7 +101,7 @@ async def test_between_two_visits_to_a_site_it_waits_also_when_asked_at_once():
 
 async def test_a_site_that_wants_more_time_gets_it():
     watch = Watch()
-    pages = Pages(watch.times())
+    pages = PageFetcher(watch.times())
     rules = robots("User-agent: *\nCrawl-delay: 4\n")
     async with serving(Site({"/robots.txt": rules, "/a": Reply(page()), "/b": Reply(page())})) as site:
         await pages.read(f"{site.url}/a", HOME, Log())
@@ -123,7 +123,7 @@ async def test_a_site_that_wants_more_time_gets_it():
     ],
 )
 async def test_what_a_site_does_not_want_read_is_not_read(rules: str):
-    pages = Pages(Watch().times())
+    pages = PageFetcher(Watch().times())
     async with serving(Site({"/robots.txt": robots(rules), "/private/a": Reply(page()), "/open": Reply(page())})) as site:
         with pytest.raises(PageUnreadable, match="does not want"):
             await pages.read(f"{site.url}/private/a", HOME, Log())
@@ -135,21 +135,21 @@ async def test_what_a_site_does_not_want_read_is_not_read(rules: str):
 async def test_rules_for_others_are_not_for_us():
     rules = robots("User-agent: Greedy\nDisallow: /\n")
     async with serving(Site({"/robots.txt": rules, "/a": Reply(page())})) as site:
-        assert (await Pages(Watch().times()).read(f"{site.url}/a", HOME, Log())).title
+        assert (await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())).title
 
 
 async def test_a_page_that_moves_behind_a_closed_door_is_not_followed():
     rules = robots("User-agent: *\nDisallow: /private\n")
     async with serving(Site({"/robots.txt": rules, "/a": moved("/private"), "/private": Reply(page())})) as site:
         with pytest.raises(PageUnreadable, match="does not want"):
-            await Pages(Watch().times()).read(f"{site.url}/a", HOME, Log())
+            await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())
 
     assert "/private" not in site.paths
 
 
 async def test_a_site_in_trouble_is_left_alone_for_a_while():
     watch = Watch()
-    pages = Pages(watch.times())
+    pages = PageFetcher(watch.times())
     site = Site({"/robots.txt": robots("", status=503), "/a": Reply(page())})
     async with serving(site):
         for _ in range(2):
@@ -178,7 +178,7 @@ async def test_a_site_in_trouble_is_left_alone_for_a_while():
 )
 async def test_rules_that_cannot_be_read_allow_everything(rules: Reply):
     async with serving(Site({"/robots.txt": rules, "/a": Reply(page())})) as site:
-        assert (await Pages(Watch().times()).read(f"{site.url}/a", HOME, Log())).text
+        assert (await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())).text
 
 
 # what is no page
@@ -202,13 +202,13 @@ async def test_rules_that_cannot_be_read_allow_everything(rules: Reply):
 async def test_what_is_no_page_is_told_in_a_sentence(reply: Reply, told: str):
     async with serving(Site({"/a": reply})) as site:
         with pytest.raises(PageUnreadable, match=told):
-            await Pages(Watch().times()).read(f"{site.url}/a", HOME, Log())
+            await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())
 
 
 async def test_a_page_of_a_wrong_alphabet_is_read_all_the_same():
     body = page(body="<p>" + "Der Käse war groß und süß. " * 20 + "</p>").decode().encode("cp1252")
     async with serving(Site({"/a": Reply(body, kind="text/html; charset=utf-8")})) as site:
-        read = await Pages(Watch().times()).read(f"{site.url}/a", HOME, Log())
+        read = await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())
 
     assert "Käse war groß und süß" in read.text
 
@@ -217,14 +217,14 @@ async def test_a_page_on_the_open_internet_that_moves_home_is_not_followed():
     async with serving(Site({"/a": moved("http://127.0.0.1/admin"), "/admin": Reply(page())})) as site:
         net, log = Net(site.port), Log()
         with pytest.raises(Exception, match="at home"):
-            await Pages(Watch().times()).read("http://open.example.com/a", way(net, open_example_com=[[PUBLIC]]), log)
+            await PageFetcher(Watch().times()).read("http://open.example.com/a", way(net, open_example_com=[[PUBLIC]]), log)
 
     assert site.paths == ["/robots.txt", "/a"]
     assert all("127.0.0.1" not in what for _purpose, what in log.left)
 
 
 async def test_a_site_is_asked_for_its_rules_once_however_many_of_its_pages_are_wanted_at_the_same_time():
-    pages = Pages(Watch().times())
+    pages = PageFetcher(Watch().times())
     async with serving(Site({f"/{name}": Reply(page(name)) for name in "abcd"})) as site:
         await asyncio.gather(*(pages.read(f"{site.url}/{name}", HOME, Log()) for name in "abcd"))
 
@@ -235,4 +235,4 @@ async def test_rules_are_taken_whatever_they_are_called_unless_they_are_a_page()
     rules = Reply(b"User-agent: *\nDisallow: /\n", kind="application/octet-stream")
     async with serving(Site({"/robots.txt": rules, "/a": Reply(page())})) as site:
         with pytest.raises(PageUnreadable, match="does not want"):
-            await Pages(Watch().times()).read(f"{site.url}/a", HOME, Log())
+            await PageFetcher(Watch().times()).read(f"{site.url}/a", HOME, Log())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.domain.web import PageText
 from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
@@ -70,7 +70,12 @@ def test_no_role_is_forged_in_any_format(preset: InstructPreset, sample: dict[st
     renderer = InstructRenderer(preset)
 
     def told(source: PageText) -> str:
-        turns = [Turn("system", "S"), Turn("user", QUOTER.quoted(source)), Turn("assistant", "A"), Turn("user", "B")]
+        turns = [
+            PromptTurn("system", "S"),
+            PromptTurn("user", QUOTER.quoted(source)),
+            PromptTurn("assistant", "A"),
+            PromptTurn("user", "B"),
+        ]
         return renderer.render(turns)
 
     wanted, forged = told(HARMLESS), told(as_page(sample))

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.web import WebHit
 from lethe_app.errors import SearchFailed
 from lethe_app.web import duckduckgo as duckduckgo_module
 from lethe_app.web.duckduckgo import DuckDuckGo, by_library
-from lethe_app.web.http import Meter, Way
+from lethe_app.web.http import Meter, NetworkRoute
 from lethe_app.web.search import clean_query, gathered
 from lethe_app.web.search_engines import Brave, SearXNG
 from tests.web.server import Reply, Site, moved, serving
 
-HOME = Way(allow_private=True)
+HOME = NetworkRoute(allow_private=True)
 HITS = [
     {"title": "One", "url": "https://one.example/a", "description": "The <strong>first</strong> &amp; best"},
     {"title": "Again", "url": "http://www.one.example/a/?utm_source=x", "description": ""},
@@ -30,7 +30,7 @@ HITS = [
     {"title": "Two\u202e\u200b", "url": "https://two.example/", "description": None},
     {"title": "Three", "url": "https://three.example/", "description": "third"},
 ]
-PLAIN = [Found("One", "https://one.example/a", "The first & best"), Found("Two", "https://two.example/", "")]
+PLAIN = [WebHit("One", "https://one.example/a", "The first & best"), WebHit("Two", "https://two.example/", "")]
 
 
 def answer(value: object, **reply: Any) -> Reply:
@@ -187,7 +187,7 @@ def test_without_an_address_searxng_is_not_asked(address: str):
 
 async def test_a_server_at_home_is_not_asked_through_the_proxy():
     async with serving(Site()) as proxy, serving(Site({"/search": answer({"results": []})})) as site:
-        await SearXNG(site.url, Way(proxy=proxy.url)).search("lighthouse", 3)
+        await SearXNG(site.url, NetworkRoute(proxy=proxy.url)).search("lighthouse", 3)
 
     assert not proxy.asked
     assert site.paths == ["/search"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 _AGREES = re.compile(
@@ -16,7 +16,7 @@ _AGREES = re.compile(
 )
 
 
-def is_confirmed(place: int, lines: Sequence[Said]) -> bool:
+def is_confirmed(place: int, lines: Sequence[Utterance]) -> bool:
     """Return whether the line at `place` is the user's own or the user agrees with it in the next one."""
     if lines[place].role is Role.USER:
         return True

@@ -21,8 +21,8 @@ from lethe_app.brain.dialogue.detail_corrections import (
 from lethe_app.brain.dialogue.pasted_text import announces_text, own_words, without_quotations
 from lethe_app.brain.dialogue.retractions import corrects_another, is_taken_back, retracts, stated_instead
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.sentences import MOST_READ, Part, is_prose, parts, plain, split_sentences
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.sentences import MOST_READ, MessagePart, is_prose, parts, plain, split_sentences
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
@@ -82,7 +82,7 @@ _REPORTED = re.compile(
 )
 
 
-class Meaning(Enum):
+class SentenceMeaning(Enum):
     """How a sentence is meant."""
 
     PLAIN = "plain"
@@ -114,11 +114,11 @@ class MessageParts:
 
 
 @dataclass
-class Piece:
+class DialoguePiece:
     """One sentence or action of a message."""
 
     text: str
-    meaning: Meaning
+    meaning: SentenceMeaning
     narrates: bool = False
     """It tells what somebody does instead of speaking."""
 
@@ -140,14 +140,14 @@ class _Reading:
     text_announced: bool = False
     dream_announced: bool = False
     """The user's last message ended by saying that they had a dream."""
-    before: Said | None = None
-    own: dict[str, list[Piece]] = field(default_factory=dict)
+    before: Utterance | None = None
+    own: dict[str, list[DialoguePiece]] = field(default_factory=dict)
     """The pieces of each speaker's last message."""
     scene_words: set[str] = field(default_factory=set)
     """Names the user gave in character."""
 
 
-def read_parts(lines: Sequence[Said]) -> list[MessageParts]:
+def read_parts(lines: Sequence[Utterance]) -> list[MessageParts]:
     """Return the parts of every message, in the order of `lines`.
 
     Whether something is played is judged by the user's messages alone. In doubt a statement of everyday life is plain, and
@@ -156,7 +156,7 @@ def read_parts(lines: Sequence[Said]) -> list[MessageParts]:
     return [joined(found) for found in read_pieces(lines)]
 
 
-def read_pieces(lines: Sequence[Said]) -> list[list[Piece]]:
+def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
     """Return the sentences and actions of every message with how they are meant, in the order of `lines`."""
     counts = [len(WORD.findall(line.text[:MOST_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual=int(median(counts)) if counts else 0)
@@ -165,9 +165,9 @@ def read_pieces(lines: Sequence[Said]) -> list[list[Piece]]:
     return pieces
 
 
-def _correct_details(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> None:
+def _correct_details(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:
     """Put right, where it was first said, what the user corrects in a later message."""
-    said: list[Piece] = []
+    said: list[DialoguePiece] = []
     for line, found in zip(lines, pieces, strict=True):
         if line.role is Role.USER:
             for old, new in detail_corrections(line.text[:MOST_READ]):
@@ -177,15 +177,15 @@ def _correct_details(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -
                     piece.text = corrected(piece.text, old, new) or piece.text
             if _correct_day(line.text[:MOST_READ], said):
                 _drop_announced(found)
-            said += [piece for piece in found if piece.meaning is Meaning.PLAIN]
+            said += [piece for piece in found if piece.meaning is SentenceMeaning.PLAIN]
 
 
-def joined(pieces: Sequence[Piece]) -> MessageParts:
+def joined(pieces: Sequence[DialoguePiece]) -> MessageParts:
     """Return the pieces of one message put together by how they are meant."""
-    return MessageParts(_joined(pieces, Meaning.PLAIN), _joined(pieces, Meaning.IN_CHARACTER))
+    return MessageParts(_joined(pieces, SentenceMeaning.PLAIN), _joined(pieces, SentenceMeaning.IN_CHARACTER))
 
 
-def _correct_day(message: str, said: Sequence[Piece]) -> bool:
+def _correct_day(message: str, said: Sequence[DialoguePiece]) -> bool:
     """Put right the day of what was said before about the matter of a message such as “no wait, the play's on the 11th”.
 
     Return whether there was something to put right.
@@ -193,14 +193,14 @@ def _correct_day(message: str, said: Sequence[Piece]) -> bool:
     return bool(announced_detail(message)) and any(_puts_day_right(message, one) for one in reversed(said[-3 * MOST_BACK :]))
 
 
-def _drop_announced(pieces: Sequence[Piece]) -> None:
+def _drop_announced(pieces: Sequence[DialoguePiece]) -> None:
     """Drop the sentences of a message that only put the day of an earlier one right."""
     for piece in pieces:
         if announced_detail(piece.text):
-            piece.meaning = Meaning.DROPPED
+            piece.meaning = SentenceMeaning.DROPPED
 
 
-def _puts_day_right(message: str, piece: Piece) -> bool:
+def _puts_day_right(message: str, piece: DialoguePiece) -> bool:
     """Put right the day of an earlier sentence if a message gives it anew; return whether it does."""
     new = announced_detail(message)
     words = {word for word in content_words(message) if word.isalpha()} - content_words("no wait wrong read letter got")
@@ -210,7 +210,7 @@ def _puts_day_right(message: str, piece: Piece) -> bool:
     return bool(old)
 
 
-def _read(line: Said, reading: _Reading) -> list[Piece]:
+def _read(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     before = reading.before
     if before is not None and line.time - before.time > PAUSE:
         reading.scene, reading.character_asked = _Scene.NONE, False
@@ -232,38 +232,40 @@ def _read(line: Said, reading: _Reading) -> list[Piece]:
     return pieces
 
 
-def _set_game_apart(pieces: Sequence[Piece]) -> None:
+def _set_game_apart(pieces: Sequence[DialoguePiece]) -> None:
     """Mark what follows the name of a game in the same message as told of the game: “Stardew. Year 6, wife called Abigail.”"""
     plays = False
     for piece in pieces:
-        if plays and piece.meaning is Meaning.PLAIN:
-            piece.meaning = Meaning.IN_CHARACTER
+        if plays and piece.meaning is SentenceMeaning.PLAIN:
+            piece.meaning = SentenceMeaning.IN_CHARACTER
         plays = plays or unreal_statements.names_game(piece.text)
 
 
-def _drop_dream(pieces: Sequence[Piece], reading: _Reading) -> None:
+def _drop_dream(pieces: Sequence[DialoguePiece], reading: _Reading) -> None:
     """Drop what is told of a dream: what follows its announcement, up to a sentence about something else."""
     dreams = reading.dream_announced
     for piece in pieces:
         if unreal_statements.is_of_dream(piece.text):
             dreams = True
         elif dreams and unreal_statements.may_be_dreamt(piece.text):
-            piece.meaning = Meaning.DROPPED
+            piece.meaning = SentenceMeaning.DROPPED
         else:
             dreams = False
     reading.dream_announced = dreams
 
 
-def _of_persona(text: str, reading: _Reading) -> Iterator[Piece]:
+def _of_persona(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     """A persona's speech is its own unless the user plays a scene or asked for another character."""
     played = reading.scene is not _Scene.NONE or reading.character_asked
     for part in parts(text):
         for sentence in split_sentences(part.text):
-            meaning = Meaning.IN_CHARACTER if played or part.narrates else Meaning.PLAIN
-            yield Piece(sentence, Meaning.DROPPED if unreal_statements.is_of_model(sentence) else meaning, part.narrates)
+            meaning = SentenceMeaning.IN_CHARACTER if played or part.narrates else SentenceMeaning.PLAIN
+            yield DialoguePiece(
+                sentence, SentenceMeaning.DROPPED if unreal_statements.is_of_model(sentence) else meaning, part.narrates
+            )
 
 
-def _of_user(text: str, reading: _Reading) -> Iterator[Piece]:
+def _of_user(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     text = _EMOTE.sub(r"*\g<act>*", text)
     asides = [found["double"] or found["marked"] or found["line"] for found in _OUT_OF_CHARACTER.finditer(text)]
     rest = _OUT_OF_CHARACTER.sub("\n", text)
@@ -282,7 +284,7 @@ def _of_user(text: str, reading: _Reading) -> Iterator[Piece]:
     yield from _of_speech(rest, reading)
     for aside in asides:
         for sentence in split_sentences(aside):
-            yield Piece(sentence, _own(sentence))
+            yield DialoguePiece(sentence, _own(sentence))
 
 
 def _move_scene(text: str, reading: _Reading) -> None:
@@ -312,7 +314,7 @@ def _move_scene(text: str, reading: _Reading) -> None:
             reading.scene = _Scene.NONE
 
 
-def _is_played(part: Part) -> bool:
+def _is_played(part: MessagePart) -> bool:
     """An action told in the third person or with what only a story has, or prose that is no report of what others said."""
     if not part.narrates:
         return False
@@ -330,7 +332,7 @@ def _is_report(prose: str) -> bool:
     return is_own and (is_amid_own or bool(_REPORTED.search(around)))
 
 
-def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
+def _of_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     """The sentences and actions of a user's message outside of marked asides."""
     found = parts(text)
     told = [part for part in found if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))]
@@ -355,40 +357,40 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
                     yield _of_sentence(sentence, reading, acted=acted, quoted=is_speech)
 
 
-def _of_narration(sentence: str, narration: str, reading: _Reading) -> Piece:
+def _of_narration(sentence: str, narration: str, reading: _Reading) -> DialoguePiece:
     if own := beside_speech.own_behind(sentence, narration, frozenset(reading.scene_words)):
-        return Piece(own, _own(own))
+        return DialoguePiece(own, _own(own))
     return _in_character(sentence, reading, narrates=True)
 
 
-def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool) -> Piece:
+def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool) -> DialoguePiece:
     if unreal_statements.is_of_game(sentence):
-        return Piece(sentence, Meaning.IN_CHARACTER)
+        return DialoguePiece(sentence, SentenceMeaning.IN_CHARACTER)
     if reading.scene is _Scene.DECLARED:
-        return Piece(sentence, _own(sentence)) if scene_setting.is_aside(sentence) else _in_character(sentence, reading)
+        return DialoguePiece(sentence, _own(sentence)) if scene_setting.is_aside(sentence) else _in_character(sentence, reading)
     if character_speech.plays(sentence, in_scene=reading.scene is not _Scene.NONE):
         return _in_character(sentence, reading)
     if reading.scene is _Scene.NONE and not (acted or quoted):
-        return Piece(sentence, _own(sentence))
+        return DialoguePiece(sentence, _own(sentence))
     if reading.scene is _Scene.LOOSE and reading.narrated and quoted:
         return _in_character(sentence, reading)
     tells = character_speech.tells_life(sentence, frozenset(reading.scene_words), quoted=quoted)
     tells = tells or scene_setting.is_aside(sentence)
     if not quoted and reading.scene is _Scene.NONE:
         tells = tells or character_speech.tells_of_self(sentence)
-    return Piece(sentence, _own(sentence)) if tells else _in_character(sentence, reading)
+    return DialoguePiece(sentence, _own(sentence)) if tells else _in_character(sentence, reading)
 
 
-def _in_character(text: str, reading: _Reading, *, narrates: bool = False) -> Piece:
+def _in_character(text: str, reading: _Reading, *, narrates: bool = False) -> DialoguePiece:
     names = re.findall(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]{2,}", text)
     reading.scene_words |= {fold(name) for name in names} - STOP_WORDS
-    return Piece(text, Meaning.IN_CHARACTER, narrates)
+    return DialoguePiece(text, SentenceMeaning.IN_CHARACTER, narrates)
 
 
-def _own(sentence: str) -> Meaning:
+def _own(sentence: str) -> SentenceMeaning:
     """Stated by the user as themselves, unless it is imagined or a joke."""
     unreal = unreal_statements.is_hypothetical(sentence) or is_taken_back(sentence)
-    return Meaning.DROPPED if unreal else Meaning.PLAIN
+    return SentenceMeaning.DROPPED if unreal else SentenceMeaning.PLAIN
 
 
 def _is_anothers(text: str) -> bool:
@@ -401,12 +403,12 @@ def _unquoted(text: str) -> str:
     return whole["said"] if whole and character_speech.tells_of_self(whole["said"]) else without_quotations(text)
 
 
-def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
+def _take_back(pieces: list[DialoguePiece], before: list[DialoguePiece], asked: str) -> bool:
     """Drop what a retraction takes back, and put right what it corrects; whether there was one."""
     found = False
     for place, piece in enumerate(pieces):
         stated = _last_statement(pieces[:place])
-        if piece.meaning is Meaning.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
+        if piece.meaning is SentenceMeaning.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
             continue
         # “did I tell you I'm a prince? kidding” takes back its own question only
         says_it_here = any(len(one.text.split()) > LONG_ACTION for one in pieces[:place])
@@ -414,23 +416,23 @@ def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
         if stated is None and taken is not None and corrects_another(piece.text, taken.text):
             continue
         if taken is not None and _puts_day_right(piece.text, taken):
-            piece.meaning = Meaning.DROPPED
+            piece.meaning = SentenceMeaning.DROPPED
             found = True
         elif taken is not None:
-            piece.text, piece.meaning = stated_instead(piece.text, taken.text), Meaning.PLAIN
-            taken.meaning = Meaning.DROPPED
+            piece.text, piece.meaning = stated_instead(piece.text, taken.text), SentenceMeaning.PLAIN
+            taken.meaning = SentenceMeaning.DROPPED
             found = True
     return found
 
 
-def _last_statement(pieces: Sequence[Piece]) -> Piece | None:
-    told = (piece for piece in reversed(pieces) if piece.meaning is not Meaning.DROPPED)
+def _last_statement(pieces: Sequence[DialoguePiece]) -> DialoguePiece | None:
+    told = (piece for piece in reversed(pieces) if piece.meaning is not SentenceMeaning.DROPPED)
     return next(
         (piece for piece in told if not piece.text.rstrip("\"”’') ").endswith("?") and len(piece.text.split()) > 2), None
     )
 
 
-def _joined(pieces: Sequence[Piece], meaning: Meaning) -> str:
+def _joined(pieces: Sequence[DialoguePiece], meaning: SentenceMeaning) -> str:
     """The pieces of one meaning, with a line break after one that has no end mark."""
     text = ""
     for piece in pieces:

@@ -18,7 +18,7 @@ from lethe_app.brain.fact_guard.grounding import is_grounded
 from lethe_app.brain.recall.proactive_rules import WAITING
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import fold
-from lethe_app.domain.agent_runs import Change
+from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, Kept, Records, is_the_users, united
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -116,7 +116,7 @@ def kind_of(record: Kept) -> object:
 
 def changes_of(
     decision: Decision, group: Sequence[Kept], persona_id: str, run_id: UUID | None, moment: datetime, names: Collection[str]
-) -> list[Change]:
+) -> list[RecordedChange]:
     """The changes that a decision comes to; nothing of it that is not grounded, or that touches what may not be touched.
 
     All sources of a merger go, and all that is to be dropped, whichever of both lists they stand in.
@@ -196,8 +196,8 @@ class _Frame:
     run_id: UUID | None
     moment: datetime
 
-    def change(self, what: str, reason: str, before: Records, after: Records) -> Change:
-        return Change(
+    def change(self, what: str, reason: str, before: Records, after: Records) -> RecordedChange:
+        return RecordedChange(
             run_id=self.run_id,
             persona_id=self.persona_id,
             at=self.moment,
@@ -208,7 +208,7 @@ class _Frame:
         )
 
 
-def _merging(sources: Sequence[Kept], decision: Decision, frame: _Frame) -> Change:
+def _merging(sources: Sequence[Kept], decision: Decision, frame: _Frame) -> RecordedChange:
     memories = [one for one in sources if isinstance(one, MemoryUnit)]
     facts = [one for one in sources if isinstance(one, ExtractedFact)]
     if memories:
@@ -222,12 +222,12 @@ def _merging(sources: Sequence[Kept], decision: Decision, frame: _Frame) -> Chan
     return frame.change(MERGE, reason, Records(memories=memories, facts=facts), after)
 
 
-def _dropping(record: Kept, frame: _Frame) -> Change:
+def _dropping(record: Kept, frame: _Frame) -> RecordedChange:
     before = Records(memories=[record]) if isinstance(record, MemoryUnit) else Records(facts=[record])
     return frame.change(DROP, "It says nothing that lasts.", before, Records())
 
 
-def _filing(record: Kept, decision: Decision, frame: _Frame) -> Change | None:
+def _filing(record: Kept, decision: Decision, frame: _Frame) -> RecordedChange | None:
     """Facts have no categories."""
     if not isinstance(record, MemoryUnit):
         return None
@@ -254,7 +254,7 @@ def tags(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(list(dict.fromkeys(tag for tag in made if tag))[:MOST_TAGS])
 
 
-def signature(change: Change) -> str:
+def signature(change: RecordedChange) -> str:
     """What tells whether the same was thought of before: nothing is proposed twice."""
     before = sorted(str(guid) for guid in Records.before(change).guids)
     texts = sorted(" ".join(sorted(content_words(said(one)))) for one in Records.after(change).holding) if not before else []

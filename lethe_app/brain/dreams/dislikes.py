@@ -11,7 +11,7 @@ from lethe_app.brain.dreams.consolidation import DREAM, INFERRED
 from lethe_app.brain.dreams.corrections import THAT, Strength
 from lethe_app.brain.dreams.preferences import ASK_FIRST, Remark, is_delicate, remarks_in
 from lethe_app.brain.fact_guard.faithfulness import invented
-from lethe_app.domain.agent_runs import Change
+from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import INFER, THUMBS, Records
 from lethe_app.domain.memory import MemoryUnit
 
@@ -47,7 +47,7 @@ def spelled(disliked: Sequence[Disliked], user: str, name: str) -> str:
 
 def concluded(
     pattern: str, meant: Sequence[Disliked], names: tuple[str, str], frame: tuple[str, UUID | None, datetime]
-) -> Change | None:
+) -> RecordedChange | None:
     """What the user may not like, as something to be asked about; None where too little speaks for it.
 
     `names` are the user's and the persona's; `pattern` goes on after the persona's name: “asks a question at every end”.
@@ -70,7 +70,7 @@ def concluded(
         added=moment,
         last_trigger=moment,
     )
-    return Change(
+    return RecordedChange(
         run_id=run_id,
         persona_id=persona_id,
         at=moment,

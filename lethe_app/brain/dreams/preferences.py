@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from lethe_app.brain.dreams.consolidation import ANTI_PATTERNS, DREAM, INFERRED
 from lethe_app.brain.dreams.corrections import THAT, Correction, Strength, corrections, is_alike
-from lethe_app.domain.agent_runs import Change
+from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import AVOID, INFER, Records
 from lethe_app.domain.memory import MemoryUnit
 
@@ -56,7 +56,7 @@ class Remark(BaseModel):
         return Correction(self.words, self.strength, self.unwanted, self.instead)
 
 
-class Wish(BaseModel):
+class PreferenceRemarks(BaseModel):
     """Remarks that ask for the same."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -100,7 +100,9 @@ def remarks_in(text: str, message: UUID, session: UUID, at: datetime) -> list[Re
     ]
 
 
-def wishes(remarks: Iterable[Remark], near: Callable[[Remark, Remark], bool] = lambda _one, _other: False) -> list[Wish]:
+def wishes(
+    remarks: Iterable[Remark], near: Callable[[Remark, Remark], bool] = lambda _one, _other: False
+) -> list[PreferenceRemarks]:
     """Remarks that ask for the same by their words, or are `near` each other by meaning, together; oldest first."""
     groups: list[list[Remark]] = []
     for one in sorted(remarks, key=lambda one: one.at):
@@ -109,10 +111,10 @@ def wishes(remarks: Iterable[Remark], near: Callable[[Remark, Remark], bool] = l
             groups.append([one])
         else:
             group.append(one)
-    return [Wish(remarks=group) for group in groups]
+    return [PreferenceRemarks(remarks=group) for group in groups]
 
 
-def preference(wish: Wish, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> Change:
+def preference(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> RecordedChange:
     """A lasting wish as a memory, with the words it was heard in."""
     best = wish.strongest
     told = next((one.wish for one in sorted(wish.remarks, key=lambda one: one.strength) if one.wish), "")
@@ -120,7 +122,7 @@ def preference(wish: Wish, user: str, persona_id: str, run_id: UUID | None, mome
     return _change(INFER, content, INFERRED, ["inferred"], wish, (persona_id, run_id, moment))
 
 
-def anti_pattern(wish: Wish, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> Change:
+def anti_pattern(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> RecordedChange:
     """“Don't X because Y, instead Z”, out of nothing but the user's own words."""
     best = next((one for one in sorted(wish.remarks, key=lambda one: one.strength) if one.unwanted), wish.strongest)
     what = in_third_person(best.unwanted or THAT, user)
@@ -133,8 +135,8 @@ def anti_pattern(wish: Wish, user: str, persona_id: str, run_id: UUID | None, mo
 
 
 def told_anti_pattern(
-    avoid: str, because: str, instead: str, domain: str, wish: Wish, frame: tuple[str, UUID | None, datetime]
-) -> Change:
+    avoid: str, because: str, instead: str, domain: str, wish: PreferenceRemarks, frame: tuple[str, UUID | None, datetime]
+) -> RecordedChange:
     """The same as a model has put it."""
     content = f"Don't {avoid.strip().rstrip('.')} because {because.strip().rstrip('.')}"
     content += f", instead {instead.strip().rstrip('.')}." if instead.strip() else "."
@@ -143,8 +145,8 @@ def told_anti_pattern(
 
 
 def _change(
-    what: str, content: str, filed: str, tags: Sequence[str], wish: Wish, frame: tuple[str, UUID | None, datetime]
-) -> Change:
+    what: str, content: str, filed: str, tags: Sequence[str], wish: PreferenceRemarks, frame: tuple[str, UUID | None, datetime]
+) -> RecordedChange:
     persona_id, run_id, moment = frame
     memory = MemoryUnit(
         content=f"{content} {ASK_FIRST}" if is_delicate(content) else content,
@@ -158,7 +160,7 @@ def _change(
         last_trigger=moment,
     )
     times = len(wish.occasions)
-    return Change(
+    return RecordedChange(
         run_id=run_id,
         persona_id=persona_id,
         at=moment,

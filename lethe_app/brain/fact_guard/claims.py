@@ -12,7 +12,7 @@ from itertools import pairwise
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts
 from lethe_app.brain.fact_guard.languages import ENGLISH, LANGUAGES, Language, language_of
 from lethe_app.brain.fact_guard.quotations import Clause, Quotation
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, cut, fold
 from lethe_app.retrieval.time_expressions import COUNTS
@@ -57,7 +57,7 @@ class Case:
 
     claim: Claim
     quotation: Quotation
-    lines: Sequence[Said]
+    lines: Sequence[Utterance]
     parts: Sequence[MessageParts]
 
     @property
@@ -65,7 +65,7 @@ class Case:
         return self.claim.fact.replace("’", "'")
 
     @property
-    def source(self) -> Said:
+    def source(self) -> Utterance:
         return self.lines[self.quotation.place]
 
     @cached_property

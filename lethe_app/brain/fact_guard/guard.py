@@ -27,7 +27,7 @@ from lethe_app.brain.fact_guard.claim_subjects import (
 from lethe_app.brain.fact_guard.claims import Case, Claim, Outcome, Support
 from lethe_app.brain.fact_guard.languages import ENGLISH
 from lethe_app.brain.fact_guard.quotations import Quotation, find_quotation
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 
 _ANYWHERE = (check_language, check_speaker, check_hedges, check_negations, check_questions, check_names, check_wording)
 _ENGLISH = (check_clause_subject, check_possessors, check_relations, check_sentiments, check_tenses, check_totals)
@@ -44,7 +44,7 @@ class CheckedClaim:
     quotation: Quotation | None = None
 
 
-def check_claim(claim: Claim, lines: Sequence[Said], parts: Sequence[MessageParts]) -> CheckedClaim:
+def check_claim(claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> CheckedClaim:
     """Check one claim against the conversation it was taken from; `parts` are those of `lines`.
 
     Only what the quotation's message says plainly enough is FULL. Where rules cannot tell, also because they do not know the

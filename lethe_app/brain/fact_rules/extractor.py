@@ -10,12 +10,12 @@ from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.dialogue.dialogue_acts import Piece, joined, read_pieces
+from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, joined, read_pieces
 from lethe_app.brain.fact_rules import endings, fragments, told_facts
 from lethe_app.brain.fact_rules.attributes import key_of, kind_of
 from lethe_app.brain.fact_rules.durability import Rule, judge, plain
 from lethe_app.brain.fact_rules.first_person_clauses import alone, bare, subordinate, with_subject
-from lethe_app.brain.fact_rules.pronouns import Spoken, mentioned, presented, spell_out
+from lethe_app.brain.fact_rules.pronouns import Referent, mentioned, presented, spell_out
 from lethe_app.brain.fact_rules.sentence_features import is_telling, question_words
 from lethe_app.brain.fact_rules.third_person import rewrite
 from lethe_app.brain.people.introductions import introduced, own_name
@@ -24,7 +24,7 @@ from lethe_app.brain.question_answers import completion, everyday
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import clauses, sentences
 from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
@@ -111,7 +111,7 @@ class _Reading:
     speakers: frozenset[str] = frozenset()
     """Names of the speakers, which nobody else is taken to have."""
     found: dict[str, Statement] = field(default_factory=dict)
-    spoken: dict[str, tuple[int, list[Spoken]]] = field(default_factory=dict)
+    spoken: dict[str, tuple[int, list[Referent]]] = field(default_factory=dict)
     """Whom each speaker spoke of in their last message, and its place."""
     named: dict[tuple[str, str], str] = field(default_factory=dict)
     """Speaker and name → whose name it is, such as “daughter”."""
@@ -149,7 +149,7 @@ class _Reading:
         return any(one.subject == name and own.search(one.text) for one in self.found.values())
 
 
-def extract(lines: Sequence[Said]) -> list[Statement]:
+def extract(lines: Sequence[Utterance]) -> list[Statement]:
     """Return the lasting statements of all speakers about themselves, in the order in which they were made, each but once.
 
     English only: other languages yield nothing. Questions, hedges, moods of the moment and whatever cannot be read without its
@@ -159,7 +159,7 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
 
 
 @lru_cache(maxsize=2)  # facts, title and summary of a conversation all begin with it
-def _extracted(lines: Sequence[Said]) -> tuple[Statement, ...]:
+def _extracted(lines: Sequence[Utterance]) -> tuple[Statement, ...]:
     pieces = read_pieces(lines)
     parts = list(map(joined, pieces))
     places = {line.id: place for place, line in enumerate(lines)}
@@ -171,7 +171,9 @@ def _extracted(lines: Sequence[Said]) -> tuple[Statement, ...]:
     return tuple(sorted(every, key=lambda one: places[one.messages[0]]))
 
 
-def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stated: Sequence[Statement]) -> list[Statement]:
+def _in_own_words(
+    lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]], stated: Sequence[Statement]
+) -> list[Statement]:
     """Return the statements with what users tell beyond them; one that says less than their words gives way.
 
     One with a key is wanted for itself, save a plan, whose key the longer sentence takes over.
@@ -182,7 +184,7 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
         for message in one.messages:
             of_message.setdefault(message, []).append(one)
     heard = question_words(" ".join({line.name for line in lines}))
-    before: dict[str, told_facts.Turn] = {}
+    before: dict[str, told_facts.UserMessage] = {}
     for place, line in enumerate(lines):
         if line.role is not Role.USER:
             continue
@@ -210,7 +212,7 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
     return list(held.values())
 
 
-def _may_change(earlier: Statement, line: Said) -> bool:
+def _may_change(earlier: Statement, line: Utterance) -> bool:
     """Return whether somebody who announces a change may mean this earlier statement of theirs."""
     is_other = line.id not in earlier.messages and earlier.subject == line.name and earlier.time <= line.time
     is_plan = earlier.kind is FactKind.PLAN or earlier.key.startswith("plan ")
@@ -239,14 +241,14 @@ def _everyday() -> frozenset[str]:
     return content_words(" ".join(EVERYDAY))
 
 
-def _read(lines: Sequence[Said], *, is_played: bool) -> list[Statement]:
+def _read(lines: Sequence[Utterance], *, is_played: bool) -> list[Statement]:
     reading = _Reading(is_played, frozenset(line.name for line in lines))
     for place, line in enumerate(lines):
         since, before = reading.spoken.get(line.name, (max(-1, place - 2), []))
         if place - since > _NEARBY:
             before = []
         told = [one for other in lines[since + 1 : place] for one in mentioned(other.text, other.id, by_other=True)]
-        here: list[Spoken] = []
+        here: list[Referent] = []
         reading.spoken[line.name] = (place, here)
         for statement in _of_line(reading, lines, place, (*before, *told)):
             reading.add(statement)
@@ -262,7 +264,7 @@ def _read(lines: Sequence[Said], *, is_played: bool) -> list[Statement]:
     return list(reading.found.values())
 
 
-def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Sequence[Spoken]) -> list[Statement]:
+def _of_line(reading: _Reading, lines: Sequence[Utterance], place: int, before: Sequence[Referent]) -> list[Statement]:
     line = lines[place]
     asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
     own = list(_of_message(reading, line, before, asked))
@@ -275,7 +277,7 @@ def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Seque
     return own
 
 
-def _completed(reading: _Reading, lines: Sequence[Said], place: int, own: Sequence[Statement]) -> Iterator[Statement]:
+def _completed(reading: _Reading, lines: Sequence[Utterance], place: int, own: Sequence[Statement]) -> Iterator[Statement]:
     """Yield what an answer states together with its question, unless the message has said so in full."""
     line = lines[place]
     for asked, clause, key in everyday.read(lines, place):
@@ -285,7 +287,7 @@ def _completed(reading: _Reading, lines: Sequence[Said], place: int, own: Sequen
                 yield made
 
 
-def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: Said | None) -> Iterator[Statement]:
+def _of_message(reading: _Reading, line: Utterance, before: Sequence[Referent], asked: Utterance | None) -> Iterator[Statement]:
     """Read a message sentence by sentence; `before` are those spoken of just before it, `asked` is what it replies to."""
     here = reading.spoken[line.name][1]
     text = line.text[:LONGEST_MESSAGE]
@@ -298,7 +300,7 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
     who = fragments.asked_about(asked.text) if asked else ""
     for number, sentence in enumerate(parts):
         if _UNREAL.match(sentence) or _IRONIC.search(sentence):
-            here.append(Spoken("", "she or he", line.id))
+            here.append(Referent("", "she or he", line.id))
             continue
         full = _in_full(_with_relation(reading, line.name, sentence), who if line.role is Role.USER else "other")
         if full.endswith("?") or not _TELLING.search(full):
@@ -335,14 +337,14 @@ def _is_cut_off(part: str, sentence: str) -> bool:
     return bool(_CONTRASTED.search(part) and _CONTRAST.match(after))
 
 
-def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID) -> Iterator[Statement]:
+def _of_clause(reading: _Reading, part: str, line: Utterance, *more: UUID) -> Iterator[Statement]:
     clause = bare(_HERE.sub("", alone(part)))
     if birthday := _BIRTHDAY.match(clause):
         yield from _stated(f"my birthday is on {_day(birthday, line.time)}", Rule(_BIRTHDAY, "birthday"), line)
     elif rule := judge(clause):
         if rule.key == "job" and (work := _WORK.match(clause)):
             here = reading.spoken[line.name][1]
-            here.append(Spoken(f"as {work['what']}" if work["what"] else work["how"], "work", line.id))
+            here.append(Referent(f"as {work['what']}" if work["what"] else work["how"], "work", line.id))
         yield from _stated(clause, rule, line, *more)
     elif within := subordinate(clause):
         yield from _of_clause(reading, within, line, *more)
@@ -354,7 +356,7 @@ def _day(found: re.Match[str], said: datetime) -> str:
     return re.sub(r" \d{4}\Z", "", words.removeprefix("on "))
 
 
-def _stated(clause: str, rule: Rule, line: Said, *more: UUID, ends: Sequence[str] = ()) -> Iterator[Statement]:
+def _stated(clause: str, rule: Rule, line: Utterance, *more: UUID, ends: Sequence[str] = ()) -> Iterator[Statement]:
     """Yield the first-person clause as a statement, if it can be told in the third person."""
     text = plain(clause)
     key = key_of(clause, text, rule.key)
@@ -369,7 +371,7 @@ def _stated(clause: str, rule: Rule, line: Said, *more: UUID, ends: Sequence[str
         yield Statement(told, line.name, (*more, line.id), line.time, key, kind_of(text, key), ends=over)
 
 
-def _in_passing(reading: _Reading, line: Said) -> Iterator[Statement]:
+def _in_passing(reading: _Reading, line: Utterance) -> Iterator[Statement]:
     """Yield what a message tells without stating it, unless a statement of the same speaker says so already."""
     if name := own_name(tidy(line.text[:LONGEST_MESSAGE])):
         yield from _stated(f"my name is {name}", Rule(_BIRTHDAY, "name"), line)

@@ -88,11 +88,11 @@ _MY_EVENT = re.compile(
 )
 
 
-Rounds = tuple[Sequence["Spoken"], ...]
+Rounds = tuple[Sequence["Referent"], ...]
 
 
 @dataclass(frozen=True)
-class Spoken:
+class Referent:
     """Somebody spoken of: who, for the speaker (“older sister”); empty for those who are not the speaker's."""
 
     who: str
@@ -101,23 +101,23 @@ class Spoken:
     source: UUID
 
 
-def mentioned(text: str, source: UUID, *, by_other: bool = False) -> Iterator[Spoken]:
+def mentioned(text: str, source: UUID, *, by_other: bool = False) -> Iterator[Referent]:
     """All who are spoken of in the text; where the other speaker says it, “your sister” is one's own."""
     for found in (_YOURS if by_other else _MINE).finditer(text):
         who = found["who"].lower()
         if not _MANY.search(who):
-            yield Spoken(who, _fits(who), source)
+            yield Referent(who, _fits(who), source)
         if "'s " in who:  # “my sister's husband” speaks of both
-            yield Spoken(who.split("'s ")[0], _fits(who.split("'s ")[0]), source)
+            yield Referent(who.split("'s ")[0], _fits(who.split("'s ")[0]), source)
     if by_other:
-        yield from (Spoken("", "she or he", source) for _found in _NAME_SAID.finditer(text))
+        yield from (Referent("", "she or he", source) for _found in _NAME_SAID.finditer(text))
         yield from (replace(spoken, who="") for spoken in mentioned(text, source))
     bare = _MINE.sub(" ", _IS_A.sub(" ", text))
     for found in _OTHERS.finditer(bare):
         groups = found.groupdict()
-        yield Spoken("", "she" if groups["woman"] else "he" if groups["man"] else "she or he", source)
+        yield Referent("", "she" if groups["woman"] else "he" if groups["man"] else "she or he", source)
     for found in _MY_EVENT.finditer(text):
-        yield Spoken(found["event"].lower(), "the", source)
+        yield Referent(found["event"].lower(), "the", source)
 
 
 def _fits(who: str) -> str:
@@ -127,7 +127,7 @@ def _fits(who: str) -> str:
     return "she" if _FEMALE.search(last) else "he" if _MALE.search(last) else "she or he"
 
 
-def meant(pronoun: str, *rounds: Sequence[Spoken]) -> Spoken | None:
+def meant(pronoun: str, *rounds: Sequence[Referent]) -> Referent | None:
     """The only one whom the pronoun fits in the first of the rounds in which it fits anybody."""
     for spoken in rounds:
         fitting = {one.who: one for one in spoken if pronoun in one.fits.split()}
@@ -139,7 +139,7 @@ def meant(pronoun: str, *rounds: Sequence[Spoken]) -> Spoken | None:
     return None
 
 
-def partner(*rounds: Sequence[Spoken]) -> Spoken | None:
+def partner(*rounds: Sequence[Referent]) -> Referent | None:
     """The only partner spoken of."""
     for spoken in rounds:
         found = {one.who: one for one in spoken if _PARTNER.search(one.who)}
@@ -148,7 +148,7 @@ def partner(*rounds: Sequence[Spoken]) -> Spoken | None:
     return None
 
 
-def spell_out(clause: str, *rounds: Sequence[Spoken]) -> tuple[str, Spoken | None]:
+def spell_out(clause: str, *rounds: Sequence[Referent]) -> tuple[str, Referent | None]:
     """“She's a nurse” as “my sister is a nurse”, with whom it took the pronoun for; None where there is nothing to spell out.
 
     `rounds` are those spoken of in the same message, then those of the message before.
@@ -161,7 +161,7 @@ def spell_out(clause: str, *rounds: Sequence[Spoken]) -> tuple[str, Spoken | Non
     return clause, None
 
 
-def _as_subject(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
+def _as_subject(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
     found = _STARTS.match(clause)
     one = meant(found["who"].lower(), *rounds) if found else None
     if not found or not one:
@@ -171,19 +171,19 @@ def _as_subject(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
     return f"my {one.who}{verb}{rest}", one
 
 
-def _as_name(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
+def _as_name(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
     found = _NAME.match(clause)
     one = meant({"her": "she", "his": "he"}[found["whose"].lower()], *rounds) if found else None
     return (f"my {one.who}'s {clause[found.end() :]}", one) if found and one else (clause, None)
 
 
-def _as_object(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
+def _as_object(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
     found = _OBJECT.search(clause) if clause.startswith("I ") else None
     one = meant({"her": "she", "him": "he"}[found["who"].lower()], *rounds) if found else None
     return (f"{clause[: found.start()]}my {one.who}{clause[found.end() :]}", one) if found and one else (clause, None)
 
 
-def _as_both(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
+def _as_both(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
     found, one = _WE.match(clause), partner(*rounds)
     if not found or not one:
         return clause, None
@@ -191,12 +191,12 @@ def _as_both(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
     return f"my {one.who} and I{short}{clause[found.end() :]}", one
 
 
-def _as_work(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
+def _as_work(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
     found, one = _STARTED.match(clause), meant("work", *rounds)
     return (f"I started working {one.who} {clause[found.end() :]}", one) if found and one else (clause, None)
 
 
-def _as_event(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
+def _as_event(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
     found = _THE_EVENT.match(clause)
     one = _event(found["event"].lower(), *rounds) if found else None
     if not found or not one:
@@ -205,7 +205,7 @@ def _as_event(clause: str, rounds: Rounds) -> tuple[str, Spoken | None]:
     return f"{whose}{clause[found.end() :]}", one
 
 
-def _event(event: str, *rounds: Sequence[Spoken]) -> Spoken | None:
+def _event(event: str, *rounds: Sequence[Referent]) -> Referent | None:
     """One's own event of that name; of a launch, the boat."""
     for spoken in rounds:
         for one in spoken:

@@ -22,7 +22,7 @@ FEWEST_KNOWN, LANGUAGE_SHOWS = 0.45, 4
 
 
 @dataclass(frozen=True)
-class Weights:
+class ClassifierWeights:
     """What each feature counts for."""
 
     keep: Mapping[str, float]
@@ -57,8 +57,8 @@ def _sum(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
 
 
 @lru_cache(maxsize=1)
-def _weights() -> Weights:
+def _weights() -> ClassifierWeights:
     read = json.loads((shipped_root() / "resources" / "facts" / "weights.json").read_text(encoding="utf-8"))
     columns = [FactKind(name) for name in read["kinds"]]
     kinds = {one: {feature: row[place + 1] for feature, row in read["weights"].items()} for place, one in enumerate(columns)}
-    return Weights({feature: row[0] for feature, row in read["weights"].items()}, kinds)
+    return ClassifierWeights({feature: row[0] for feature, row in read["weights"].items()}, kinds)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.dialogue.dialogue_acts import Meaning, Piece
+from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
 from lethe_app.brain.fact_rules import sentence_classifier
 from lethe_app.brain.fact_rules.fragments import asked_about
 from lethe_app.brain.fact_rules.judged_sentences import (
@@ -32,7 +32,7 @@ from lethe_app.brain.fact_rules.sentence_features import is_telling
 from lethe_app.brain.fact_rules.third_person import rewrite
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.sentences import parts, split_sentences
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.phrases import OFTEN
 from lethe_app.brain.vocabulary.verbs import is_past
@@ -111,7 +111,7 @@ _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldFact:
     """One thing worth keeping, as a sentence about its speaker that stands alone."""
 
     text: str
@@ -121,18 +121,18 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Turn:
+class UserMessage:
     """One message of the user, as it is read."""
 
-    line: Said
-    asked: Said | None
+    line: Utterance
+    asked: Utterance | None
     """The message it replies to."""
     question: str
     """At the end of that."""
     sentences: list[JudgedSentence]
 
 
-def read(line: Said, pieces: Sequence[Piece], asked: Said | None) -> Turn:
+def read(line: Utterance, pieces: Sequence[DialoguePiece], asked: Utterance | None) -> UserMessage:
     """Return what the user states as themselves in a message, which replies to the message `asked`."""
     question = question_of(asked.text) if asked else ""
     present = [asked.name] if asked else []
@@ -142,13 +142,13 @@ def read(line: Said, pieces: Sequence[Piece], asked: Said | None) -> Turn:
         rf"my name's) {own_name})\b(?!'s)[\s,.!:;-]*(?:and )?(?=\w)",
         re.IGNORECASE,
     )
-    said = [unaddressed(piece.text, present) for piece in pieces if piece.meaning is Meaning.PLAIN]
+    said = [unaddressed(piece.text, present) for piece in pieces if piece.meaning is SentenceMeaning.PLAIN]
     plain = [_ANNOUNCED.sub("", introduction.sub("", text)) for text in said]
     sentences = [judge(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
-    return Turn(line, asked, question, sentences)
+    return UserMessage(line, asked, question, sentences)
 
 
-def with_subjects_kept(turn: Turn, subjects: frozenset[str]) -> Turn:
+def with_subjects_kept(turn: UserMessage, subjects: frozenset[str]) -> UserMessage:
     """Return a message with every statement kept that is about one of the `subjects` (stems), as news of them."""
 
     def judged(sentence: JudgedSentence) -> JudgedSentence:
@@ -158,7 +158,9 @@ def with_subjects_kept(turn: Turn, subjects: frozenset[str]) -> Turn:
     return replace(turn, sentences=list(map(judged, turn.sentences)))
 
 
-def find(turn: Turn, before: Turn | None, stated: Iterable[str], heard: Collection[str] = ()) -> Iterator[Told]:
+def find(
+    turn: UserMessage, before: UserMessage | None, stated: Iterable[str], heard: Collection[str] = ()
+) -> Iterator[ToldFact]:
     """Yield what a message of the user tells beyond what rules have `stated` of it.
 
     `before` is their message before, `heard` the `fact_sentences.question_words` of all they have said before.
@@ -184,7 +186,9 @@ def find(turn: Turn, before: Turn | None, stated: Iterable[str], heard: Collecti
                 yield _told(turn, group, None)
 
 
-def _told(turn: Turn, said: Sequence[JudgedSentence], source: Said | None, before: Turn | None = None) -> Told:
+def _told(
+    turn: UserMessage, said: Sequence[JudgedSentence], source: Utterance | None, before: UserMessage | None = None
+) -> ToldFact:
     """Return sentences as a fact; `source` is the question they answer, or the message before that they refer to.
 
     A question about “him” or “her” is told with the sentence of the user, in the message `before`, that names somebody.
@@ -197,8 +201,8 @@ def _told(turn: Turn, said: Sequence[JudgedSentence], source: Said | None, befor
     asks_who = _SOMEBODY.search(question) and not _NAMES_SOMEBODY.search(question)
     of_whom = _spoken_of(before) if before and asks_who else None
     if before and of_whom:
-        return Told(f"{_quoted([of_whom], before.line, '')} {_answer(text, line)}", (before.line.id, *sources), kind)
-    return Told(text, sources, kind)
+        return ToldFact(f"{_quoted([of_whom], before.line, '')} {_answer(text, line)}", (before.line.id, *sources), kind)
+    return ToldFact(text, sources, kind)
 
 
 def _kind(said: Sequence[JudgedSentence]) -> FactKind:
@@ -208,18 +212,18 @@ def _kind(said: Sequence[JudgedSentence]) -> FactKind:
     return max((one for one in said if one.is_kept), key=lambda one: one.probability).kind
 
 
-def _answer(told: str, line: Said) -> str:
+def _answer(told: str, line: Utterance) -> str:
     """Return a question with its answer as it follows another quotation: “Asked “How old is he?”: “nine”.”"""
     return told.replace(f", {line.name} said", "", 1)
 
 
-def _only_denies(group: Sequence[JudgedSentence], asked: Said | None) -> bool:
+def _only_denies(group: Sequence[JudgedSentence], asked: Utterance | None) -> bool:
     """Return whether sentences only say that what the persona spoke of does not exist."""
     words = frozenset[str]().union(*(content_words(one.tidied) for one in group))
     return asked is not None and bool(_DENIES_THING.match(group[0].tidied)) and words <= content_words(asked.text)
 
 
-def _spoken_of(turn: Turn) -> JudgedSentence | None:
+def _spoken_of(turn: UserMessage) -> JudgedSentence | None:
     """Return the last sentence of a message that names somebody or something to speak of."""
     named = (one for one in reversed(turn.sentences) if PERSON_OR_THING.search(one.text))
     return next((one for one in named if one.probability >= TELLS_SOMETHING and not refers(one)), None)
@@ -239,7 +243,7 @@ def question_of(message: str) -> str:
     return asked if asked.endswith("?") else ""
 
 
-def _says_more(group: Sequence[JudgedSentence], question: str, known: frozenset[str], line: Said) -> bool:
+def _says_more(group: Sequence[JudgedSentence], question: str, known: frozenset[str], line: Utterance) -> bool:
     """Return whether enough of what is kept of a group is not `known`; for a mere yes or no to a question, of the question."""
     kept = [one.tidied for one in group if one.is_kept]
     words = frozenset[str]().union(*(content_words(_resolved(text, line)) for text in kept))
@@ -253,21 +257,21 @@ def _says_more(group: Sequence[JudgedSentence], question: str, known: frozenset[
     return bool(words) and len(new) >= NEW * len(words)
 
 
-def _unworded(group: list[JudgedSentence], known: frozenset[str], line: Said) -> list[JudgedSentence]:
+def _unworded(group: list[JudgedSentence], known: frozenset[str], line: Utterance) -> list[JudgedSentence]:
     """Return sentences without the last ones if a rule has worded them better."""
     if len(group) > 1 and any(one.is_kept for one in group[:-1]) and content_words(_resolved(group[-1].tidied, line)) <= known:
         return _unworded(group[:-1], known, line)
     return group
 
 
-def _goes_back(turn: Turn, sentence: JudgedSentence) -> bool:
+def _goes_back(turn: UserMessage, sentence: JudgedSentence) -> bool:
     """Return whether a sentence refers to its speaker's message before; a part of one rather answers the question asked."""
     if not (refers(sentence) and POINTS.search(sentence.tidied)) or len(sentence.tidied.split()) > MOST_POINTING:
         return False
     return not turn.question or bool(_SOMEBODY.search(sentence.tidied) and not _NAMES_SOMEBODY.search(turn.question))
 
 
-def _in_third_person(sentence: JudgedSentence, line: Said) -> str:
+def _in_third_person(sentence: JudgedSentence, line: Utterance) -> str:
     """Return a sentence in the first person that stands alone with its speaker's name; empty if it cannot be told so."""
     dated = _resolved(_DENIAL.sub("", sentence.tidied), line, is_plan=sentence.kind is FactKind.PLAN)
     bare = WHEN_FIRST.sub("", dated)
@@ -296,7 +300,7 @@ def _is_lost(answer: JudgedSentence, question: str) -> bool:
     return says_deed and asked_about(question) not in {"", "you"}
 
 
-def _quoted(group: Sequence[JudgedSentence], line: Said, question: str) -> str:
+def _quoted(group: Sequence[JudgedSentence], line: Utterance, question: str) -> str:
     """Return sentences word for word, with the day they were said if that tells what their words of time mean."""
     dated = [_resolved(_bare(one.text), line, is_plan=one.kind is FactKind.PLAN) for one in group]
     whole = " ".join(_ended(text) for text in dated[:-1]) + " " + dated[-1] if len(dated) > 1 else dated[0]
@@ -320,7 +324,7 @@ def _cut(text: str) -> str:
     return text[: ends[-1]] if ends else text[:LONGEST].rsplit(" ", 1)[0] + "…"
 
 
-def _resolved(text: str, line: Said, *, is_plan: bool = False) -> str:
+def _resolved(text: str, line: Utterance, *, is_plan: bool = False) -> str:
     """Return a text with its relative dates spelled out, and those of a plan with their year."""
     is_to_come = is_plan and not _OFTEN.search(text) and not resolve.tells_past(text)
     return resolve.resolve(text, line.time.date(), event=is_to_come)

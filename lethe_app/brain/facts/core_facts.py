@@ -12,7 +12,7 @@ from uuid import UUID
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.facts.comparison import is_same_attribute
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.retrieval.time_expressions import Span, moment
+from lethe_app.retrieval.time_expressions import DaySpan, moment
 
 UNDATED_PLAN_DAYS = 60
 """Days after which a plan without a day counts as something that happened."""
@@ -124,7 +124,7 @@ def _is_over(plan: ExtractedFact, now: datetime) -> bool:
     return max(days) < now.astimezone().date() if days else days_since(plan.last_seen, now) > UNDATED_PLAN_DAYS
 
 
-def _last_day(span: Span, said: date) -> date:
+def _last_day(span: DaySpan, said: date) -> date:
     """Return the last day of a span; of one without a year the first that comes after it was said."""
     if not span.any_year:
         return span.last

@@ -15,7 +15,7 @@ _SAY = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}
 """Whose wording is kept when two say the same."""
 
 
-class Relation(StrEnum):
+class FactRelation(StrEnum):
     """What a new fact is to the one known before, as a model or the user judges it."""
 
     SAME = "same"
@@ -48,7 +48,7 @@ def rival(near: Near) -> tuple[ExtractedFact, float] | None:
 
 
 def settle(
-    new: ExtractedFact, near: Near, relation: Relation | None = None, nearness: Nearness | None = None
+    new: ExtractedFact, near: Near, relation: FactRelation | None = None, nearness: Nearness | None = None
 ) -> list[ExtractedFact]:
     """The records that change, the new one included if it is to be stored; none if nothing does.
 
@@ -67,15 +67,15 @@ def settle(
         return [_returned(new, twins)]
     old, distance = found
     match relation or compare(old, new, distance, nearness or Nearness()):
-        case Relation.SAME:
+        case FactRelation.SAME:
             return _confirmed(old, new, anew=_is_heard_anew([old], new))
-        case Relation.UPDATE | Relation.CONTRADICTION:
+        case FactRelation.UPDATE | FactRelation.CONTRADICTION:
             return _replaced(old, new, twins)
-        case Relation.NEW:
+        case FactRelation.NEW:
             return [_returned(new, twins)]
 
 
-def compare(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: Nearness) -> Relation:
+def compare(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: Nearness) -> FactRelation:
     """Judge by words where no model can.
 
     Two sentences that differ in nothing but a number or a denial are a change. Distance alone never is: it cannot tell a
@@ -84,10 +84,10 @@ def compare(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: N
     one, other = take(old.fact), take(new.fact)
     differ = (one.numbers, one.denied) != (other.numbers, other.denied)
     if differ:
-        return Relation.UPDATE if one.words == other.words and distance <= nearness.changed else Relation.NEW
+        return FactRelation.UPDATE if one.words == other.words and distance <= nearness.changed else FactRelation.NEW
     if distance <= nearness.same and _names(old.fact) == _names(new.fact):
-        return Relation.SAME
-    return Relation.NEW
+        return FactRelation.SAME
+    return FactRelation.NEW
 
 
 def gives_way(old: ExtractedFact, new: ExtractedFact) -> bool:

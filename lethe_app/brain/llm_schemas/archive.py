@@ -145,7 +145,7 @@ Keyword = Annotated[str, BeforeValidator(_tidy_title), Field(min_length=2, max_l
 Sentence = Annotated[str, Tidy, AfterValidator(_one_sentence), Field(min_length=5, max_length=LONGEST_SENTENCE)]
 
 
-class Answer(BaseModel):
+class LlmAnswer(BaseModel):
     """One JSON object. `most_tokens` is room enough for the longest that its schema allows in plain English."""
 
     model_config = ConfigDict(frozen=True)
@@ -167,7 +167,7 @@ class Answer(BaseModel):
         return cls.model_validate(json.loads(found[0], strict=False))  # models break lines inside strings
 
 
-class ListAnswer(Answer):
+class ListAnswer(LlmAnswer):
     """One JSON object that holds a list of objects; where it was cut off, the items that are whole still count."""
 
     @classmethod
@@ -178,13 +178,13 @@ class ListAnswer(Answer):
             return super().read(text[: text.rfind("}") + 1] + "]}")
 
 
-class Title(Answer):
+class TitleAnswer(LlmAnswer):
     """What to call a session."""
 
     title: Annotated[str, BeforeValidator(_tidy_title), Field(min_length=3, max_length=60)]
 
 
-class Summary(Answer):
+class Summary(LlmAnswer):
     """A session in one or two paragraphs."""
 
     most_tokens: ClassVar[int] = 450
@@ -203,21 +203,21 @@ class LongSummary(Summary):
     paragraphs: list[Paragraph] = Field(min_length=2, max_length=4)
 
 
-class Keywords(Answer):
+class KeywordsAnswer(LlmAnswer):
     """Four to six words by which a session is found again."""
 
     most_tokens: ClassVar[int] = 128
     keywords: Annotated[list[Keyword], valid_items(Keyword, 6), AfterValidator(_few), Field(min_length=4, max_length=6)]
 
 
-class Goals(Answer):
+class Goals(LlmAnswer):
     """What somebody still means to do, most important first."""
 
     most_tokens: ClassVar[int] = 320
     goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(_distinct), Field(max_length=5)]
 
 
-class Relevance(Answer):
+class Relevance(LlmAnswer):
     """How much a session matters, from 1 to 10, as the model feels it."""
 
     relevance: Literal[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
@@ -228,7 +228,7 @@ class Relevance(Answer):
         return round(min(max(self.relevance - 3, 0), 7) / 7 * 4 + 1)
 
 
-class Roleplay(Answer):
+class Roleplay(LlmAnswer):
     """Was nearly all of a session roleplay?"""
 
     is_roleplay: bool
@@ -251,27 +251,27 @@ class StatedFact(BaseModel):
     """Number of the known fact that no longer holds because of it; 0 for none."""
 
 
-class Facts(ListAnswer):
+class FactsAnswer(ListAnswer):
     """What some lines say that lasts."""
 
     most_tokens: ClassVar[int] = 640
     facts: Annotated[list[StatedFact], valid_items(StatedFact, 8), Field(max_length=8)]
 
 
-class Confirmation(Answer):
+class Confirmation(LlmAnswer):
     """Does a line say what a note says?"""
 
     most_tokens: ClassVar[int] = 16
     is_said: bool
 
 
-class Settlement(Answer):
+class Settlement(LlmAnswer):
     """What a new fact is to an old one."""
 
     verdict: Literal["same", "update", "contradiction", "new"]
 
 
-class MoodChange(Answer):
+class MoodChange(LlmAnswer):
     """What a conversation did to one side of somebody's mood."""
 
     change: Literal["much lower", "lower", "same", "higher", "much higher"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.query_terms import MONTHS
 from lethe_app.retrieval.time_expressions import WEEKDAYS
@@ -18,13 +18,13 @@ NUMBER = 4
 """Tokens that the number before a line and the break after it take at most."""
 
 
-def spell(said: Said) -> str:
+def spell(said: Utterance) -> str:
     """As the model reads it: name and words in one line."""
     name = said.name or ("User" if said.role is Role.USER else "Character")
     return f"{name}: {' '.join(said.text.split())}"
 
 
-def spell_all(lines: Sequence[Said], *, numbered: bool = False, dated: bool = False) -> str:
+def spell_all(lines: Sequence[Utterance], *, numbered: bool = False, dated: bool = False) -> str:
     """One line each, with `numbered` counted from 1, with `dated` under the day on which they were said."""
     found: list[str] = []
     for place, said in enumerate(lines):
@@ -34,13 +34,15 @@ def spell_all(lines: Sequence[Said], *, numbered: bool = False, dated: bool = Fa
     return "\n".join(found)
 
 
-def spell_day(said: Said) -> str:
+def spell_day(said: Utterance) -> str:
     """Return the day of a line, such as “Monday, 23 November 2026”."""
     day = said.time.date()
     return f"{WEEKDAYS[day.weekday()].capitalize()}, {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
-async def portion(lines: Sequence[Said], room: int, count: Count, most: int = 0, overlap: int = 0) -> list[list[Said]]:
+async def portion(
+    lines: Sequence[Utterance], room: int, count: Count, most: int = 0, overlap: int = 0
+) -> list[list[Utterance]]:
     """Neighbours together, as many as fit into `room` tokens, and at most `most` unless that is 0; nothing is left out.
 
     Each portion begins with up to `overlap` lines of the one before, which count as well. A line that is too long by itself
@@ -48,7 +50,7 @@ async def portion(lines: Sequence[Said], room: int, count: Count, most: int = 0,
     """
     assert room >= 32, "no room for a line"
     room -= DAY
-    pieces: list[Said] = []
+    pieces: list[Utterance] = []
     for said, length in zip(lines, await count(list(map(spell, lines))), strict=True):
         pieces += [said] if length + NUMBER <= room else await _cut(said, room, count)
     lengths = [length + NUMBER for length in await count(list(map(spell, pieces)))]
@@ -74,7 +76,7 @@ def pack(lengths: Sequence[int], room: int, most: int = 0, overlap: int = 0) -> 
     return [*found, slice(start, len(lengths))] if lengths else []
 
 
-async def _cut(said: Said, room: int, count: Count) -> list[Said]:
+async def _cut(said: Utterance, room: int, count: Count) -> list[Utterance]:
     """Halve until every piece fits; where there is no space to cut at, between letters."""
     text = " ".join(said.text.split())
     (length,) = await count([spell(replace(said, text=text))])

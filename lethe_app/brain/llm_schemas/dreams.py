@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lethe_app.brain.dreams.consolidation import Decision, category, tags
 from lethe_app.brain.dreams.corrections import Strength
-from lethe_app.brain.llm_schemas.archive import Answer, ListAnswer, Sentence, valid_items
+from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, valid_items
 
 SAID_SO: dict[str, Strength] = {
     "very irritated": Strength.STRONG,
@@ -17,7 +17,7 @@ SAID_SO: dict[str, Strength] = {
 }
 
 
-class Sorted(Answer):
+class Sorted(LlmAnswer):
     """What is to become of numbered notes."""
 
     most_tokens: ClassVar[int] = 320
@@ -44,7 +44,7 @@ class Sorted(Answer):
         )
 
 
-class HeardWish(BaseModel):
+class StatedPreference(BaseModel):
     """One wish, and the number of the line it was said in, counted from 1."""
 
     model_config = ConfigDict(frozen=True)
@@ -58,14 +58,14 @@ class HeardWish(BaseModel):
         return SAID_SO[self.tone]
 
 
-class HeardWishes(ListAnswer):
+class StatedPreferences(ListAnswer):
     """How the user wants to be talked to, as some lines say it."""
 
     most_tokens: ClassVar[int] = 400
-    wishes: Annotated[list[HeardWish], valid_items(HeardWish, 6), Field(max_length=6)]
+    wishes: Annotated[list[StatedPreference], valid_items(StatedPreference, 6), Field(max_length=6)]
 
 
-class Avoided(Answer):
+class Avoided(LlmAnswer):
     """What is not to be done again."""
 
     most_tokens: ClassVar[int] = 220
@@ -76,7 +76,7 @@ class Avoided(Answer):
     domain: str = Field(max_length=30)
 
 
-class Common(Answer):
+class Common(LlmAnswer):
     """What replies have in common that were not liked, and the numbers of those in which it is so, counted from 1."""
 
     most_tokens: ClassVar[int] = 140

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.llm_schemas.archive import Answer, ListAnswer, Sentence, tidy, valid_items
+from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, tidy, valid_items
 
 
 def _tidied(value: object) -> object:
@@ -16,7 +16,7 @@ def _tidied(value: object) -> object:
 Heading = Annotated[str, BeforeValidator(_tidied), Field(min_length=2, max_length=60)]
 
 
-class Concluded(BaseModel):
+class ConclusionAnswer(BaseModel):
     """One sentence, the number of the line that says it, counted from 1, and the words of the line that do."""
 
     model_config = ConfigDict(frozen=True)
@@ -30,11 +30,11 @@ class Conclusions(ListAnswer):
     """What a conversation came to, and what it was about in one to three words."""
 
     most_tokens: ClassVar[int] = 720
-    conclusions: Annotated[list[Concluded], valid_items(Concluded, 8), Field(max_length=8)]
+    conclusions: Annotated[list[ConclusionAnswer], valid_items(ConclusionAnswer, 8), Field(max_length=8)]
     subject: Annotated[str, BeforeValidator(_tidied), Field(max_length=40)] = ""
 
 
-class Part(BaseModel):
+class NotebookPart(BaseModel):
     """A subject of its own, and the numbers of its lines, counted from 1."""
 
     model_config = ConfigDict(frozen=True)
@@ -43,8 +43,8 @@ class Part(BaseModel):
     lines: list[int] = Field(max_length=200)
 
 
-class Parting(Answer):
+class SplitAnswer(LlmAnswer):
     """How a notebook is to be parted."""
 
     most_tokens: ClassVar[int] = 700
-    parts: list[Part] = Field(min_length=2, max_length=6)
+    parts: list[NotebookPart] = Field(min_length=2, max_length=6)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.fact_guard.faithfulness import coverage, invented
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 LEAST_PRECISION = 0.8
@@ -62,11 +62,11 @@ class Marks(BaseModel):
     """Why a summary, or a whole answer, was no good."""
 
 
-def as_said(lines: Sequence[str], user: str) -> list[Said]:
+def as_said(lines: Sequence[str], user: str) -> list[Utterance]:
     """Lines such as “Mira: Hello.” as the brain reads them."""
     pairs = [line.partition(": ")[::2] for line in lines]
     return [
-        Said(
+        Utterance(
             uuid5(NAMESPACE_OID, f"{number} {text}"),
             Role.USER if name == user else Role.ASSISTANT,
             name,
@@ -77,7 +77,7 @@ def as_said(lines: Sequence[str], user: str) -> list[Said]:
     ]
 
 
-def mark_facts(snippet: Snippet, lines: Sequence[Said], stated: Sequence[str]) -> Marks:
+def mark_facts(snippet: Snippet, lines: Sequence[Utterance], stated: Sequence[str]) -> Marks:
     """Count right and wrong ones among the facts that the guard has let through."""
     others = {said.name for said in lines} - {snippet.about}
     found: set[int] = set()

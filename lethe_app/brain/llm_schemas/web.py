@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.llm_schemas.archive import Answer, ListAnswer, Paragraph, Sentence, Tidy, tidy, valid_items
+from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Paragraph, Sentence, Tidy, tidy, valid_items
 
 LONGEST_QUERY = 120
 SHORTEST_FINDING = 12
@@ -30,7 +30,7 @@ Query = Annotated[str, BeforeValidator(_tidy_words), Field(min_length=3, max_len
 Subject = Annotated[str, BeforeValidator(_tidy_words), Field(min_length=3, max_length=80)]
 
 
-class Topic(BaseModel):
+class TopicAnswer(BaseModel):
     """Something worth knowing more about."""
 
     model_config = ConfigDict(frozen=True)
@@ -50,10 +50,10 @@ class Topics(ListAnswer):
     """What came up in a conversation and could be looked up."""
 
     most_tokens: ClassVar[int] = 480
-    topics: Annotated[list[Topic], valid_items(Topic, 3), Field(max_length=3)]
+    topics: Annotated[list[TopicAnswer], valid_items(TopicAnswer, 3), Field(max_length=3)]
 
 
-class Merged(Answer):
+class Merged(LlmAnswer):
     """What some pages say together."""
 
     most_tokens: ClassVar[int] = 1024
@@ -65,7 +65,7 @@ class Merged(Answer):
         return "\n\n".join(_distinct(self.paragraphs))
 
 
-class WantsSearch(Answer):
+class WantsSearch(LlmAnswer):
     """Is the internet needed for the next reply, and for what?"""
 
     most_tokens: ClassVar[int] = 96
@@ -73,7 +73,7 @@ class WantsSearch(Answer):
     topic: Annotated[str, BeforeValidator(_tidy_words), Field(max_length=LONGEST_QUERY)] = ""
 
 
-class Outline(Answer):
+class Outline(LlmAnswer):
     """How a question is gone about."""
 
     most_tokens: ClassVar[int] = 480
@@ -81,7 +81,7 @@ class Outline(Answer):
     enough_when: Sentence
 
 
-class Finding(Answer):
+class PageSummaryAnswer(LlmAnswer):
     """What one page says to the question; nothing where it says nothing."""
 
     most_tokens: ClassVar[int] = 320
@@ -94,7 +94,7 @@ class Finding(Answer):
         return "" if len(words) < SHORTEST_FINDING else words if words.endswith((".", "!", "?", "”", "…")) else f"{words}."
 
 
-class Report(Answer):
+class ReportAnswer(LlmAnswer):
     """All that is known by now, written anew."""
 
     most_tokens: ClassVar[int] = 1024
@@ -106,7 +106,7 @@ class Report(Answer):
         return "\n\n".join(_distinct(self.paragraphs))
 
 
-class Enough(Answer):
+class Enough(LlmAnswer):
     """Does the report answer the question, and if not, what is to be searched next?"""
 
     most_tokens: ClassVar[int] = 200

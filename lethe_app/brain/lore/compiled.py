@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.brain.lore.keyword_logic import waking
-from lethe_app.brain.lore.keyword_matcher import Keyword, Keywords
+from lethe_app.brain.lore.keyword_matcher import Keyword, KeywordMatcher
 from lethe_app.brain.vocabulary.normalize import fold
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -26,7 +26,7 @@ def as_it_is(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class CompiledEntry:
     """An entry in its world, its keywords by their numbers."""
 
     entry: WorldEntry
@@ -78,7 +78,7 @@ class Lore:
     def __init__(self, worlds: Sequence[World], expand: Expand = as_it_is) -> None:
         start = time.perf_counter()
         self.worlds = tuple(worlds)
-        self.placed: list[Placed] = []
+        self.placed: list[CompiledEntry] = []
         self.macros: dict[str, str] = {}
         """Keywords with macros as they are written, and what became of them."""
         self._numbers: dict[Keyword, int] = {}
@@ -90,7 +90,7 @@ class Lore:
                 self._add(world, entry, expand)
         self.keys = list(self._numbers)
         self.depth = max((placed.reach for placed in self.placed), default=0)
-        self.keywords = Keywords(self.keys)
+        self.keywords = KeywordMatcher(self.keys)
         self.build_seconds = time.perf_counter() - start
 
     @property
@@ -125,7 +125,7 @@ class Lore:
         place = self._places[entry.guid] = len(self.placed)
         main = self._keys(entry, entry.keywords_main, expand)
         secondary = self._keys(entry, entry.keywords_secondary, expand)
-        self.placed.append(Placed(entry, world, main, secondary))
+        self.placed.append(CompiledEntry(entry, world, main, secondary))
         wakers = waking(main, secondary, entry.word_link)
         for key in set(wakers):
             self._woken_by[key].append(place)

@@ -6,34 +6,36 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.lore.compiled import Lore, Placed
-from lethe_app.brain.lore.evaluation import Blocked, Cause, Evaluation, Fired, Limits, Turn, Why
+from lethe_app.brain.lore.compiled import CompiledEntry, Lore
+from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired, LoreLimits, Why
 from lethe_app.brain.lore.groups_and_budget import Candidate, Purse, one_of_each_group
-from lethe_app.brain.lore.keyword_logic import Verdict, draw, judge
-from lethe_app.brain.lore.matches import Heard, Hearing, wakes_entries
+from lethe_app.brain.lore.keyword_logic import KeywordVerdict, draw, judge
+from lethe_app.brain.lore.matches import NearestMatch, ScannedText, wakes_entries
 from lethe_app.brain.lore.state import EntryState, LoreState, content_hash, woken
-from lethe_app.brain.text.scan_window import Window
+from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 
-def evaluate(lore: Lore, window: Window, state: LoreState, turn: Turn, limits: Limits | None = None) -> Evaluation:
+def evaluate(
+    lore: Lore, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits | None = None
+) -> Evaluation:
     """Who fires in this turn and who is blocked. Nothing is changed; the same arguments give the same answer.
 
     The order of the rules: enabled, due, still active (which skips what follows up to the groups), resting, delayed, waiting
     for a round, secondary keywords, chance, then one of each group, then the budget.
     """
-    return _Play(lore, window, state, turn, limits or Limits()).run()
+    return _Play(lore, window, state, turn, limits or LoreLimits()).run()
 
 
 class _Play:
     """One evaluation in progress."""
 
-    def __init__(self, lore: Lore, window: Window, state: LoreState, turn: Turn, limits: Limits) -> None:
+    def __init__(self, lore: Lore, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits) -> None:
         self._lore = lore
         self._turn = turn
         self._limits = limits
-        self._hearing = Hearing(lore, window)
+        self._hearing = ScannedText(lore, window)
         self._purse = Purse(limits)
         timely = {guid: record for guid, record in state.entries.items() if record.counts_in(turn.number)}
         self._records = _unedited(lore, timely)
@@ -108,7 +110,7 @@ class _Play:
         heard = self._hearing.of(placed)
         verdict = judge(placed.main, placed.secondary, placed.entry.word_link, heard)
         active = place in self._records and self._records[place].is_active(self._turn.number)
-        if not active and not placed.entry.sticky and verdict is Verdict.ASLEEP:
+        if not active and not placed.entry.sticky and verdict is KeywordVerdict.ASLEEP:
             return None
         key, where = _nearest(placed, heard)
         obstacle = self._obstacle(place, round_number, verdict, active=active)
@@ -118,7 +120,7 @@ class _Play:
         cause = _cause(placed, verdict, where, active=active)
         return Candidate(place, placed, self._fire(place, cause, key, where), said=_count(placed, heard))
 
-    def _obstacle(self, place: int, round_number: int, verdict: Verdict, *, active: bool) -> tuple[Why, str] | None:
+    def _obstacle(self, place: int, round_number: int, verdict: KeywordVerdict, *, active: bool) -> tuple[Why, str] | None:
         """The first rule that keeps it asleep."""
         placed = self._lore.placed[place]
         closed = _closed(placed.entry, self._turn.moment)
@@ -127,7 +129,7 @@ class _Play:
         too_early = self._too_early(place, round_number)
         if too_early is not None:
             return too_early
-        if verdict is Verdict.HELD_BACK and not placed.entry.sticky:
+        if verdict is KeywordVerdict.HELD_BACK and not placed.entry.sticky:
             return Why.SECONDARY, f"condition “{placed.entry.word_link.replace('_', ' ')}”"
         return self._misfortune(placed)
 
@@ -144,17 +146,17 @@ class _Play:
             return Why.RECURSION, f"waits for round {entry.delay_until_recursion} of entries waking entries"
         return None
 
-    def _misfortune(self, placed: Placed) -> tuple[Why, str] | None:
+    def _misfortune(self, placed: CompiledEntry) -> tuple[Why, str] | None:
         chance = placed.entry.trigger_chance
         if chance >= 1:
             return None
         drawn = draw(self._turn.seed, self._turn.id, placed.entry.guid)
         return None if drawn < chance else (Why.CHANCE, f"drew {drawn:.2f}, below {chance:g} was needed")
 
-    def _fire(self, place: int, cause: Cause, key: int | None, where: Heard | None) -> Fired:
+    def _fire(self, place: int, cause: ActivationCause, key: int | None, where: NearestMatch | None) -> Fired:
         placed = self._lore.placed[place]
         in_message = where is not None and not where.in_entry
-        record = self._records[place] if cause is Cause.ACTIVE else woken(placed.entry, self._turn.number)
+        record = self._records[place] if cause is ActivationCause.ACTIVE else woken(placed.entry, self._turn.number)
         return Fired(
             entry=placed.entry,
             world=placed.world,
@@ -167,7 +169,7 @@ class _Play:
             active_until=record.active_until if record else self._turn.number,
         )
 
-    def _block(self, placed: Placed, why: Why, detail: str, *, key: int | None, where: Heard | None) -> Blocked:
+    def _block(self, placed: CompiledEntry, why: Why, detail: str, *, key: int | None, where: NearestMatch | None) -> Blocked:
         said = where is not None and not where.in_entry
         text = "" if key is None else self._lore.keys[key].text
         return Blocked(placed.entry, placed.world, why, detail, text, where.distance if where and said else None)
@@ -183,7 +185,7 @@ class _Play:
     def _outcome(self) -> Evaluation:
         entries = {**self._absent, **{self._lore.placed[place].entry.guid: record for place, record in self._records.items()}}
         for fired in self._fired.values():
-            record = None if fired.reason is Cause.ACTIVE else woken(fired.entry, self._turn.number)
+            record = None if fired.reason is ActivationCause.ACTIVE else woken(fired.entry, self._turn.number)
             if record is not None:
                 entries[fired.entry.guid] = record
         fired_in_order = sorted(self._fired.values(), key=_standing)
@@ -212,7 +214,7 @@ def _closed(entry: WorldEntry, moment: datetime) -> tuple[Why, str] | None:
     return None
 
 
-def _nearest(placed: Placed, heard: dict[int, Heard]) -> tuple[int | None, Heard | None]:
+def _nearest(placed: CompiledEntry, heard: dict[int, NearestMatch]) -> tuple[int | None, NearestMatch | None]:
     """The keyword heard in the newest message, a main one if there is any."""
     main = [key for key in placed.main if key in heard]
     keys = main or [key for key in placed.secondary if key in heard]
@@ -222,20 +224,20 @@ def _nearest(placed: Placed, heard: dict[int, Heard]) -> tuple[int | None, Heard
     return key, heard[key]
 
 
-def _count(placed: Placed, heard: dict[int, Heard]) -> int:
+def _count(placed: CompiledEntry, heard: dict[int, NearestMatch]) -> int:
     """How many of its keywords were said: the secondary ones too, unless it waits for them not to be."""
     is_held_back = placed.entry.word_link in {WordLink.NOT, WordLink.NOT_ALL}
     return len({key for key in (*placed.main, *(() if is_held_back else placed.secondary)) if key in heard})
 
 
-def _cause(placed: Placed, verdict: Verdict, where: Heard | None, *, active: bool) -> Cause:
+def _cause(placed: CompiledEntry, verdict: KeywordVerdict, where: NearestMatch | None, *, active: bool) -> ActivationCause:
     if active:
-        return Cause.ACTIVE
+        return ActivationCause.ACTIVE
     if placed.entry.sticky:
-        return Cause.CONSTANT
+        return ActivationCause.CONSTANT
     if where is None:
-        return Cause.ABSENCE
-    return Cause.RECURSION if where.in_entry else Cause.KEY
+        return ActivationCause.ABSENCE
+    return ActivationCause.RECURSION if where.in_entry else ActivationCause.KEY
 
 
 def _standing(fired: Fired) -> tuple[object, ...]:

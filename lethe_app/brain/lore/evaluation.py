@@ -13,7 +13,7 @@ from lethe_app.brain.lore.state import LoreState
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 
-class Cause(StrEnum):
+class ActivationCause(StrEnum):
     """Why an entry fired."""
 
     KEY = "key"
@@ -43,7 +43,7 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True)
-class Turn:
+class EvaluationTurn:
     """One turn of one session. Evaluated again with the same values, for a regenerated reply, it comes out the same."""
 
     id: str
@@ -66,7 +66,7 @@ def rough_tokens(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Limits:
+class LoreLimits:
     """How much may come."""
 
     tokens: int | None = None
@@ -82,7 +82,7 @@ class Fired:
 
     entry: WorldEntry
     world: World
-    reason: Cause
+    reason: ActivationCause
     tokens: int
     key: str = ""
     """The keyword that woke it; empty if none did."""

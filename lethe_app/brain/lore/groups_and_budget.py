@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lethe_app.brain.lore.compiled import Placed
-from lethe_app.brain.lore.evaluation import Blocked, Cause, Fired, Limits, Turn, Why
+from lethe_app.brain.lore.compiled import CompiledEntry
+from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, EvaluationTurn, Fired, LoreLimits, Why
 from lethe_app.brain.lore.keyword_logic import draw, pick
 
 
@@ -17,7 +17,7 @@ class Candidate:
 
     place: int
     """Its number in the lore."""
-    placed: Placed
+    placed: CompiledEntry
     fired: Fired
     said: int = 0
     """How many of its keywords were said."""
@@ -39,14 +39,14 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Selection:
+class EntrySelection:
     """Who may come, and who may not and why."""
 
     coming: list[Candidate]
     left_out: list[tuple[Candidate, Blocked]]
 
 
-def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, Candidate], turn: Turn) -> Selection:
+def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, Candidate], turn: EvaluationTurn) -> EntrySelection:
     """`taken` says who already came for a group.
 
     An entry still active wins. Of the others those that score are out where more keywords of a rival were said; then those
@@ -64,7 +64,7 @@ def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, Candi
         if left:
             winner = _winner(group, left, turn)
             lost.update((rival.place, _beaten(rival, group, winner)) for rival in left if rival is not winner)
-    return Selection([candidate for candidate in candidates if candidate.place not in lost], list(lost.values()))
+    return EntrySelection([candidate for candidate in candidates if candidate.place not in lost], list(lost.values()))
 
 
 def _beaten(candidate: Candidate, group: str, winner: Candidate) -> tuple[Candidate, Blocked]:
@@ -74,11 +74,11 @@ def _beaten(candidate: Candidate, group: str, winner: Candidate) -> tuple[Candid
     return candidate, candidate.blocked(Why.GROUP, detail)
 
 
-def _winner(group: str, rivals: Sequence[Candidate], turn: Turn) -> Candidate:
+def _winner(group: str, rivals: Sequence[Candidate], turn: EvaluationTurn) -> Candidate:
     def importance(rival: Candidate) -> tuple[int, int]:
         return rival.placed.entry.order, rival.placed.entry.priority
 
-    active = [rival for rival in rivals if rival.fired.reason is Cause.ACTIVE]
+    active = [rival for rival in rivals if rival.fired.reason is ActivationCause.ACTIVE]
     most = max(rival.said for rival in rivals)
     rivals = [rival for rival in rivals if rival.said == most or not rival.placed.scores]
     preferred = active or [rival for rival in rivals if rival.placed.entry.group_override]
@@ -91,14 +91,14 @@ def _winner(group: str, rivals: Sequence[Candidate], turn: Turn) -> Candidate:
 class Purse:
     """The tokens of one turn, and of each world that has a budget of its own."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: LoreLimits) -> None:
         self._limit = limits.tokens
         self._spent = 0
         self._spent_by_world: Counter[int] = Counter()
 
-    def pay(self, candidates: Iterable[Candidate]) -> Selection:
+    def pay(self, candidates: Iterable[Candidate]) -> EntrySelection:
         """As many as there is room for, the most important first; one too big does not keep smaller ones out."""
-        selection = Selection([], [])
+        selection = EntrySelection([], [])
         for candidate in sorted(candidates, key=lambda each: each.rank):
             left = self._left(candidate)
             cost = candidate.fired.tokens

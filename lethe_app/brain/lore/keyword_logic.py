@@ -10,7 +10,7 @@ from itertools import accumulate
 from lethe_app.domain.memory import WordLink
 
 
-class Verdict(Enum):
+class KeywordVerdict(Enum):
     """What an entry's keywords say."""
 
     ASLEEP = auto()
@@ -20,7 +20,7 @@ class Verdict(Enum):
     AWAKE = auto()
 
 
-def judge(main: Sequence[int], secondary: Sequence[int], link: WordLink, heard: Collection[int]) -> Verdict:
+def judge(main: Sequence[int], secondary: Sequence[int], link: WordLink, heard: Collection[int]) -> KeywordVerdict:
     """An empty list is no condition, whichever it is; an entry without any keyword never wakes by words.
 
     With secondary keywords alone: And and Or wait for one of them, AndAll for all, Not wakes as long as none is heard, NotAll
@@ -28,14 +28,14 @@ def judge(main: Sequence[int], secondary: Sequence[int], link: WordLink, heard: 
     """
     main_heard = any(key in heard for key in main)
     if not main and not secondary:
-        return Verdict.ASLEEP
+        return KeywordVerdict.ASLEEP
     if link is WordLink.OR:
         return _awake(main_heard or any(key in heard for key in secondary))
     if main and not main_heard:
-        return Verdict.ASLEEP
+        return KeywordVerdict.ASLEEP
     if not secondary or is_met(link, secondary, heard):
-        return Verdict.AWAKE
-    return Verdict.HELD_BACK if any(key in heard for key in (*main, *secondary)) else Verdict.ASLEEP
+        return KeywordVerdict.AWAKE
+    return KeywordVerdict.HELD_BACK if any(key in heard for key in (*main, *secondary)) else KeywordVerdict.ASLEEP
 
 
 def is_met(link: WordLink, secondary: Sequence[int], heard: Collection[int]) -> bool:
@@ -59,8 +59,8 @@ def waking(main: Sequence[int], secondary: Sequence[int], link: WordLink) -> tup
     return (*main, *secondary) if link is WordLink.OR or not main else tuple(main)
 
 
-def _awake(yes: bool) -> Verdict:
-    return Verdict.AWAKE if yes else Verdict.ASLEEP
+def _awake(yes: bool) -> KeywordVerdict:
+    return KeywordVerdict.AWAKE if yes else KeywordVerdict.ASLEEP
 
 
 def draw(*of: object) -> float:

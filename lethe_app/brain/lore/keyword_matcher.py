@@ -13,7 +13,7 @@ import ahocorasick
 import regex  # type: ignore[import-untyped, unused-ignore]
 
 from lethe_app.brain.lore.regex_keywords import Expression, objection, read_expression
-from lethe_app.brain.vocabulary.normalize import KINDS, Kind, edges, fold, soften
+from lethe_app.brain.vocabulary.normalize import KINDS, CharacterKind, edges, fold, soften
 
 PATTERN_SECONDS = 0.05
 """Of work, for one expression in one text; honest ones need some microseconds. Time in which others work does not count."""
@@ -32,7 +32,7 @@ class Keyword(NamedTuple):
     case_sensitive: bool = False
 
 
-class Keywords:
+class KeywordMatcher:
     """A set of keywords made ready once; each is spoken of by its number in the sequence given.
 
     What was found in a text is remembered, so an unchanged message costs one look-up.
@@ -72,8 +72,8 @@ class _Word(NamedTuple):
     """What the automaton keeps at the end of a keyword."""
 
     length: int
-    front: Kind
-    back: Kind
+    front: CharacterKind
+    back: CharacterKind
     anywhere: list[int]
     """Numbers of the keywords that need not stand alone."""
     alone: list[int]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from lethe_app.brain.lore.compiled import Lore, Placed
-from lethe_app.brain.text.scan_window import Line, Window
+from lethe_app.brain.lore.compiled import CompiledEntry, Lore
+from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World
 
 _IN_A_TEXT = 1 << 60
 """Farther away than any message."""
 
 
-class Heard(NamedTuple):
+class NearestMatch(NamedTuple):
     """The place where a keyword is nearest."""
 
     distance: int
@@ -26,19 +26,19 @@ class Heard(NamedTuple):
         return self.source >= 0
 
 
-class Hearing:
+class ScannedText:
     """Grows from round to round as entries that wake add their texts."""
 
-    def __init__(self, lore: Lore, window: Window) -> None:
+    def __init__(self, lore: Lore, window: ScanWindow) -> None:
         self._lore = lore
         self._lines = window.lines(lore.depth)
-        self._said: dict[int, Heard] = {}
-        self._written: dict[int, Heard] = {}
+        self._said: dict[int, NearestMatch] = {}
+        self._written: dict[int, NearestMatch] = {}
         self._depths: dict[int, int] = {}
         found = lore.keywords.find([line.text for line in self._lines])
         for distance, keys in enumerate(found):
             for key in keys:
-                self._said.setdefault(key, Heard(distance))
+                self._said.setdefault(key, NearestMatch(distance))
 
     @property
     def farthest(self) -> int:
@@ -46,11 +46,11 @@ class Hearing:
         return len(self._lines) - 1
 
     @property
-    def said(self) -> Mapping[int, Heard]:
+    def said(self) -> Mapping[int, NearestMatch]:
         """Keywords in messages, each where it is newest."""
         return self._said
 
-    def line(self, heard: Heard) -> Line:
+    def line(self, heard: NearestMatch) -> WindowLine:
         """The message it was said in."""
         return self._lines[heard.distance]
 
@@ -60,7 +60,7 @@ class Hearing:
         found = self._lore.keywords.find([text for _place, text in sources])
         for (place, _text), keys in zip(sources, found, strict=True):
             for key in keys - self._written.keys():
-                self._written[key] = Heard(_IN_A_TEXT, place)
+                self._written[key] = NearestMatch(_IN_A_TEXT, place)
                 new.add(key)
         return new
 
@@ -69,7 +69,7 @@ class Hearing:
         self._depths[id(world)] = depth
         return {key for key, heard in self._said.items() if heard.distance == depth}
 
-    def of(self, placed: Placed) -> dict[int, Heard]:
+    def of(self, placed: CompiledEntry) -> dict[int, NearestMatch]:
         """What this entry hears of its own keywords: messages within its depth, and texts of entries if it listens to them."""
         heard = {}
         listens = hears_entries(placed)
@@ -83,11 +83,11 @@ class Hearing:
         return heard
 
 
-def hears_entries(placed: Placed) -> bool:
+def hears_entries(placed: CompiledEntry) -> bool:
     """Can texts of other entries wake it?"""
     return placed.world.recursive and not placed.entry.exclude_recursion
 
 
-def wakes_entries(placed: Placed) -> bool:
+def wakes_entries(placed: CompiledEntry) -> bool:
     """Can its text wake other entries?"""
     return placed.world.recursive and not placed.entry.prevent_recursion

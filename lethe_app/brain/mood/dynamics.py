@@ -10,8 +10,8 @@ from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.dates.arithmetic import elapsed
-from lethe_app.brain.mood.model import OURS, STEPS, Heard, Moodlet, Nudge, clipped
-from lethe_app.domain.mood import Cause, Feeling, Mood
+from lethe_app.brain.mood.model import OURS, STEPS, Moodlet, MoodMessage, Nudge, clipped
+from lethe_app.domain.mood import Feeling, Mood, MoodCause
 
 Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
@@ -54,10 +54,10 @@ class Life:
         for id_, feeling in mood.feelings.items():
             value = self._asked(id_, feeling.value, lambda one, old: one.after(old, away))
             if value is not None:
-                feelings[id_] = _moved(feeling, value, Cause.REST, moment)
+                feelings[id_] = _moved(feeling, value, MoodCause.REST, moment)
         return mood.model_copy(update={"at": moment, "feelings": feelings})
 
-    def heard(self, mood: Mood, heard: Heard) -> Mood:
+    def heard(self, mood: Mood, heard: MoodMessage) -> Mood:
         """Once time has gone on until that message, and it was said."""
         mood = self.at(self.complete(mood), heard.moment)
         feelings = dict(mood.feelings)
@@ -75,7 +75,7 @@ class Life:
         """Once a conversation has left its traces, of which there are five sizes."""
         mood = self.at(self.complete(mood), moment)
         moved = {
-            id_: _moved(mood.feelings[id_], clipped(mood.feelings[id_].value + step), Cause.SESSION, moment)
+            id_: _moved(mood.feelings[id_], clipped(mood.feelings[id_].value + step), MoodCause.SESSION, moment)
             for id_, step in steps.items()
             if step in STEPS and id_ in mood.feelings
         }
@@ -84,7 +84,7 @@ class Life:
     def put(self, mood: Mood, id_: str, value: float, moment: datetime) -> Mood:
         """By the user's hand."""
         mood = self.complete(mood)
-        feeling = Feeling(value=clipped(value), why=Cause.HAND.value, since=moment)
+        feeling = Feeling(value=clipped(value), why=MoodCause.HAND.value, since=moment)
         return mood.model_copy(update={"feelings": mood.feelings | {id_: feeling}})
 
     def adjectives(self, mood: Mood, before: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -100,7 +100,7 @@ class Life:
     def _start(self, moodlet: Moodlet) -> float | None:
         return self._asked(moodlet.id, 0.0, lambda one, _nothing: one.start)
 
-    def _nudges(self, id_: str, value: float, heard: Heard) -> list[Nudge]:
+    def _nudges(self, id_: str, value: float, heard: MoodMessage) -> list[Nudge]:
         def nudges(moodlet: Moodlet) -> list[Nudge]:
             found = [*moodlet.heard(value, heard), *(moodlet.begun(value) if heard.begins else ())]
             return [Nudge(clipped(abs(nudge.by)) * (1 if nudge.by > 0 else -1), str(nudge.why)) for nudge in found]
@@ -133,7 +133,7 @@ def _moved(feeling: Feeling, value: float, why: str, moment: datetime) -> Feelin
     """With another value; the reason is replaced where the move is large enough, or small ones have come so far together."""
     by = value - feeling.value
     creep = feeling.creep + by
-    alone, together = (NOTICED_OF_TIME,) * 2 if why == Cause.REST else (NOTICED, NOTICED_TOGETHER)
+    alone, together = (NOTICED_OF_TIME,) * 2 if why == MoodCause.REST else (NOTICED, NOTICED_TOGETHER)
     if abs(by) < alone and abs(creep) < together:
         return feeling.model_copy(update={"value": value, "creep": creep})
     return Feeling(value=value, why=str(why), since=moment)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
 
-from lethe_app.domain.mood import Cause
+from lethe_app.domain.mood import MoodCause
 
 STEADY = 0.02
 """An adjective holds until its bounds are left by this much, so that it does not flicker."""
@@ -32,7 +32,7 @@ class Adjective:
 
 
 @dataclass(frozen=True)
-class Heard:
+class MoodMessage:
     """A message of the user's, as far as moods care."""
 
     text: str
@@ -49,7 +49,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Nudge:
-    """A move by so much, and why: a `Cause`, or words of a plug-in's own."""
+    """A move by so much, and why: a `MoodCause`, or words of a plug-in's own."""
 
     by: float
     why: str
@@ -83,7 +83,7 @@ class Moodlet:
         """What any message does, before anything in it counts."""
         return value + (self.natural - value) * self.rate
 
-    def heard(self, value: float, heard: Heard) -> Iterable[Nudge]:
+    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         """What that message does besides."""
         return ()
 
@@ -102,31 +102,31 @@ class Moodlet:
 class Energy(Moodlet):
     """Rest restores it, long talks use it up."""
 
-    def heard(self, value: float, heard: Heard) -> Iterable[Nudge]:
-        yield Nudge(-TIRING, Cause.TALK)
+    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+        yield Nudge(-TIRING, MoodCause.TALK)
         if heard.praise:
-            yield Nudge(0.005, Cause.PRAISE)
+            yield Nudge(0.005, MoodCause.PRAISE)
 
 
 class Cheer(Moodlet):
     """Lives on kindness; time heals it, and calms it."""
 
-    def heard(self, value: float, heard: Heard) -> Iterable[Nudge]:
+    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         if heard.praise:
-            yield Nudge(0.075, Cause.PRAISE)
+            yield Nudge(0.075, MoodCause.PRAISE)
         if heard.harsh:
-            yield Nudge(-0.1, Cause.HARSH)
+            yield Nudge(-0.1, MoodCause.HARSH)
 
 
 class Curiosity(Moodlet):
     """Grows while the user is away, and is stilled by asking."""
 
-    def heard(self, value: float, heard: Heard) -> Iterable[Nudge]:
+    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         if heard.answers:
-            yield Nudge(-0.005, Cause.ASKED)
+            yield Nudge(-0.005, MoodCause.ASKED)
 
     def begun(self, value: float) -> Iterable[Nudge]:
-        yield Nudge(0.02, Cause.NEWS)
+        yield Nudge(0.02, MoodCause.NEWS)
 
 
 TIRING = 0.003

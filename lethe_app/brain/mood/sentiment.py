@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
 @dataclass(frozen=True)
-class Phrases:
+class SentimentPhrases:
     """Phrases that are looked for as whole words, and words that turn round what follows them."""
 
     phrases: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Phrases:
         return not self.turning.isdisjoint(_WORD.findall(clause)[-WITHIN:])
 
 
-def parse(texts: Iterable[str]) -> Phrases:
+def parse(texts: Iterable[str]) -> SentimentPhrases:
     """From lists as they are written by hand: a phrase on each line, `- ` before words that turn it round, `#` for remarks."""
     phrases, turning = dict[str, None](), set[str]()
     for line in (line.strip() for text in texts for line in text.splitlines()):
@@ -53,10 +53,10 @@ def parse(texts: Iterable[str]) -> Phrases:
             turning.add(_plain(line[2:]).strip())
         else:
             phrases[" ".join(_plain(line).split())] = None
-    return Phrases(tuple(phrases), frozenset(turning))
+    return SentimentPhrases(tuple(phrases), frozenset(turning))
 
 
-def read(folders: Sequence[Path], name: str) -> Phrases:
+def read(folders: Sequence[Path], name: str) -> SentimentPhrases:
     """All lists of that name in these folders, such as `praise.en.txt` and `praise.de.txt`; what cannot be read is left out."""
     texts: list[str] = []
     for path in sorted(path for folder in folders for path in folder.glob(f"{name}*.txt")):

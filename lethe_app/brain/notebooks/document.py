@@ -31,7 +31,7 @@ _LEAST_SAID = 2
 
 
 @dataclass(frozen=True)
-class Line:
+class NotebookLine:
     """One conclusion."""
 
     text: str
@@ -49,7 +49,7 @@ class Notebook:
     title: str
     head: str = ""
     """What stands above the first line, the title included."""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[NotebookLine, ...] = ()
 
     @property
     def newest(self) -> date | None:
@@ -93,13 +93,13 @@ def spelled(notebook: Notebook) -> str:
     return notebook.head + "\n".join(line.raw for line in notebook.lines)
 
 
-def begun(title: str, lines: Iterable[Line]) -> str:
+def begun(title: str, lines: Iterable[NotebookLine]) -> str:
     """The text of a new notebook with these lines, each just as it stood where it comes from."""
     raws = [line.raw.rstrip("\n") for line in lines]
     return "\n".join([f"# {one_line(title, LONGEST_TITLE)}", "", *raws, ""])
 
 
-def line_of(conclusion: Conclusion) -> Line:
+def line_of(conclusion: Conclusion) -> NotebookLine:
     """As it is written down."""
     text = one_line(conclusion.text.lstrip("-*•+# "), LONGEST_LINE)
     return _line(f"- {text} ({conclusion.day.isoformat()})")
@@ -209,11 +209,11 @@ def ago(when: datetime, present: datetime) -> str:
     return f"{nights} days ago" if nights != 7 else "a week ago"
 
 
-def _line(raw: str) -> Line:
+def _line(raw: str) -> NotebookLine:
     found = _LINE.fullmatch(raw.split("\n", 1)[0])
     assert found is not None, "only what begins with a mark is a line"
     try:
         day = date.fromisoformat(found["day"]) if found["day"] else None
     except ValueError:  # such as the 31st of February
-        return Line(f"{found['text']} ({found['day']})", None, raw)
-    return Line(found["text"], day, raw)
+        return NotebookLine(f"{found['text']} ({found['day']})", None, raw)
+    return NotebookLine(found["text"], day, raw)

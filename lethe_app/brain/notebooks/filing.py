@@ -13,7 +13,7 @@ MAKE_ONE = 3
 
 
 @dataclass
-class Filed:
+class FilingResult:
     """What goes where; what is in neither is remembered all the same, but in no notebook."""
 
     into: dict[str, list[Conclusion]] = field(default_factory=dict)
@@ -22,10 +22,12 @@ class Filed:
     """Each of these makes a notebook of its own."""
 
 
-def filed(found: Sequence[Conclusion], votes: Sequence[str], home: str, books: Sequence[Notebook], matters: Matters) -> Filed:
+def filed(
+    found: Sequence[Conclusion], votes: Sequence[str], home: str, books: Sequence[Notebook], matters: Matters
+) -> FilingResult:
     """`votes` has the notebook each is about by its words, `home` the one the conversation was about; empty for none."""
     there = {book.name: book for book in books}
-    result, left = Filed(), list[Conclusion]()
+    result, left = FilingResult(), list[Conclusion]()
     for one, vote in zip(found, votes, strict=True):
         name = next((name for name in (vote, home) if name in there and matters.belongs(one.text, there[name])), "")
         if name:
@@ -42,7 +44,7 @@ def filed(found: Sequence[Conclusion], votes: Sequence[str], home: str, books: S
 
 
 def _with_their_like(
-    left: Sequence[Conclusion], books: Sequence[Notebook], matters: Matters, result: Filed
+    left: Sequence[Conclusion], books: Sequence[Notebook], matters: Matters, result: FilingResult
 ) -> list[Conclusion]:
     """File what speaks of the very matter of a notebook; what is left after that."""
     rest: list[Conclusion] = []

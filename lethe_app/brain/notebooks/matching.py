@@ -36,7 +36,7 @@ _REFERS = re.compile(
 
 
 @dataclass(frozen=True)
-class Limits:
+class DistanceLimits:
     """Cosine distances, for the embedder that is loaded."""
 
     nearest: float
@@ -44,7 +44,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Signs:
+class NotebookSigns:
     """What speaks for one notebook."""
 
     words: float = 0.0
@@ -54,7 +54,7 @@ class Signs:
     said: int = 2
     """Words of the message that are not of every day."""
 
-    def score(self, limits: Limits) -> float:
+    def score(self, limits: DistanceLimits) -> float:
         """Comparable among the notebooks of one persona."""
         found = self.words
         if self.said < LEAST_SAID:
@@ -68,7 +68,7 @@ class Signs:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class NotebookVocabulary:
     """The words of some notebooks, taken apart once."""
 
     titles: Mapping[str, frozenset[str]]
@@ -77,28 +77,28 @@ class Vocabulary:
     """In how many notebooks a word stands."""
 
 
-def vocabulary(notebooks: Sequence[Notebook]) -> Vocabulary:
+def vocabulary(notebooks: Sequence[Notebook]) -> NotebookVocabulary:
     """Of all notebooks of one persona."""
     titles = {one.name: content_words(one.title) for one in notebooks}
     lines = {one.name: frozenset[str]().union(*(content_words(line.text) for line in one.lines)) for one in notebooks}
-    return Vocabulary(titles, lines, Counter(word for name in titles for word in titles[name] | lines[name]))
+    return NotebookVocabulary(titles, lines, Counter(word for name in titles for word in titles[name] | lines[name]))
 
 
-def signs(text: str, words: Vocabulary, present: Collection[str] = ()) -> dict[str, Signs]:
+def signs(text: str, words: NotebookVocabulary, present: Collection[str] = ()) -> dict[str, NotebookSigns]:
     """What the words of a message say; the names of those `present` and words of every day say nothing."""
     said = [word for word in question(text, present).words if word not in EVERYDAY and len(word) > 1]
     roots = frozenset(root for word in said for root in content_words(word))
     names = frozenset(root for name in present for root in content_words(name))
     wanted = 1.0 + max(0, len(roots) - LONG_MESSAGE) / LONG_MESSAGE
-    found: dict[str, Signs] = {}
+    found: dict[str, NotebookSigns] = {}
     for name in words.titles:
         title, lines = roots & words.titles[name], (roots & words.lines[name]) - words.titles[name] - names
         worth = sum(IN_TITLE / words.known_by[word] for word in title) + sum(IN_LINES / words.known_by[word] for word in lines)
-        found[name] = Signs(worth / wanted, tuple(sorted(title | lines)), said=len(roots))
+        found[name] = NotebookSigns(worth / wanted, tuple(sorted(title | lines)), said=len(roots))
     return found
 
 
-def chosen(found: Mapping[str, Signs], limits: Limits, opened: str = "") -> str:
+def chosen(found: Mapping[str, NotebookSigns], limits: DistanceLimits, opened: str = "") -> str:
     """The notebook that a message is about, or none; the one that is open stays so until another one is clearly meant."""
     if not found:
         return ""
@@ -109,7 +109,7 @@ def chosen(found: Mapping[str, Signs], limits: Limits, opened: str = "") -> str:
     return best if scores[best] >= max(ENOUGH, scores[opened] + CLEARLY) else opened
 
 
-def goes_on(text: str, found: Signs, limits: Limits) -> bool:
+def goes_on(text: str, found: NotebookSigns, limits: DistanceLimits) -> bool:
     """Return whether a message goes on about the notebook that is open: by its words, its meaning, a pronoun or an answer."""
     return found.score(limits) > 0 or bool(_REFERS.search(text))
 

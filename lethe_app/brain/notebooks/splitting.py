@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from math import ceil
 
-from lethe_app.brain.notebooks.document import LONGEST_TITLE, Line, Notebook, begun, one_line
+from lethe_app.brain.notebooks.document import LONGEST_TITLE, Notebook, NotebookLine, begun, one_line
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.retrieval.query_terms import EVERYDAY, cut, fold
 
@@ -29,14 +29,14 @@ Near = Callable[[int, int], float]
 
 
 @dataclass(frozen=True)
-class Piece:
+class NotebookPiece:
     """One of the notebooks that a long one becomes."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[NotebookLine, ...]
 
 
-def proposed(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> list[Piece] | None:
+def proposed(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece] | None:
     """As a model proposes it: titles, and numbers of lines counted from 1.
 
     A line that it names twice goes where it was named first; lines that it does not name stay together. None where that does
@@ -57,7 +57,7 @@ def proposed(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> 
     return _pieces(notebook, kept) if len(kept) > 1 else None
 
 
-def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> list[Piece]:
+def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> list[NotebookPiece]:
     """Without a model: what is alike belongs together, or else what was written at one time. Titles say no more than that."""
     count = min(max(2, ceil(len(notebook.lines) / (longest * FULL))), MOST_PARTS)
     groups = _alike(len(notebook.lines), count, near or by_words(notebook.lines))
@@ -71,7 +71,7 @@ def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> lis
     return _pieces(notebook, [(f"{notebook.title}, {_when(notebook, span)}", span) for span in spans])
 
 
-def by_words(lines: Sequence[Line]) -> Near:
+def by_words(lines: Sequence[NotebookLine]) -> Near:
     """How many of the words that carry two lines both of them have; words that most lines have count for nothing."""
     words = [content_words(line.text) for line in lines]
     common = {word for word, count in Counter(word for each in words for word in each).items() if count > len(lines) / 2}
@@ -84,7 +84,7 @@ def by_words(lines: Sequence[Line]) -> Near:
     return near
 
 
-def texts(notebook: Notebook, pieces: Sequence[Piece]) -> list[str]:
+def texts(notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
     """The text of each; what the user wrote above the first line goes with the first of them."""
     found = [begun(piece.title, piece.lines) for piece in pieces]
     above = "\n".join(row for row in notebook.head.split("\n") if not row.startswith("# ")).strip("\n")
@@ -94,16 +94,16 @@ def texts(notebook: Notebook, pieces: Sequence[Piece]) -> list[str]:
     return found
 
 
-def _pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]]) -> list[Piece]:
+def _pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece]:
     """With titles of which no two are alike."""
     taken: set[str] = set()
-    found: list[Piece] = []
+    found: list[NotebookPiece] = []
     for title, rows in groups:
         name, number = one_line(title, LONGEST_TITLE), 2
         while name.casefold() in taken:
             name, number = one_line(f"{title} ({number})", LONGEST_TITLE), number + 1
         taken.add(name.casefold())
-        found.append(Piece(name, tuple(notebook.lines[row] for row in rows)))
+        found.append(NotebookPiece(name, tuple(notebook.lines[row] for row in rows)))
     return found
 
 

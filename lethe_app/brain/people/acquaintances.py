@@ -26,7 +26,7 @@ class Person:
         return f"my {self.who} {self.name}".strip()
 
 
-class Told:
+class PersonStatement:
     """What a message tells of somebody, as a first-person clause, with its attribute and the earlier messages it needs."""
 
     def __init__(self, clause: str, key: str, sources: tuple[UUID, ...] = (), *names: str) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lethe_app.brain.people import named_people
-from lethe_app.brain.people.acquaintances import Acquaintances, Person, Told, pronouns_of
+from lethe_app.brain.people.acquaintances import Acquaintances, Person, PersonStatement, pronouns_of
 from lethe_app.brain.people.introductions import asks_memory
 from lethe_app.brain.people.kin_clauses import told_of
 from lethe_app.brain.people.named_people import Named
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.kin_words import NAME, PETS, ROLES, WHO, as_name, plain_role
 from lethe_app.retrieval.query_terms import fold
 
@@ -104,7 +104,7 @@ class MessageReading:
     """One message, with those whom it speaks of, in the order in which it does."""
 
     people: Acquaintances
-    line: Said
+    line: Utterance
     before: list[Person]
     is_theirs: bool = False
     """The other has spoken of their own people, whom “she” may mean."""
@@ -170,14 +170,14 @@ class MessageReading:
             return self.meant("she" if owner.lower() == "her" else "he")
         return self.people.known.get(fold(owner.rsplit(maxsplit=1)[-1]))
 
-    def names(self, found: dict[int, list[tuple[Named, bool]]]) -> Iterator[Told]:
+    def names(self, found: dict[int, list[tuple[Named, bool]]]) -> Iterator[PersonStatement]:
         """Yield what those are called who are new; of two sons neither name replaces the other."""
         new = [one for each in found.values() for one, is_new in each if is_new]
         if listed := [one for one in new if one.listed]:
             names = [one.name for one in listed]
             whom = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
             count, _, many = listed[0].listed.rpartition(" ")
-            yield Told(
+            yield PersonStatement(
                 f"I have {count} {many} called {whom}" if count else f"my {many} are called {whom}", f"{many} name", (), *names
             )
         for one in new:
@@ -185,23 +185,25 @@ class MessageReading:
             if not one.listed:
                 yield self._name(one, person)
             if one.age:
-                yield Told(f"{person.full} is {one.age}", f"{fold(person.name)} age", (), person.name)
+                yield PersonStatement(f"{person.full} is {one.age}", f"{fold(person.name)} age", (), person.name)
 
-    def _name(self, one: Named, person: Person) -> Told:
+    def _name(self, one: Named, person: Person) -> PersonStatement:
         who, name = person.who, person.name
         others = [other for other in self.people.known.values() if other.who == who and other.name != name]
         if who == "ex":
-            return Told(f"{name} is my ex", "", (), name)
+            return PersonStatement(f"{name} is my ex", "", (), name)
         if one.breed:
             article = "an" if one.breed[0] in "aeiou" else "a"
-            return Told(f"my {who} is {article} {one.breed} called {name}", "" if others else f"{who} name", (), name)
+            return PersonStatement(
+                f"my {who} is {article} {one.breed} called {name}", "" if others else f"{who} name", (), name
+            )
         if others and not _ONLY.search(who) and "'s " not in who:
-            return Told(f"I have {'an' if who[0] in 'aeiou' else 'a'} {who} called {name}", "", (), name)
+            return PersonStatement(f"I have {'an' if who[0] in 'aeiou' else 'a'} {who} called {name}", "", (), name)
         owner, _, role = who.rpartition("'s ")
         key = f"{owner.split()[-1].lower()} {role} name" if owner else f"{who} name"
-        return Told(f"my {who} is called {name}", key, (), name)
+        return PersonStatement(f"my {who} is called {name}", key, (), name)
 
-    def attributes(self, sentence: str, here: Sequence[tuple[Named, bool]], after: Sequence[str]) -> Iterator[Told]:
+    def attributes(self, sentence: str, here: Sequence[tuple[Named, bool]], after: Sequence[str]) -> Iterator[PersonStatement]:
         """Yield what the sentence tells of those it names or means."""
         asks = sentence.endswith("?") or asks_memory(sentence) or bool(_UNREAL.match(sentence))
         places = sorted(
@@ -220,7 +222,9 @@ class MessageReading:
                 self._speak_of(person)
                 if thirtieth := _THIRTIETH.match(sentence[start:end]):
                     turns = "turned" if _DID.search(sentence) else "is turning"
-                    yield Told(f"{person.full} {turns} {thirtieth['age']}", f"{fold(person.name)} age", (), person.name)
+                    yield PersonStatement(
+                        f"{person.full} {turns} {thirtieth['age']}", f"{fold(person.name)} age", (), person.name
+                    )
             if end > start:
                 yield from self._attributes(sentence[start:end], person, after, asks=asks, continues=not start)
         for one, _new in here:
@@ -229,7 +233,7 @@ class MessageReading:
 
     def _attributes(
         self, part: str, person: Person | None, after: Sequence[str], *, asks: bool, continues: bool
-    ) -> Iterator[Told]:
+    ) -> Iterator[PersonStatement]:
         """Yield what a part of a sentence tells; `person` is whom the words before it introduce."""
         own, is_first = person, True
         for text in _clauses(part, self.people.known):
@@ -251,7 +255,7 @@ class MessageReading:
                 self._speak_of(spoken)
             self.theirs = None
 
-    def _naming(self, text: str) -> Iterator[Told]:
+    def _naming(self, text: str) -> Iterator[PersonStatement]:
         """Yield what somebody is called who was spoken of without a name: “her name is Loretta”."""
         found = _NAME_IS.match(text)
         name = as_name(found["name"], sure=True) if found else ""
@@ -264,9 +268,9 @@ class MessageReading:
             one.name = name
             self.people.known[fold(name)] = one
             source = (one.source,) if one.source != self.line.id else ()
-            yield Told(f"my {one.who} is called {name}", f"{one.who} name", source, name)
+            yield PersonStatement(f"my {one.who} is called {name}", f"{one.who} name", source, name)
 
-    def answered(self, parts: Sequence[str], question: str) -> Iterator[Told]:
+    def answered(self, parts: Sequence[str], question: str) -> Iterator[PersonStatement]:
         """Yield what the one spoken of last is called, where the other asks and a name alone answers."""
         one = self.before[-1] if self.before else None
         pet = _PET.search(question)
@@ -281,7 +285,7 @@ class MessageReading:
             self.people.known[fold(name)] = one
             self._speak_of(one)
             source = (one.source,) if one.source != self.line.id else ()
-            yield Told(f"my {one.who} is called {name}", f"{one.who} name", source, name)
+            yield PersonStatement(f"my {one.who} is called {name}", f"{one.who} name", source, name)
 
     def _of_theirs(self, one: Person, text: str) -> None:
         """Note Rohan of “she is marrying a guy called Rohan” as her partner, who may be spoken of next."""
@@ -290,7 +294,7 @@ class MessageReading:
             self.people.learn(name, f"{one.full.removeprefix('my ')}'s partner", self.line.id)
             self.theirs = self.people.known[fold(name)]
 
-    def _told(self, one: Person, rest: str, after: Sequence[str], *, bare: bool) -> Iterator[Told]:
+    def _told(self, one: Person, rest: str, after: Sequence[str], *, bare: bool) -> Iterator[PersonStatement]:
         told = told_of(rest, bare=bare)
         if not told:
             return
@@ -298,7 +302,7 @@ class MessageReading:
             when = next((found for text in after if (found := _WHEN.match(text))), None)
             told += f" {when['when']}{' of ' + when['of'] if when['of'] else ''}" if when else ""
         source = (one.source,) if one.source != self.line.id else ()
-        yield Told(f"{one.full} {told}", "", source, one.name)
+        yield PersonStatement(f"{one.full} {told}", "", source, one.name)
 
     def _subject(self, text: str, own: Person | None) -> tuple[Person | None, str, bool]:
         """Return of whom a clause tells, its predicate, and whether it names them."""

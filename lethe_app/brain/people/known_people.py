@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lethe_app.brain.people.acquaintances import Acquaintances, Person, Told
+from lethe_app.brain.people.acquaintances import Acquaintances, Person, PersonStatement
 from lethe_app.brain.people.kin_messages import UNNAMED, MessageReading
 from lethe_app.brain.text.sentences import sentences
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.kin_words import plain_role
 from lethe_app.retrieval.query_terms import cut, fold
 
@@ -33,7 +33,7 @@ class People(Acquaintances):
     """Those of the last message, the one spoken of last at its end."""
     place: int = -9
 
-    def told(self, line: Said, place: int, between: Sequence[str]) -> Iterator[Told]:
+    def told(self, line: Utterance, place: int, between: Sequence[str]) -> Iterator[PersonStatement]:
         """Yield what a message tells of the speaker's people; `between` is what the other said since their last one."""
         parts = _headings(sentences(line.text[:_LONGEST]))
         if place - self.place > _NEARBY:

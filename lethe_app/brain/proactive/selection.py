@@ -11,10 +11,10 @@ from uuid import UUID
 from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.proactive.intent import asks_for_news
 from lethe_app.brain.recall.decay import is_prunable, touched
-from lethe_app.brain.recall.proactive_rules import WAITING, Pace, Rules
+from lethe_app.brain.recall.proactive_rules import WAITING, Pace, ProactiveRules
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import Because, Way
+from lethe_app.domain.recall import Because, RecallWay
 
 PER_SHARED_WORD = 0.02
 """Taken off the distance for each word that the title shares with the message."""
@@ -22,7 +22,7 @@ FOR_FORCED = 0.02
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ProactiveEvidence:
     """What speaks for a waiting memory in this turn."""
 
     distance: float | None = None
@@ -36,7 +36,7 @@ class Chosen:
     """The one memory that comes, and why."""
 
     memory: MemoryUnit
-    way: Way
+    way: RecallWay
     because: tuple[Because, ...]
 
 
@@ -57,7 +57,7 @@ class _Relevant:
         return (not self.keyword, self.distance, *_importance(self.memory))
 
 
-def waiting(memories: Iterable[MemoryUnit], moment: datetime, rules: Rules) -> list[MemoryUnit]:
+def waiting(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
     """Those whose moment may come: natural ones that are enabled, due and not stale, newest first."""
     if rules.disable_eurekas:
         return []
@@ -75,10 +75,10 @@ def waiting(memories: Iterable[MemoryUnit], moment: datetime, rules: Rules) -> l
 
 def choose(
     waiting: Sequence[MemoryUnit],
-    evidence: Mapping[UUID, Evidence],
+    evidence: Mapping[UUID, ProactiveEvidence],
     message: str,
     pace: Pace,
-    rules: Rules,
+    rules: ProactiveRules,
     moment: datetime,
 ) -> Chosen | None:
     """The one to bring up now, whatever order they come in; `pace` has already counted this message.
@@ -102,17 +102,19 @@ def used(memory: MemoryUnit, moment: datetime) -> MemoryUnit | None:
     return touched(memory.model_copy(update={"insertion": MemoryInsertion.TRIGGER}), moment)
 
 
-def _relevant(waiting: Sequence[MemoryUnit], evidence: Mapping[UUID, Evidence], message: str, rules: Rules) -> Chosen | None:
+def _relevant(
+    waiting: Sequence[MemoryUnit], evidence: Mapping[UUID, ProactiveEvidence], message: str, rules: ProactiveRules
+) -> Chosen | None:
     said = content_words(message)
     weighed = [_weighed(memory, evidence[memory.guid], said) for memory in waiting if memory.guid in evidence]
     fitting = [each for each in weighed if each.keyword or each.distance <= rules.natural_limit]
     if not fitting:
         return None
     best = min(fitting, key=lambda each: each.rank)
-    return Chosen(best.memory, Way.NATURAL, tuple(_reasons(best, rules)))
+    return Chosen(best.memory, RecallWay.NATURAL, tuple(_reasons(best, rules)))
 
 
-def _weighed(memory: MemoryUnit, evidence: Evidence, said: frozenset[str]) -> _Relevant:
+def _weighed(memory: MemoryUnit, evidence: ProactiveEvidence, said: frozenset[str]) -> _Relevant:
     shared = content_words(memory.name) & said
     distance = inf if evidence.distance is None or isnan(evidence.distance) else evidence.distance
     forced = memory.insertion is MemoryInsertion.NATURAL_FORCED
@@ -120,7 +122,7 @@ def _weighed(memory: MemoryUnit, evidence: Evidence, said: frozenset[str]) -> _R
     return _Relevant(memory, evidence.keyword, distance - nearer, distance, shared)
 
 
-def _reasons(best: _Relevant, rules: Rules) -> Iterable[Because]:
+def _reasons(best: _Relevant, rules: ProactiveRules) -> Iterable[Because]:
     if best.keyword:
         yield Because(what=f"the keyword “{best.keyword}” was said")
     if best.distance <= rules.natural_limit:
@@ -128,19 +130,19 @@ def _reasons(best: _Relevant, rules: Rules) -> Iterable[Because]:
         yield from (Because(what=f"its title shares the word “{word}”") for word in sorted(best.shared))
 
 
-def _timed(waiting: Sequence[MemoryUnit], pace: Pace, rules: Rules, moment: datetime) -> Chosen | None:
+def _timed(waiting: Sequence[MemoryUnit], pace: Pace, rules: ProactiveRules, moment: datetime) -> Chosen | None:
     forced = [memory for memory in waiting if memory.insertion is MemoryInsertion.NATURAL_FORCED]
     if not forced or not pace.allows(moment, rules):
         return None
     reason = Because(what="it waited long enough, in messages", value=pace.messages)
-    return Chosen(min(forced, key=_importance), Way.FORCED, (reason,))
+    return Chosen(min(forced, key=_importance), RecallWay.FORCED, (reason,))
 
 
 def _asked_for(waiting: Sequence[MemoryUnit], message: str) -> Chosen | None:
     words = asks_for_news(message)
     if not words:
         return None
-    return Chosen(min(waiting, key=_importance), Way.NEWS, (Because(what=f"the user asked: “{words}”"),))
+    return Chosen(min(waiting, key=_importance), RecallWay.NEWS, (Because(what=f"the user asked: “{words}”"),))
 
 
 def _importance(memory: MemoryUnit) -> tuple[object, ...]:

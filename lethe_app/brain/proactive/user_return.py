@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from lethe_app.brain.dates.arithmetic import elapsed, nights_between
 from lethe_app.brain.recall.decay import touched
 from lethe_app.brain.recall.memory_text import one_line
-from lethe_app.brain.recall.proactive_rules import Rules
+from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.clock import WEEKDAYS, now, spell_day, spell_time
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Persona, Weekday
@@ -38,7 +38,7 @@ class UserReturnInsert(BaseModel):
 
 
 @dataclass(frozen=True)
-class Absence:
+class UserAbsence:
     """Everything that bears on whether the user has been away and what is said about it."""
 
     last_message: datetime | None
@@ -70,7 +70,7 @@ class ReturnNote:
     because: tuple[Because, ...]
 
 
-def greet(absence: Absence, rules: Rules) -> ReturnNote | None:
+def greet(absence: UserAbsence, rules: ProactiveRules) -> ReturnNote | None:
     """The note, if the user has been away and there is anything to say.
 
     Day, schedule and mood are told in the latest session only, for an older one plays in its own time. The schedule alone is
@@ -92,7 +92,7 @@ def greet(absence: Absence, rules: Rules) -> ReturnNote | None:
     return ReturnNote("\n".join(filter(None, lines)), used, tuple(_reasons(away, len(notes), len(memories))))
 
 
-def _timely(absence: Absence) -> ReturnNote | None:
+def _timely(absence: UserAbsence) -> ReturnNote | None:
     """Reminders do not wait for an absence, only for their hour."""
     if absence.previous_is_system or absence.persona.disable_bot_guidance:
         return None
@@ -101,7 +101,7 @@ def _timely(absence: Absence) -> ReturnNote | None:
     return ReturnNote("\n".join(_told(one, absence) for one in due), tuple(one.guid for one in due), reasons) if due else None
 
 
-def _told(memory: MemoryUnit, absence: Absence) -> str:
+def _told(memory: MemoryUnit, absence: UserAbsence) -> str:
     """What is said of a memory that waited; a reminder alone would not be understood."""
     words = absence.quoted.get(memory.guid) or one_line(memory.content)
     return f"It is time for this reminder: {words}" if memory.category is MemoryType.REMINDER and words else words
@@ -132,7 +132,7 @@ def without(notes: Iterable[UserReturnInsert], told: AbstractSet[UUID]) -> list[
     return [note for note in notes if note.id not in told]
 
 
-def _away(absence: Absence, rules: Rules) -> timedelta | None:
+def _away(absence: UserAbsence, rules: ProactiveRules) -> timedelta | None:
     """How long, if it was long enough for a note and nothing else forbids one."""
     if absence.last_message is None or absence.previous_is_system or absence.persona.disable_bot_guidance:
         return None
@@ -140,7 +140,7 @@ def _away(absence: Absence, rules: Rules) -> timedelta | None:
     return away if away >= max(timedelta(), timedelta(hours=rules.hours_before_afk)) else None
 
 
-def _time(absence: Absence, away: timedelta) -> list[str]:
+def _time(absence: UserAbsence, away: timedelta) -> list[str]:
     assert absence.last_message is not None
     nights = nights_between(absence.last_message, absence.moment)
     clock = spell_time(absence.moment)
@@ -161,7 +161,7 @@ def _ago(away: timedelta, nights: int) -> str:
     return "yesterday" if nights == 1 else f"{nights} days ago"
 
 
-def _schedule(absence: Absence) -> str:
+def _schedule(absence: UserAbsence) -> str:
     """What the persona does on this weekday, with the words that introduce it."""
     day = Weekday(WEEKDAYS[absence.moment.weekday()].lower())
     plan = one_line(absence.persona.schedule.get(day, ""))
@@ -170,7 +170,7 @@ def _schedule(absence: Absence) -> str:
     return f"{one_line(absence.persona.schedule_prefix) or 'Plans for today:'} {plan}"
 
 
-def _mood(absence: Absence, rules: Rules) -> str:
+def _mood(absence: UserAbsence, rules: ProactiveRules) -> str:
     if not absence.is_latest_session or not (rules.mood_handling and absence.persona.mood):
         return ""
     return one_line(absence.mood)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from lethe_app.brain.text.sentences import sentences, strip
 from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, JOBS, NOT_CALLINGS, RELATIVES
 
 _BOND = rf"(?:{RELATIVES}|{ANIMALS})"
@@ -254,7 +254,7 @@ class Answered:
     """The messages it needs besides the answer: the question last."""
 
 
-def read(lines: Sequence[Said], place: int) -> Answered | None:
+def read(lines: Sequence[Utterance], place: int) -> Answered | None:
     """Return what the message at a place states as a short answer to the one before it."""
     line = lines[place]
     if not place or lines[place - 1].name == line.name:
@@ -272,14 +272,14 @@ def read(lines: Sequence[Said], place: int) -> Answered | None:
     return Answered(*full, tuple(filter(None, (earlier, asked.id))))
 
 
-def _mentioned(who: str, lines: Sequence[Said], name: str, asked: Said) -> UUID | None:
+def _mentioned(who: str, lines: Sequence[Utterance], name: str, asked: Utterance) -> UUID | None:
     """The message that says whom the question means, if the question does not."""
     if not who or who in asked.text.lower():
         return None
     return next((line.id for line in reversed(lines) if line.name == name and who in line.text.lower()), None)
 
 
-def _asks_birthday(other: Said, line: Said) -> bool:
+def _asks_birthday(other: Utterance, line: Utterance) -> bool:
     """Somebody asked for this speaker's birthday."""
     whose = "my" if other.name == line.name else "your"
     return bool(re.search(rf"\b{whose} birthday\b", other.text, re.IGNORECASE)) and other.text.rstrip().endswith("?")

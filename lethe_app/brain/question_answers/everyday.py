@@ -10,7 +10,7 @@ from lethe_app.brain.people.noun_phrases import spelled
 from lethe_app.brain.question_answers import patterns as asking
 from lethe_app.brain.question_answers.answer_kinds import MINE, made
 from lethe_app.brain.text.sentences import sentences, strip
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 
 _COMPILED = [(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), kind, full, key) for pattern, kind, full, key in asking.QUESTIONS]
 _BACK = 3
@@ -41,7 +41,7 @@ _SEX = {
 """Whom the pronoun cannot mean."""
 
 
-def read(lines: Sequence[Said], place: int) -> list[tuple[UUID, str, str]]:
+def read(lines: Sequence[Utterance], place: int) -> list[tuple[UUID, str, str]]:
     """Return what the message at a place states as an answer: the question's message, a clause and its key each."""
     name = lines[place].name
     asked = next((other for other in reversed(lines[max(0, place - _BACK) : place]) if other.name != name), None)

@@ -20,7 +20,7 @@ SAME_SEARCH = 0.075
 
 
 @dataclass(frozen=True)
-class Kept:
+class DeduplicatedMemory:
     """What is to be stored."""
 
     record: MemoryUnit
@@ -31,22 +31,24 @@ class Kept:
 
 def settle(
     new: MemoryUnit, same_name: MemoryUnit | None, nearest: tuple[MemoryUnit, float] | None, limit: float = DUPLICATE
-) -> Kept:
+) -> DeduplicatedMemory:
     """Put it beside what is there, or into its place; what is protected, or of another type, is never overwritten.
 
     `same_name` and `nearest` (with its cosine distance) are what storage found for it.
     """
     if new.category is MemoryType.JOURNAL:
-        return Kept(new, replaced=False, because=Because(what="every entry stands for itself"))
+        return DeduplicatedMemory(new, replaced=False, because=Because(what="every entry stands for itself"))
     if same_name is not None and new.category in NAMED and _is_rewritable(same_name, new) and _same(same_name.name, new.name):
-        return Kept(merged(same_name, new), replaced=True, because=Because(what=f"“{same_name.name}” is known already"))
+        return DeduplicatedMemory(
+            merged(same_name, new), replaced=True, because=Because(what=f"“{same_name.name}” is known already")
+        )
     if nearest is not None and _is_rewritable(nearest[0], new) and nearest[1] < limit:
-        return Kept(
+        return DeduplicatedMemory(
             merged(nearest[0], new),
             replaced=True,
             because=Because(what=f"says nearly the same as “{nearest[0].name}”", value=nearest[1]),
         )
-    return Kept(new, replaced=False, because=Because(what="nothing like it was known"))
+    return DeduplicatedMemory(new, replaced=False, because=Because(what="nothing like it was known"))
 
 
 def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:

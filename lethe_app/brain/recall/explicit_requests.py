@@ -60,7 +60,7 @@ _IDLE = frozenset("again anything everything yet called named names mentioned di
 
 
 @dataclass(frozen=True)
-class Topic:
+class RequestedTopic:
     """What memory is asked for."""
 
     words: frozenset[str]
@@ -74,7 +74,7 @@ class Topic:
         return self.names <= there and 2 * len(there) > len(self.words)
 
 
-def topic(text: str, present: Collection[str] = ()) -> Topic | None:
+def topic(text: str, present: Collection[str] = ()) -> RequestedTopic | None:
     """What the last question for memory in a text is about; None where there is none, or it is about nothing.
 
     Those `present` are no topic: nearly everything she remembers is of them.
@@ -87,9 +87,9 @@ def topic(text: str, present: Collection[str] = ()) -> Topic | None:
     return None
 
 
-def topic_of(asked: str, present: Collection[str]) -> Topic | None:
+def topic_of(asked: str, present: Collection[str]) -> RequestedTopic | None:
     """Its telling words; or, where all of them are words of every day, those that are somebody's."""
     heard = question(f"about {asked}", present)
     telling = {word for word in heard.words if word not in EVERYDAY} - _IDLE
     words = telling or {match["what"].lower() for match in _OWNED.finditer(asked)}
-    return Topic(frozenset(map(stem, words)), frozenset(map(stem, heard.names & words))) if words else None
+    return RequestedTopic(frozenset(map(stem, words)), frozenset(map(stem, heard.names & words))) if words else None

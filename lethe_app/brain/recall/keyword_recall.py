@@ -9,14 +9,14 @@ from uuid import UUID, uuid5
 
 from lethe_app.brain.lore.compiled import OpenLore
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import Blocked, Cause, Evaluation, Fired, Turn
+from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired
 from lethe_app.brain.lore.regex_keywords import read_expression
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.memory_text import form_of, snippet
-from lethe_app.brain.text.scan_window import Window
+from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import Because, NotRecalled, Recollection, Way
+from lethe_app.domain.recall import Because, NotRecalled, RecallWay, Recollection
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
@@ -35,7 +35,7 @@ class Mentioned:
     """One that comes, and why."""
 
     memory: MemoryUnit
-    way: Way
+    way: RecallWay
     key: str
     """The keyword or title that was said; empty if it is there from an earlier turn."""
     because: Because
@@ -44,7 +44,7 @@ class Mentioned:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class KeywordRecallResult:
     """What comes of a turn. Whoever only wanted to know lets `state` go."""
 
     mentioned: list[Mentioned]
@@ -67,12 +67,12 @@ class Pool:
         self,
         memories: Iterable[MemoryUnit],
         sessions: Iterable[ChatSession],
-        window: Window,
+        window: ScanWindow,
         state: LoreState,
-        turn: Turn,
+        turn: EvaluationTurn,
         *,
         most: int = MOST,
-    ) -> Outcome:
+    ) -> KeywordRecallResult:
         """Who was mentioned in the message or the last one before it; titles count in the message alone.
 
         Sticky memories are there anyway and so take no place. The current session does not belong among `sessions`.
@@ -86,7 +86,7 @@ class Pool:
         evaluation = evaluate(self._lore.of(worlds, turn.expand), window, state, turn)
         return _outcome(evaluation, by_guid, most)
 
-    def keywords(self, waiting: Iterable[MemoryUnit], window: Window, turn: Turn) -> dict[UUID, str]:
+    def keywords(self, waiting: Iterable[MemoryUnit], window: ScanWindow, turn: EvaluationTurn) -> dict[UUID, str]:
         """For each memory that waits for its moment and has a keyword in the message: that keyword."""
         before, self._ready = self._ready, {}
         entries = [self._waiting_entry(memory, before) for memory in waiting]
@@ -211,7 +211,7 @@ def _has_title(memory: MemoryUnit) -> bool:
     return memory.category in BY_TITLE and bool(name) and read_expression(name) is None
 
 
-def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: int) -> Outcome:
+def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: int) -> KeywordRecallResult:
     best: dict[UUID, tuple[Mentioned, Fired]] = {}
     for fired in sorted(evaluation.fired, key=lambda fired: (not fired.key, fired.message_index or 0)):
         memory = by_guid[fired.entry.guid]
@@ -226,24 +226,24 @@ def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: i
     never_came = {
         fired.entry.guid
         for fired in evaluation.fired
-        if fired.reason is not Cause.ACTIVE and by_guid[fired.entry.guid].guid in left_out
+        if fired.reason is not ActivationCause.ACTIVE and by_guid[fired.entry.guid].guid in left_out
     }
     entries = {guid: record for guid, record in evaluation.state.entries.items() if guid not in never_came}
-    return Outcome([each for each, _fired in ranked[:most]], [*blocked.values()], LoreState(entries=entries))
+    return KeywordRecallResult([each for each, _fired in ranked[:most]], [*blocked.values()], LoreState(entries=entries))
 
 
 def _mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
     is_title = fired.entry.guid != memory.guid
     where = "the message" if not fired.message_index else "the last message before it"
     match fired.reason:
-        case Cause.ACTIVE:
-            way, reason = Way.ACTIVE, Because(what="it stays until turn", value=fired.active_until)
-        case Cause.KEY if is_title:
-            way, reason = Way.TITLE, Because(what=f"its name, “{fired.key}”, was said in {where}")
-        case Cause.KEY:
-            way, reason = Way.KEYWORD, Because(what=f"the keyword “{fired.key}” was said in {where}")
+        case ActivationCause.ACTIVE:
+            way, reason = RecallWay.ACTIVE, Because(what="it stays until turn", value=fired.active_until)
+        case ActivationCause.KEY if is_title:
+            way, reason = RecallWay.TITLE, Because(what=f"its name, “{fired.key}”, was said in {where}")
+        case ActivationCause.KEY:
+            way, reason = RecallWay.KEYWORD, Because(what=f"the keyword “{fired.key}” was said in {where}")
         case _:
-            way, reason = Way.WOKEN, Because(what="none of the words was said that keep it asleep")
+            way, reason = RecallWay.WOKEN, Because(what="none of the words was said that keep it asleep")
     return Mentioned(memory, way, fired.key, reason, _rank(memory))
 
 

@@ -15,7 +15,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 _TRIGGER, _RETURN = MemoryInsertion.TRIGGER, MemoryInsertion.USER_RETURN
 
 
-class Held(Sequence[MemoryUnit]):
+class MemorySet(Sequence[MemoryUnit]):
     """Newest first, and never changed. With tens of thousands of them, sorting takes a tenth of a second: not the window's."""
 
     def __init__(self, memories: Iterable[MemoryUnit]) -> None:
@@ -84,28 +84,28 @@ class Held(Sequence[MemoryUnit]):
         """Those of these that are there, newest first."""
         return self._some([guid for guid in self._order if guid in guids]) if guids else []
 
-    def is_same_but_touched(self, other: Held) -> bool:
+    def is_same_but_touched(self, other: MemorySet) -> bool:
         """Are these the same memories, but for which were brought up since?"""
         return self._order is other._order
 
-    def touched(self, guids: Collection[UUID], moment: datetime) -> Held:
+    def touched(self, guids: Collection[UUID], moment: datetime) -> MemorySet:
         """With these brought up anew; what they are does not change by that."""
-        made = Held(())
+        made = MemorySet(())
         anew = {guid: touched(self._by_guid[guid], moment) for guid in guids if guid in self._by_guid}
         made._by_guid, made._order, made._sorted = {**self._by_guid, **anew}, self._order, self._sorted
         return made
 
-    def kept(self, changed: Iterable[MemoryUnit], named: Collection[UUID]) -> Held:
+    def kept(self, changed: Iterable[MemoryUnit], named: Collection[UUID]) -> MemorySet:
         """With the memories of these guids as they are now; one that is not among `changed` is there no longer."""
         there = {one.guid: one for one in changed}
         if all(guid in there and guid in self._by_guid and there[guid].added == self._by_guid[guid].added for guid in named):
-            return Held({**self._by_guid, **there}.values())
+            return MemorySet({**self._by_guid, **there}.values())
         left = [one for guid, one in self._by_guid.items() if guid not in there and guid not in named]
-        return Held(sorted((*there.values(), *left), key=lambda one: one.added.timestamp(), reverse=True))
+        return MemorySet(sorted((*there.values(), *left), key=lambda one: one.added.timestamp(), reverse=True))
 
-    def without(self, guids: Collection[UUID]) -> Held:
+    def without(self, guids: Collection[UUID]) -> MemorySet:
         """All but these."""
-        made, gone = Held(()), set(guids)
+        made, gone = MemorySet(()), set(guids)
         made._by_guid = {guid: memory for guid, memory in self._by_guid.items() if guid not in gone}
         made._order = tuple(made._by_guid)
         waiting, returning, triggers, standing, mortal = ([guid for guid in part if guid not in gone] for part in self._sorted)

@@ -17,7 +17,7 @@ _EVENT = re.compile(r"<(?=\s*/?\s*SystemEvent)", re.IGNORECASE)
 """What would look like a line of ours."""
 
 
-class Title(Enum):
+class TitleStyle(Enum):
     """How the name of a memory is shown."""
 
     NONE = auto()
@@ -29,19 +29,19 @@ class Title(Enum):
 
 
 @dataclass(frozen=True)
-class Form:
+class MemoryTextForm:
     """What of a memory is shown."""
 
-    title: Title = Title.NONE
+    title: TitleStyle = TitleStyle.NONE
     dated: bool = False
     reasoned: bool = False
     one_line: bool = True
     """Its content; title and reason are one line always."""
 
 
-_PLAIN = Form()
-_NAMED = Form(Title.NAME)
-_DATED = Form(Title.NAME, dated=True)
+_PLAIN = MemoryTextForm()
+_NAMED = MemoryTextForm(TitleStyle.NAME)
+_DATED = MemoryTextForm(TitleStyle.NAME, dated=True)
 _FORMS = {
     MemoryType.JOURNAL: _DATED,
     MemoryType.EVENT: _DATED,
@@ -50,14 +50,14 @@ _FORMS = {
 }
 
 
-def form_of(category: MemoryType, *, dates: bool) -> Form:
+def form_of(category: MemoryType, *, dates: bool) -> MemoryTextForm:
     """How memories of this type read; `dates`: does the persona want them with sessions?"""
     if category is MemoryType.CHAT_SESSION:
-        return Form(Title.BOLD, dated=dates)
+        return MemoryTextForm(TitleStyle.BOLD, dated=dates)
     return _FORMS.get(category, _PLAIN)
 
 
-def snippet(memory: MemoryUnit, form: Form, *, until: datetime | None = None, zone: tzinfo | None = None) -> str:
+def snippet(memory: MemoryUnit, form: MemoryTextForm, *, until: datetime | None = None, zone: tzinfo | None = None) -> str:
     """The memory as text, macros as they are; nothing in it can begin a line that is not ours.
 
     `until` is when it ended, for a session its last message; without it `end_time`, without that the day it began. Days are
@@ -75,18 +75,18 @@ def one_line(text: str) -> str:
     return _HEADING.sub("", _EVENT.sub("‹", _BLANKS.sub(" ", text).strip()))
 
 
-def _entitled(name: str, when: str, content: str, title: Title) -> str:
-    if not name or title is Title.NONE:
+def _entitled(name: str, when: str, content: str, title: TitleStyle) -> str:
+    if not name or title is TitleStyle.NONE:
         return f"{when.strip()} {content}".strip()
     match title:
-        case Title.NAME:
+        case TitleStyle.NAME:
             return f"{name}{when}: {content}".rstrip()
-        case Title.BOLD:
+        case TitleStyle.BOLD:
             bare = name.replace("**", "")
             return f"**{bare}**{when}: {content}".rstrip()
-        case Title.H2:
+        case TitleStyle.H2:
             return f"## {name}{when}\n{content}".rstrip()
-        case Title.H3:
+        case TitleStyle.H3:
             return f"### {name}{when}\n{content}".rstrip()
 
 

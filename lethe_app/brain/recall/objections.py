@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.domain.recall import NotRecalled, Recollection, Way
+from lethe_app.domain.recall import NotRecalled, RecallWay, Recollection
 from lethe_app.retrieval.relevance_gate import BY_MEANING
 
 STRENGTH = 0.9
@@ -25,7 +25,9 @@ LEAST = 0.5
 """What must be left of a likelihood for the memory to come."""
 UNWANTED = "not relevant"
 """Why such a memory is kept back."""
-BROUGHT_BY_WORDS = frozenset({Way.MEANING, Way.FACT, Way.KEYWORD, Way.TITLE, Way.WOKEN, Way.ACTIVE})
+BROUGHT_BY_WORDS = frozenset(
+    {RecallWay.MEANING, RecallWay.FACT, RecallWay.KEYWORD, RecallWay.TITLE, RecallWay.WOKEN, RecallWay.ACTIVE}
+)
 """Ways that an objection speaks to; what always stands there, or was told of her own accord, came for other reasons."""
 
 

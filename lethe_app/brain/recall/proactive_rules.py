@@ -14,7 +14,7 @@ WAITING = frozenset({MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED})
 """Insertions of memories that wait for their moment."""
 
 
-class Rules(BaseModel):
+class ProactiveRules(BaseModel):
     """All numbers of these policies with their defaults."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,7 +57,7 @@ class Pace(BaseModel):
         """After one more message of the user; a message that is answered again is not one more."""
         return self.model_copy(update={"messages": self.messages + 1})
 
-    def allows(self, moment: datetime, rules: Rules) -> bool:
+    def allows(self, moment: datetime, rules: ProactiveRules) -> bool:
         """May one come by time? A last time that lies ahead, for the clock was put back, holds nothing up."""
         waited = elapsed(self.last_insert, moment)
         soon = timedelta() <= waited < timedelta(minutes=rules.min_insert_delay_minutes)

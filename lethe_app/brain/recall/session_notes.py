@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_rules.durability import judge, plain
 from lethe_app.brain.text.sentences import clauses, sentences
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 MOST_VALUES = 24
@@ -60,7 +60,7 @@ _EMPTY = re.compile(
 )
 
 
-def learn(lines: Sequence[Said], known: Mapping[str, str]) -> dict[str, str]:
+def learn(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[str, str]:
     """What is known with what these lines say: key → value, newer values in place of older ones, the newest key last.
 
     English only. Only what the user states as themselves counts, and a quest the user names in a played scene. Questions,

@@ -13,8 +13,8 @@ from datetime import date
 from enum import Enum, auto
 
 from lethe_app.brain.dates.past_times import PastTime, past_times, without_times
-from lethe_app.brain.recall.explicit_requests import OPENING_WORDS, Topic, topic_of
-from lethe_app.brain.recall.foreign_time_words import in_english
+from lethe_app.brain.recall.explicit_requests import OPENING_WORDS, RequestedTopic, topic_of
+from lethe_app.brain.recall.translated_time_words import in_english
 from lethe_app.brain.vocabulary.normalize import fold
 
 LONGEST = 2000
@@ -37,7 +37,7 @@ class TimeRequest:
     """With `times`, the first or last of those days; alone, the first or last of all."""
     skipped: int = 0
     """Conversations to pass over from that end: 1 for “the time before last”."""
-    topic: Topic | None = None
+    topic: RequestedTopic | None = None
     """What the conversation has to be about; for `times` only what comes first."""
 
     @property

@@ -18,7 +18,7 @@ from lethe_app.brain.people.introductions import asks_memory, compares
 from lethe_app.brain.question_answers.completion import complete
 from lethe_app.brain.summary.reported_facts import NAMES, QUOTATIONS, ReportedFact
 from lethe_app.brain.summary.retelling import is_statement, leans, leans_on_person, marked, retell, retell_after, shows
-from lethe_app.brain.summary.salience import Signs, Vocabulary, answers_nothing, salience
+from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSigns, answers_nothing, salience
 from lethe_app.brain.summary.title_events import News
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.reported_speech import LONGEST, Quote, exchange, quote
@@ -90,7 +90,7 @@ _INTENDS = re.compile(r"\b(?:going to|gonna|moving|flying|want to|wanna|planning
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SummaryCandidate:
     """A candidate for a summary."""
 
     quote: Quote
@@ -117,15 +117,15 @@ class Material:
     """A conversation as it is read for its title and summary."""
 
     sentences: list[Sentence]
-    signs: list[Signs]
+    signs: list[SentenceSigns]
     news: list[News | None]
     """What each sentence tells of an event."""
     facts: list[ReportedFact]
     """What the user states that still holds at the end."""
-    vocabulary: Vocabulary
+    vocabulary: ConversationVocabulary
 
 
-def candidates(material: Material, longest: int) -> tuple[list[Report], list[Report]]:
+def candidates(material: Material, longest: int) -> tuple[list[SummaryCandidate], list[SummaryCandidate]]:
     """Return the facts of a conversation as reports, and whatever else of it is worth reporting.
 
     A question comes only together with its answer, a pronoun only with the sentence it leans on.
@@ -157,7 +157,7 @@ def _stating(material: Material) -> list[list[int]]:
     ]
 
 
-def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[int]]) -> list[Report]:
+def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[int]]) -> list[SummaryCandidate]:
     """Return the facts, each in the words of a sentence that states it where that can be told in the third person."""
     values = [
         AS_FACT * fact.weight * max([LEAST_WORTH, *(_telling(material, place) for place in places)])
@@ -168,14 +168,14 @@ def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[i
         worth |= {place: max(value, worth.get(place, 0.0)) for place in places}
     retold = {report.sources[-1]: report for report in reporter.report(dict(sorted(worth.items())))}
     count = max((sentence.line for sentence in material.sentences), default=0) + 1
-    found: dict[str, Report] = {}
+    found: dict[str, SummaryCandidate] = {}
     taken_along: set[int] = set()
     for fact, places, value in zip(material.facts, stating, values, strict=True):
         report = next((retold[place] for place in places if place in retold and _says(retold[place], fact)), None)
         earlier = set(report.sources[:-1]) if report else set()
         if report is None or (earlier & taken_along and report.quote.text not in found):
             line, telling = max(fact.lines), frozenset(material.vocabulary.telling(words(fact.text)))
-            report = Report(Quote(line, "", fact.text), fact.speaker, line / count, telling, value, tuple(places))
+            report = SummaryCandidate(Quote(line, "", fact.text), fact.speaker, line / count, telling, value, tuple(places))
             report = replace(report, is_unclear=fact.is_unclear)
             earlier = set()
         taken_along |= earlier
@@ -183,10 +183,10 @@ def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[i
     return _without_parts(list(found.values()))
 
 
-def _without_parts(found: Sequence[Report]) -> list[Report]:
+def _without_parts(found: Sequence[SummaryCandidate]) -> list[SummaryCandidate]:
     """Return the reports without those that another one says too: with every sentence, or most of their words."""
     most: dict[int, int] = {}
-    of_line: dict[int, list[tuple[frozenset[str], Report]]] = {}
+    of_line: dict[int, list[tuple[frozenset[str], SummaryCandidate]]] = {}
     for report in found:
         of_line.setdefault(report.quote.line, []).append((content_words(report.quote.text), report))
         for place in report.sources:
@@ -200,7 +200,7 @@ def _without_parts(found: Sequence[Report]) -> list[Report]:
     ]
 
 
-def _says(report: Report, fact: ReportedFact) -> bool:
+def _says(report: SummaryCandidate, fact: ReportedFact) -> bool:
     """Return whether a report says a fact in the third person, not at length.
 
     One that takes an earlier sentence along is wanted only where the fact names nobody whom its pronouns may mean.
@@ -259,13 +259,13 @@ def _worth(material: Material, stated: set[int]) -> dict[int, float]:
     return {index: worth[index] for index in sorted(best) if worth[index] >= least}
 
 
-def _particular(text: str, sign: Signs) -> float:
+def _particular(text: str, sign: SentenceSigns) -> float:
     """Return what a sentence counts as one of its speaker's life; less if it holds of everybody."""
     is_particular = sign.own or sign.kin or sign.named or sign.when
     return 1.0 if is_particular and not _OF_EVERYBODY.match(text) else GENERAL
 
 
-def outdated(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary) -> set[int]:
+def outdated(sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], vocabulary: ConversationVocabulary) -> set[int]:
     """Return the places of plans that a later message of the same speaker changes."""
     lines = {sentence.line for sentence in sentences if sentence.role is Role.USER and announces_change(sentence.text)}
     last: dict[tuple[str, str], int] = {}
@@ -297,18 +297,20 @@ def lasting(sentence: Sentence, least: float) -> float:
 class _Reporter:
     """Puts sentences into the words of a report."""
 
-    def __init__(self, sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary, longest: int) -> None:
+    def __init__(
+        self, sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], vocabulary: ConversationVocabulary, longest: int
+    ) -> None:
         self._sentences = sentences
         self._signs = signs
         self._vocabulary = vocabulary
         self._longest = longest
 
-    def report(self, kept: Mapping[int, float], told: Collection[int] = ()) -> list[Report]:
+    def report(self, kept: Mapping[int, float], told: Collection[int] = ()) -> list[SummaryCandidate]:
         """Return the sentences at these places with what they are worth; one that leans on an earlier one takes that along.
 
         One that leans on a sentence that is `told` already is left out.
         """
-        found: list[Report] = []
+        found: list[SummaryCandidate] = []
         joined: set[int] = set()
         for index in reversed(list(kept)):
             if index in joined:
@@ -325,11 +327,11 @@ class _Reporter:
                 found.append(self._made(index, alone, (index,) if asked is None else (index - 1, index), kept[index]))
         return found[::-1]
 
-    def _made(self, index: int, made: Quote, places: Sequence[int], worth: float) -> Report:
+    def _made(self, index: int, made: Quote, places: Sequence[int], worth: float) -> SummaryCandidate:
         sentence, last = self._sentences[index], self._sentences[-1]
         said = (word for place in places for word in self._sentences[place].words)
         telling = frozenset(self._vocabulary.telling(said))
-        return Report(made, sentence.name, sentence.line / (last.line + 1), telling, worth, tuple(places))
+        return SummaryCandidate(made, sentence.name, sentence.line / (last.line + 1), telling, worth, tuple(places))
 
     def _leant_on(self, index: int) -> int | None:
         """The place of the speaker's sentence just before that names whom or what a pronoun means."""

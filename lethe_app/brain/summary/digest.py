@@ -12,17 +12,17 @@ from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.fact_rules.third_person import possessive
 from lethe_app.brain.summary import endorsed_lines
 from lethe_app.brain.summary import plans as wishes
-from lethe_app.brain.summary.candidates import Material, Report, candidates, lasting, outdated, says_nothing
+from lethe_app.brain.summary.candidates import Material, SummaryCandidate, candidates, lasting, outdated, says_nothing
 from lethe_app.brain.summary.endorsed_lines import TAKEN_UP, names_in, told_sentences
-from lethe_app.brain.summary.keywords import Topic, keywords, topics
+from lethe_app.brain.summary.keywords import SummaryTopic, keywords, topics
 from lethe_app.brain.summary.reported_facts import reported_facts
-from lethe_app.brain.summary.salience import Signs, Vocabulary, read_signs, salience
+from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSigns, read_signs, salience
 from lethe_app.brain.summary.selection import choose
 from lethe_app.brain.summary.title_events import News, news_in
 from lethe_app.brain.summary.titles import titled
 from lethe_app.brain.text.reported_speech import Quote, shorten, written
 from lethe_app.brain.text.sentences import Sentence, parts, plain, words
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.passage_builder import SENTENCE_END
@@ -67,7 +67,7 @@ class Digest:
     is_roleplay: bool = False
 
 
-def digest(lines: Sequence[Said], *, longest: int = LONGEST) -> Digest:
+def digest(lines: Sequence[Utterance], *, longest: int = LONGEST) -> Digest:
     """Everything at once; no lines give an empty digest."""
     told = _read(lines)
     about = topics(told.certain, told.vocabulary)
@@ -81,7 +81,7 @@ def digest(lines: Sequence[Said], *, longest: int = LONGEST) -> Digest:
     )
 
 
-def summary(lines: Sequence[Said], longest: int = LONGEST) -> str:
+def summary(lines: Sequence[Utterance], longest: int = LONGEST) -> str:
     """The most telling lines in their order, one report to a line, in at most `longest` characters; short for a short talk.
 
     They rest on what the user said and on what of the persona's lines the user took up (brain/taken_up).
@@ -89,7 +89,7 @@ def summary(lines: Sequence[Said], longest: int = LONGEST) -> str:
     return _summary(_read(lines), longest)
 
 
-def title(lines: Sequence[Said]) -> str:
+def title(lines: Sequence[Utterance]) -> str:
     """Two to seven words; where nothing stands out, how the user began."""
     told = _read(lines)
     return _title(lines, told, topics(told.certain, told.vocabulary))
@@ -108,16 +108,16 @@ class _Told(Material):
         return [sentence for sentence in self.sentences if sentence.standing >= TAKEN_UP]
 
     @property
-    def certain_signs(self) -> list[Signs]:
+    def certain_signs(self) -> list[SentenceSigns]:
         """What the certain sentences show."""
         return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= TAKEN_UP]
 
 
-def _read(lines: Sequence[Said], known: Sequence[Sentence] = ()) -> _Told:
+def _read(lines: Sequence[Utterance], known: Sequence[Sentence] = ()) -> _Told:
     """`known` are sentences of an earlier summary, whose words count as well."""
     pieces = read_pieces(lines)
     told = told_sentences(lines, pieces)
-    vocabulary = Vocabulary.of([*known, *told], names_in(lines))
+    vocabulary = ConversationVocabulary.of([*known, *told], names_in(lines))
     signs = [read_signs(sentence, vocabulary.speakers) for sentence in told]
     is_played = endorsed_lines.is_roleplay(lines, pieces)
     if not vocabulary.is_english:
@@ -133,7 +133,7 @@ def _news(sentence: Sentence) -> News | None:
     return news_in(sentence.text) if is_plain and not says_nothing(sentence.text) else None
 
 
-def is_roleplay(lines: Sequence[Said]) -> bool:
+def is_roleplay(lines: Sequence[Utterance]) -> bool:
     """Is most of what the user says said in character? What the persona does never decides it."""
     return endorsed_lines.is_roleplay(lines, read_pieces(lines))
 
@@ -151,7 +151,7 @@ def _summary(told: _Told, longest: int) -> str:
     return written(report.quote for report in chosen)
 
 
-def rolling(lines: Sequence[Said], before: str, longest: int) -> str:
+def rolling(lines: Sequence[Utterance], before: str, longest: int) -> str:
     """The rolling summary `before` with what `lines`, which just left the window, add to it; at most `longest` characters.
 
     While there is room, the new reports follow the old. When there is none, all of them compete again by the same rule as
@@ -171,12 +171,12 @@ def rolling(lines: Sequence[Said], before: str, longest: int) -> str:
     return "\n".join(report.quote.alone for report in chosen) or shorten(together[-1], longest)
 
 
-def _relevance(said: Sequence[Sentence], signs: Sequence[Signs], messages: int) -> int:
+def _relevance(said: Sequence[Sentence], signs: Sequence[SentenceSigns], messages: int) -> int:
     """1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
 
     Length is log2(1 + telling sentences) / 6, full at 63 of them. Density is the share of telling sentences, full at a half,
     and gravity that of grave ones, of feelings and of plans, full at three in ten; both are counted by the message where
-    there are more messages than sentences. A sentence is telling by `Signs.tells`.
+    there are more messages than sentences. A sentence is telling by `SentenceSigns.tells`.
     """
     told = [sign for sentence, sign in zip(said, signs, strict=True) if not sentence.asks]
     telling = sum(sign.tells for sign in told)
@@ -188,7 +188,7 @@ def _relevance(said: Sequence[Sentence], signs: Sequence[Signs], messages: int) 
     return min(5, 1 + round(5 * length * (1 + density + gravity) / 3))
 
 
-def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
+def _title(lines: Sequence[Utterance], told: _Told, about: Sequence[SummaryTopic]) -> str:
     by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
     begun = next(filter(None, map(_opening, by_role)), "")
     if not told.facts and all(sentence.asks or says_nothing(sentence.text) for sentence in told.certain):
@@ -213,7 +213,7 @@ def _matters(told: _Told) -> str:
     return f"{possessive(told.facts[0].speaker)} {' and '.join(matter for matter, _count in kinds.most_common(2))}"
 
 
-def _opening(line: Said) -> str:
+def _opening(line: Utterance) -> str:
     """The first words of a message, without actions."""
     text = " ".join(part.text for part in parts(plain(line.text)) if not part.narrates) or plain(line.text).replace("*", "")
     kept = text.split()[:MOST_WORDS]
@@ -230,11 +230,13 @@ def _told(line: str) -> Sentence:
     return Sentence(-1, "", Role.USER, line, words(line), narrates=False)
 
 
-def _again(line: str, place: int, count: int, vocabulary: Vocabulary) -> Report:
+def _again(line: str, place: int, count: int, vocabulary: ConversationVocabulary) -> SummaryCandidate:
     """A report of an earlier summary as a candidate for the next."""
     framed = _FRAMED.match(line)
     sentence = _told(line[framed.end() :] if framed else line)
     worth = salience(sentence, read_signs(sentence, vocabulary.speakers), vocabulary)
     faded = (FADED + (1 - FADED) * place / count) * max(worth, 0.1)
     speaker = framed["name"] if framed else ""
-    return Report(Quote(place, "", line), speaker, place / count, frozenset(vocabulary.telling(sentence.words)), faded)
+    return SummaryCandidate(
+        Quote(place, "", line), speaker, place / count, frozenset(vocabulary.telling(sentence.words)), faded
+    )

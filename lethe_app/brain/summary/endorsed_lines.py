@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lethe_app.brain.dialogue.dialogue_acts import Meaning, Piece
+from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
 from lethe_app.brain.text.sentences import Sentence, name_of, words
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.common_words import DULL, FOREIGN
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
@@ -52,7 +52,7 @@ _CLAIMED = re.compile(
 """What a persona says of the user or of a time together."""
 
 
-def told_sentences(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> list[Sentence]:
+def told_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[Sentence]:
     """Return the sentences that titles, summaries, keywords and goals may rest on, in their order.
 
     `pieces` are those of each line (`read_pieces`). The standing of a sentence is 1 for the user's, `TAKEN_UP` for a
@@ -77,20 +77,20 @@ def told_sentences(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> 
     return found
 
 
-def is_roleplay(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> bool:
+def is_roleplay(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> bool:
     """Is most of what the user says said in character? What the persona does never decides it."""
     own = [piece for line, found in zip(lines, pieces, strict=True) if line.role is Role.USER for piece in found]
-    played = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.IN_CHARACTER)
-    stated = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.PLAIN)
+    played = sum(len(words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.IN_CHARACTER)
+    stated = sum(len(words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.PLAIN)
     return played >= FEWEST_PLAYED and played >= PLAYED * (played + stated)
 
 
-def names_in(lines: Sequence[Said]) -> tuple[str, ...]:
+def names_in(lines: Sequence[Utterance]) -> tuple[str, ...]:
     """Return the names of the speakers, each once."""
     return tuple(dict.fromkeys(map(name_of, lines)))
 
 
-def _next_of_user(lines: Sequence[Said]) -> list[int]:
+def _next_of_user(lines: Sequence[Utterance]) -> list[int]:
     """The place of the user's next message after each, or the number of messages."""
     following = len(lines)
     found: list[int] = []
@@ -101,10 +101,10 @@ def _next_of_user(lines: Sequence[Said]) -> list[int]:
 
 
 def _taken_up(
-    said: Sequence[Sentence], answer: Sequence[Piece], heard: set[str], *, is_played: bool, is_next: bool
+    said: Sequence[Sentence], answer: Sequence[DialoguePiece], heard: set[str], *, is_played: bool, is_next: bool
 ) -> Iterator[Sentence]:
     """Those of a persona's sentences that count, by the user's next message, which may be the very `is_next`."""
-    reply = " ".join(piece.text for piece in answer if piece.meaning is not Meaning.DROPPED)
+    reply = " ".join(piece.text for piece in answer if piece.meaning is not SentenceMeaning.DROPPED)
     agreed = _agreed_to(said, reply)
     repeated = set() if _DENIED.search(reply) else _content(words(reply)) - heard
     for number, sentence in enumerate(said):
@@ -119,9 +119,9 @@ def _taken_up(
             yield replace(sentence, standing=0.0)
 
 
-def _begins_told(pieces: Sequence[Piece]) -> bool:
+def _begins_told(pieces: Sequence[DialoguePiece]) -> bool:
     """Does the message begin with something that counts, so that it may answer the question before it?"""
-    return bool(pieces) and pieces[0].meaning is not Meaning.DROPPED
+    return bool(pieces) and pieces[0].meaning is not SentenceMeaning.DROPPED
 
 
 def _agreed_to(said: Sequence[Sentence], reply: str) -> int | None:
@@ -134,12 +134,12 @@ def _agreed_to(said: Sequence[Sentence], reply: str) -> int | None:
     return None
 
 
-def _sentences(place: int, line: Said, pieces: Sequence[Piece]) -> list[Sentence]:
+def _sentences(place: int, line: Utterance, pieces: Sequence[DialoguePiece]) -> list[Sentence]:
     found: list[Sentence] = []
     for piece in pieces:
-        if piece.meaning is not Meaning.DROPPED and (said := words(piece.text)):
+        if piece.meaning is not SentenceMeaning.DROPPED and (said := words(piece.text)):
             asks = piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
-            in_story = piece.meaning is Meaning.IN_CHARACTER
+            in_story = piece.meaning is SentenceMeaning.IN_CHARACTER
             day = line.time.date()
             found.append(Sentence(place, name_of(line), line.role, piece.text, said, piece.narrates, asks, in_story, 1.0, day))
     return found

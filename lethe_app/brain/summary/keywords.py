@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lethe_app.brain.summary.salience import Vocabulary
+from lethe_app.brain.summary.salience import ConversationVocabulary
 from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.text.spelling import tidy
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERBAL
@@ -39,7 +39,7 @@ _SELDOM_A_NOUN = ("ing", "al", "ic", "ous", "ful", "ive", "able", "ible", "less"
 
 
 @dataclass
-class Topic:
+class SummaryTopic:
     """A word, a name or two or three words, with all that was seen of it."""
 
     key: str
@@ -79,9 +79,9 @@ class Topic:
         return worth * (0.35 + 0.65 * (self.nominal + 0.5) / (self.nominal + 2 * self.verbal + 1))
 
 
-def topics(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> list[Topic]:
+def topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabulary) -> list[SummaryTopic]:
     """All topics, the most important first."""
-    found: dict[str, Topic] = {}
+    found: dict[str, SummaryTopic] = {}
     reader = _Reader(vocabulary)
     for sentence in sentences[:: 1 + len(sentences) // MOST_READ]:
         if not sentence.text.isascii() and SPACELESS.search(sentence.text):
@@ -92,14 +92,14 @@ def topics(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> list[Topic]
     return sorted(kept, key=lambda topic: (-topic.score(count), topic.first, topic.key))
 
 
-def keywords(found: Sequence[Topic]) -> tuple[str, ...]:
+def keywords(found: Sequence[SummaryTopic]) -> tuple[str, ...]:
     """Up to six different ones, in the casing people used."""
     return tuple(topic.spelling for topic in distinct(found, MOST_KEYWORDS))
 
 
-def distinct(found: Sequence[Topic], most: int) -> list[Topic]:
+def distinct(found: Sequence[SummaryTopic], most: int) -> list[SummaryTopic]:
     """The first `most` that share no word with a better one."""
-    chosen: list[Topic] = []
+    chosen: list[SummaryTopic] = []
     used: set[str] = set()
     for topic in found:
         parts = {_root(part) for part in topic.key.split()}
@@ -111,7 +111,7 @@ def distinct(found: Sequence[Topic], most: int) -> list[Topic]:
     return chosen
 
 
-def _gather(sentence: Sentence, reader: _Reader, found: dict[str, Topic]) -> None:
+def _gather(sentence: Sentence, reader: _Reader, found: dict[str, SummaryTopic]) -> None:
     tokens = reader.read(tidy(sentence.text.lower() if sentence.text.isupper() else sentence.text))
     last = len(tokens) - 1
     for start, token in enumerate(tokens):
@@ -129,11 +129,11 @@ def _gather(sentence: Sentence, reader: _Reader, found: dict[str, Topic]) -> Non
             _see(found, sentence, tokens[start : end + 1], before, is_head=is_head)
 
 
-def _see(found: dict[str, Topic], sentence: Sentence, run: Sequence[_Token], before: str, *, is_head: bool) -> None:
+def _see(found: dict[str, SummaryTopic], sentence: Sentence, run: Sequence[_Token], before: str, *, is_head: bool) -> None:
     key = run[0].word.key if len(run) == 1 else " ".join(part.word.key for part in run)
     topic = found.get(key)
     if topic is None:
-        topic = found[key] = Topic(key, first=sentence.line)
+        topic = found[key] = SummaryTopic(key, first=sentence.line)
     topic.lines.add(sentence.line)
     topic.speakers.add(sentence.name)
     named = all(part.capital for part in run)
@@ -176,7 +176,7 @@ def _ends(token: _Token) -> bool:
 class _Reader:
     """Cuts texts into tokens and looks at every spelling once."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: ConversationVocabulary) -> None:
         self._vocabulary = vocabulary
         self._known: dict[str, _Token] = {}
 
@@ -212,19 +212,19 @@ class _Reader:
         return all(piece in dull or piece in speakers or len(piece) < 2 for piece in pieces)
 
 
-def _gather_unspaced(sentence: Sentence, found: dict[str, Topic]) -> None:
+def _gather_unspaced(sentence: Sentence, found: dict[str, SummaryTopic]) -> None:
     """Stretches of two to six characters between those of grammar; katakana and Han stretches are words mostly."""
     for run in re.findall(f"{SPACELESS.pattern}+", sentence.text):
         for piece in _FUNCTION.split(run):
             for part in re.findall("[\u30a0-\u30ff]+|[^\u30a0-\u30ff]+", piece):
                 if 2 <= len(part) <= 8 and HAN_OR_KANA.match(part):
-                    topic = found.setdefault(part, Topic(part, first=sentence.line, nominal=1))
+                    topic = found.setdefault(part, SummaryTopic(part, first=sentence.line, nominal=1))
                     topic.lines.add(sentence.line)
                     topic.speakers.add(sentence.name)
                     topic.spellings[part] += 1
 
 
-def _is_topic(topic: Topic, *, is_english: bool) -> bool:
+def _is_topic(topic: SummaryTopic, *, is_english: bool) -> bool:
     """Is it a name or most likely a noun? In languages without capitals, and without spaces, every longer word may be one."""
     if topic.is_name:
         return True

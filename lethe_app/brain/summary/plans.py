@@ -88,7 +88,7 @@ _END = re.compile(
 )
 
 
-class Plan(NamedTuple):
+class StatedPlan(NamedTuple):
     """A stretch of a sentence that says what shall be."""
 
     text: str
@@ -96,7 +96,7 @@ class Plan(NamedTuple):
     """1 for an intention, more if it has a time, less if it is a wish."""
 
 
-def plan_in(sentence: Sentence) -> Plan | None:
+def plan_in(sentence: Sentence) -> StatedPlan | None:
     """The plan in a sentence, if there is one; at most one, for the second is mostly the same again."""
     found = None if sentence.asks else _announced(sentence)
     if found is None:
@@ -107,7 +107,7 @@ def plan_in(sentence: Sentence) -> Plan | None:
     said = words(clause)
     if clause.isascii() and (len(said) < 4 or DULL.issuperset(said)):
         return None
-    return Plan(clause, 1.0 + 1.5 * bool(_SOON.search(clause)) - 0.5 * bool(_WISH.match(clause)))
+    return StatedPlan(clause, 1.0 + 1.5 * bool(_SOON.search(clause)) - 0.5 * bool(_WISH.match(clause)))
 
 
 def shortened(text: str) -> str:
@@ -141,7 +141,7 @@ _AGREED = re.compile(
 )
 
 
-def goals(sentences: Sequence[Sentence], plans: Sequence[Plan | None], most: int = MOST) -> tuple[str, ...]:
+def goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | None], most: int = MOST) -> tuple[str, ...]:
     """Up to `most` goals as `Name: what they said`, in the order in which they were said; later and nearer ones are preferred.
 
     `plans` has what `plan_in` found in each of the sentences.

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lethe_app.brain.dates.resolve import resolve
-from lethe_app.brain.dialogue.dialogue_acts import Meaning, Piece
+from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
 from lethe_app.brain.fact_rules.extractor import Statement, extract
 from lethe_app.brain.summary.retelling import leans, retell_all, unrepeated, without_pictograms
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.reported_speech import LONGEST, shorten
 from lethe_app.brain.text.sentences import Sentence, name_of, split_sentences, words
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
@@ -80,7 +80,7 @@ class ReportedFact:
     """It is quoted, often with the question that it answers: its words alone do not say of whom it is told."""
 
 
-def reported_facts(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> list[ReportedFact]:
+def reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[ReportedFact]:
     """Return what a conversation states about its user and still holds at its end, in the order in which it was said.
 
     What is said in character, what another fact says with all its words, and names that another fact tells too are left out.
@@ -98,7 +98,7 @@ def reported_facts(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> 
         if any(stems[place] < other or (stems[place] == other and place > index) for index, other in enumerate(stems)):
             continue
         last = places[one.messages[-1]]
-        plain = [piece.text for piece in pieces[last] if piece.meaning is Meaning.PLAIN]
+        plain = [piece.text for piece in pieces[last] if piece.meaning is SentenceMeaning.PLAIN]
         text = _bare(_worded(one, [resolve(each, lines[last].time.date()) for each in plain]), others)
         told = frozenset(places[message] for message in one.messages)
         weight = _weight(one, stems[place])

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lethe_app.brain.summary.plans import Plan, plan_in
+from lethe_app.brain.summary.plans import StatedPlan, plan_in
 from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.vocabulary.common_words import DULL, FEELINGS, FOREIGN, GRAVE, GRAVE_PAIRS, KIN, WHEN
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
@@ -47,12 +47,12 @@ _NAME = re.compile(r"(?<=[^\s.!?…\"“:*] )[A-Z][a-zà-ÿ]+")
 
 
 @dataclass(frozen=True)
-class Signs:
+class SentenceSigns:
     """What a sentence shows of itself, whatever the conversation."""
 
     own: bool = False
     """Somebody speaks of themselves."""
-    plan: Plan | None = None
+    plan: StatedPlan | None = None
     feeling: bool = False
     grave: bool = False
     kin: bool = False
@@ -66,10 +66,10 @@ class Signs:
         return self.grave or self.plan is not None or (self.own and (self.feeling or self.kin or self.when or self.named))
 
 
-def read_signs(sentence: Sentence, speakers: frozenset[str]) -> Signs:
+def read_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSigns:
     """`speakers` are the folded words of the names of those who speak, who are not worth naming."""
     text, said = sentence.text, sentence.words
-    return Signs(
+    return SentenceSigns(
         own=not _FIRST.isdisjoint(said)
         or said[:2] == ("guess", "who")
         or bool(not text.isascii() and _FIRST_UNSPACED.search(text)),
@@ -83,7 +83,7 @@ def read_signs(sentence: Sentence, speakers: frozenset[str]) -> Signs:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class ConversationVocabulary:
     """What the words of this conversation are worth."""
 
     dull: frozenset[str]
@@ -96,7 +96,7 @@ class Vocabulary:
     """Of every word that is not dull: 1 + ln of the number of messages it stands in."""
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence], names: Sequence[str]) -> Vocabulary:
+    def of(cls, sentences: Sequence[Sentence], names: Sequence[str]) -> ConversationVocabulary:
         """The words of these sentences, of a conversation of speakers with these names."""
         counts: Counter[str] = Counter()
         for sentence in sentences:
@@ -120,7 +120,7 @@ class Vocabulary:
         return {word for word in words if word in self.weights}
 
 
-def salience(sentence: Sentence, signs: Signs, vocabulary: Vocabulary) -> float:
+def salience(sentence: Sentence, signs: SentenceSigns, vocabulary: ConversationVocabulary) -> float:
     """What a sentence is worth as a memory; 0 is a greeting, praise or filler.
 
     Signs add up; a sentence without any is general talk, and ways of saying little take away. How much of the conversation it

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from lethe_app.brain.summary.candidates import ENOUGH, Report
+from lethe_app.brain.summary.candidates import ENOUGH, SummaryCandidate
 
 COVERED = 0.1
 """What a word is still worth when another chosen report has it."""
@@ -37,8 +37,12 @@ SHORTEST = 60
 
 
 def choose(
-    facts: Sequence[Report], others: Sequence[Report], weights: dict[str, float], room: int, room_of_facts: int
-) -> list[Report]:
+    facts: Sequence[SummaryCandidate],
+    others: Sequence[SummaryCandidate],
+    weights: dict[str, float],
+    room: int,
+    room_of_facts: int,
+) -> list[SummaryCandidate]:
     """Return candidates in their order: facts of at most `room_of_facts` characters, and others in what they leave of `room`.
 
     Where there are `ENOUGH` facts the others take at most `LEFT` of the room.
@@ -65,7 +69,7 @@ class _State:
         self._covered: set[str] = set()
         self._heard: Counter[int | str] = Counter()
 
-    def gain(self, report: Report) -> float:
+    def gain(self, report: SummaryCandidate) -> float:
         weights, covered = self._weights, self._covered
         words = sum(weights.get(word, 1.0) * (COVERED if word in covered else 1.0) for word in sorted(report.words))
         heard = self._heard
@@ -74,7 +78,7 @@ class _State:
         price = math.pow(max(report.cost, SHORTEST), PRICE_OF_FACTS if report.is_fact else PRICE)
         return report.salience * (ALONE + words) / price * crowd
 
-    def choose(self, candidates: Sequence[Report], left: int) -> list[Report]:
+    def choose(self, candidates: Sequence[SummaryCandidate], left: int) -> list[SummaryCandidate]:
         """Return candidates of at most `left` characters together.
 
         Greedy, by salience x weight of the words not yet covered / sqrt(characters), less in a stretch or of a speaker that
@@ -83,7 +87,7 @@ class _State:
         """
         heap = [(-self.gain(report), index) for index, report in enumerate(candidates)]
         heapq.heapify(heap)
-        chosen: list[Report] = []
+        chosen: list[SummaryCandidate] = []
         while heap and left > 0:
             _stale, index = heapq.heappop(heap)
             if candidates[index].cost > left:
@@ -97,7 +101,7 @@ class _State:
             self.take(candidates[index])
         return chosen
 
-    def take(self, report: Report) -> None:
+    def take(self, report: SummaryCandidate) -> None:
         self._covered |= report.words
         self._heard[int(report.place * self._stretches)] += 1
         self._heard[f"message {report.quote.line}"] += 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lethe_app.brain.summary.keywords import Topic
+from lethe_app.brain.summary.keywords import SummaryTopic
 from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.text.spelling import tidy
 from lethe_app.brain.vocabulary.common_words import DULL, KIN, VERBS_THIRD
@@ -81,7 +81,7 @@ class Phrase(NamedTuple):
     words: frozenset[str]
 
 
-def is_nominal(topic: Topic) -> bool:
+def is_nominal(topic: SummaryTopic) -> bool:
     """Can the topic stand in a title as a noun that means something to whoever reads the list?"""
     if topic.is_name:
         return True
@@ -106,7 +106,7 @@ def is_nominal(topic: Topic) -> bool:
     return not words[0].endswith("ing") or words[0] in _NOUNS_IN_ING or topic.definite > 0
 
 
-def is_denied(topic: Topic, text: str) -> bool:
+def is_denied(topic: SummaryTopic, text: str) -> bool:
     """Is the topic what somebody is not or has not?"""
     denial = rf"(?:\bnot|n't|\bno|\bnever|\bwithout)\b[^,.;]{{0,15}}\b{re.escape(topic.spelling)}\b"
     return bool(re.search(denial, tidy(text), re.IGNORECASE))
@@ -119,7 +119,7 @@ def is_lone(phrase: Phrase) -> bool:
     return named and (len(words) == 1 or (len(words) == 2 and fold(words[0]) in KIN))
 
 
-def phrase_of(topic: Topic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
+def phrase_of(topic: SummaryTopic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
     """The topic as it stands in the sentence that tells most, with its owner, adjective and place.
 
     With `leads` it begins the title, and what is done about it may come first: “Moving to Porto”.
@@ -131,7 +131,7 @@ def phrase_of(topic: Topic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
     return Phrase(topic.spelling, words_of(topic.spelling))
 
 
-def _around(topic: Topic, text: str, found: re.Match[str], *, leads: bool) -> Phrase:
+def _around(topic: SummaryTopic, text: str, found: re.Match[str], *, leads: bool) -> Phrase:
     before, after = text[: found.start()], text[found.end() :]
     if leads and (led := _led(before, topic)):
         return Phrase(led, words_of(led))
@@ -158,7 +158,7 @@ def _ends(rest: str) -> bool:
     return following is None or fold(following["word"]) in STOP_WORDS or fold(following["word"]) in DULL
 
 
-def _led(before: str, topic: Topic) -> str:
+def _led(before: str, topic: SummaryTopic) -> str:
     """The topic after what is done about it, where somebody put it like that."""
     link = rf"(?:{_LINKS} )?(?:(?:the|a|an|my|our) )?(?:new )?"
     found = re.search(rf"{_LEADS} (?P<lead>(?P<verb>[a-z]{{2,}}ing) {link})$", before, re.IGNORECASE)
@@ -167,7 +167,7 @@ def _led(before: str, topic: Topic) -> str:
     return f"{re.sub(r' (?:my|our) ', ' the ', found['lead'])}{topic.spelling}"
 
 
-def _with_capital(topic: Topic) -> str:
+def _with_capital(topic: SummaryTopic) -> str:
     """“sister ana” as “sister Ana”."""
     first, _space, rest = topic.spelling.partition(" ")
     return f"{first} {rest[:1].upper()}{rest[1:]}" if rest and fold(first) in KIN and rest not in DULL else topic.spelling

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from lethe_app.brain.summary.keywords import HAN_OR_KANA, Topic, distinct
+from lethe_app.brain.summary.keywords import HAN_OR_KANA, SummaryTopic, distinct
 from lethe_app.brain.summary.title_events import News
 from lethe_app.brain.summary.title_phrases import MOST_WORDS, Phrase, is_denied, is_lone, is_nominal, phrase_of, words_of
 from lethe_app.brain.text.sentences import Sentence
@@ -35,7 +35,7 @@ GRAVER = 2.0
 
 
 def titled(
-    found: Sequence[Topic],
+    found: Sequence[SummaryTopic],
     said: Sequence[Sentence],
     worth: Sequence[float],
     news: Sequence[News | None],
@@ -66,7 +66,7 @@ def titled(
 
 
 def _topics(
-    found: Sequence[Topic], telling: Sequence[Sentence], worth: Mapping[int, float], begun: Sequence[Phrase]
+    found: Sequence[SummaryTopic], telling: Sequence[Sentence], worth: Mapping[int, float], begun: Sequence[Phrase]
 ) -> list[Phrase]:
     """The phrases of the best topics that still fit after what the title begins with."""
     count = max(worth, default=0) + 1
@@ -105,7 +105,7 @@ def _adds_little(phrase: Phrase) -> bool:
     return not (_is_done(phrase) or "'s " in phrase.text or phrase.text.startswith("the new "))
 
 
-def _is_denied(topic: Topic, telling: Sequence[Sentence]) -> bool:
+def _is_denied(topic: SummaryTopic, telling: Sequence[Sentence]) -> bool:
     said = (sentence.text for sentence in telling if sentence.line in topic.lines)
     return any(is_denied(topic, text) for text in islice(said, MOST_READ))
 
@@ -154,7 +154,7 @@ def _clarity(phrase: Phrase) -> float:
     return fullness * (1.0 if GRAVE.isdisjoint(phrase.words) else GRAVER)
 
 
-def _value(topic: Topic, count: int, worth: Mapping[int, float]) -> float:
+def _value(topic: SummaryTopic, count: int, worth: Mapping[int, float]) -> float:
     """How much of the conversation a topic is, by its own score and by how telling its messages are."""
     return topic.score(count) * (0.5 + max((worth.get(line, 0.0) for line in topic.lines), default=0.0))
 

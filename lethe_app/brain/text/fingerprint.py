@@ -20,7 +20,7 @@ _NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split())}
 
 
 @dataclass(frozen=True)
-class Gist:
+class TextFingerprint:
     """A text without its small words."""
 
     order: tuple[str, ...]
@@ -36,11 +36,11 @@ class Gist:
         return frozenset(self.order) - self.numbers
 
 
-def take(text: str) -> Gist:
+def take(text: str) -> TextFingerprint:
     """Contractions are undone first, so that “isn’t” denies and “Mara’s” is Mara."""
     folded = _folded(text)
     order = tuple(_carrying(folded)) or tuple(folded) or (fold(text).strip(),)
-    return Gist(order, frozenset(filter(_is_number, order)), denied=not _DENIALS.isdisjoint(folded))
+    return TextFingerprint(order, frozenset(filter(_is_number, order)), denied=not _DENIALS.isdisjoint(folded))
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from lethe_app.domain.chat import Message, Role
 
 
 @dataclass(frozen=True)
-class Line:
+class WindowLine:
     """What was said in one message."""
 
     text: str
@@ -19,19 +19,19 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Window:
+class ScanWindow:
     """The text being sent and what was spoken before it, newest first; index 0 is the former, 1 the newest message."""
 
-    pending: Line
-    spoken: tuple[Line, ...] = ()
+    pending: WindowLine
+    spoken: tuple[WindowLine, ...] = ()
 
     @classmethod
-    def of(cls, history: Sequence[Message], pending: str | Message = "") -> Window:
+    def of(cls, history: Sequence[Message], pending: str | Message = "") -> ScanWindow:
         """`history` is oldest first and without the text being sent; what is hidden or nobody's speech takes no depth."""
         lines = (_line(message) for message in reversed(history) if is_spoken(message))
-        return cls(Line(pending) if isinstance(pending, str) else _line(pending), tuple(lines))
+        return cls(WindowLine(pending) if isinstance(pending, str) else _line(pending), tuple(lines))
 
-    def lines(self, depth: int) -> list[Line]:
+    def lines(self, depth: int) -> list[WindowLine]:
         """The text being sent and the `depth` newest messages."""
         return [self.pending, *self.spoken[:depth]]
 
@@ -41,5 +41,5 @@ def is_spoken(message: Message) -> bool:
     return not message.hidden and message.role in {Role.USER, Role.ASSISTANT}
 
 
-def _line(message: Message) -> Line:
-    return Line(message.content, message.id)
+def _line(message: Message) -> WindowLine:
+    return WindowLine(message.content, message.id)

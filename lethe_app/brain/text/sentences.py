@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.passage_builder import SENTENCE_END
@@ -338,7 +338,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessagePart:
     """A stretch of a message that is all told or all spoken."""
 
     text: str
@@ -354,7 +354,7 @@ def plain(text: str) -> str:
     return _MARKUP.sub(lambda found: "\n" if found[0].startswith("```") else "", _LINK.sub(r"\1", text))
 
 
-def name_of(line: Said) -> str:
+def name_of(line: Utterance) -> str:
     """Whose line it is, in at most `LONGEST_NAME` characters."""
     visible = " ".join(_INVISIBLE.sub("", line.name[: 4 * LONGEST_NAME].translate(_BREAKS)).split())
     name = visible.replace('"', "")[:LONGEST_NAME].strip()
@@ -372,11 +372,11 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def parts(text: str) -> list[Part]:
+def parts(text: str) -> list[MessagePart]:
     """A plain text cut into actions between asterisks, and speech; one emphasised word is no action."""
     if "*" not in text:
-        return [Part(text, is_prose(text))] if WORD.search(text) else []
-    found: list[Part] = []
+        return [MessagePart(text, is_prose(text))] if WORD.search(text) else []
+    found: list[MessagePart] = []
     cursor, spoken = 0, ""
     for action in _ACTION.finditer(text):
         spoken += text[cursor : action.start()]
@@ -384,11 +384,11 @@ def parts(text: str) -> list[Part]:
         if len(action[1].split()) < 2 and not _stands_alone(text, action):
             spoken += action[1]
             continue
-        found += [Part(spoken, narrates=False), Part(action[1], narrates=True)]
+        found += [MessagePart(spoken, narrates=False), MessagePart(action[1], narrates=True)]
         spoken = ""
-    found.append(Part(spoken + text[cursor:], narrates=False))
-    visible = [Part(part.text.replace("*", ""), part.narrates) for part in found if WORD.search(part.text)]
-    return [Part(part.text, part.narrates or is_prose(part.text)) for part in visible]
+    found.append(MessagePart(spoken + text[cursor:], narrates=False))
+    visible = [MessagePart(part.text.replace("*", ""), part.narrates) for part in found if WORD.search(part.text)]
+    return [MessagePart(part.text, part.narrates or is_prose(part.text)) for part in visible]
 
 
 def is_prose(text: str) -> bool:

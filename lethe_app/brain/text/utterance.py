@@ -12,7 +12,7 @@ from lethe_app.domain.chat import Message, Role
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """One message, aloud."""
 
     id: UUID
@@ -23,10 +23,10 @@ class Said:
     time: datetime
 
 
-def aloud(messages: Sequence[Message]) -> list[Said]:
+def aloud(messages: Sequence[Message]) -> list[Utterance]:
     """What of these messages somebody said; hidden lines and tools' results are left out."""
     return [
-        Said(message.id, message.role, message.speaker_name, message.content, message.time)
+        Utterance(message.id, message.role, message.speaker_name, message.content, message.time)
         for message in messages
         if is_spoken(message) and message.content.strip()
     ]

@@ -32,7 +32,7 @@ _UNSPACED = (
 _HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF))
 
 
-class Kind(IntEnum):
+class CharacterKind(IntEnum):
     """How a character takes part in words."""
 
     NONE = 0
@@ -47,15 +47,15 @@ def _is_in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
     return any(first <= code <= last for first, last in ranges)
 
 
-class _Kinds(dict[str, Kind]):
+class _Kinds(dict[str, CharacterKind]):
     """Every character met so far."""
 
-    def __missing__(self, character: str) -> Kind:
+    def __missing__(self, character: str) -> CharacterKind:
         code = ord(character)
         if not (character.isalnum() or unicodedata.category(character).startswith("M")) or _is_in(code, _UNSPACED):
-            kind = Kind.NONE
+            kind = CharacterKind.NONE
         else:
-            kind = Kind.HANGUL if _is_in(code, _HANGUL) else Kind.WORD
+            kind = CharacterKind.HANGUL if _is_in(code, _HANGUL) else CharacterKind.WORD
         self[character] = kind
         return kind
 
@@ -80,11 +80,11 @@ def soften(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate(_PLAIN_QUOTES)) if not text.isascii() else text.replace("`", "'")
 
 
-def edges(folded: str) -> tuple[Kind, Kind]:
+def edges(folded: str) -> tuple[CharacterKind, CharacterKind]:
     """What may not stand before and after a keyword that is to be a word of its own; NONE is no condition.
 
     An edge that is no letter needs nothing around it (“C++”, “@x”, “(king)”), nor does one in a script without spaces. Before
     a Korean word there must be no other syllable; after it a particle may follow.
     """
     back = KINDS[folded[-1]]
-    return KINDS[folded[0]], Kind.NONE if back is Kind.HANGUL else back
+    return KINDS[folded[0]], CharacterKind.NONE if back is CharacterKind.HANGUL else back

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from lethe_app.domain.model import LoadOptions, NextWords, Usage
-from lethe_app.domain.passage import Meaning
-from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, ReadAhead, Weigh
+from lethe_app.domain.passage import TextEmbedding
+from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead, Weigh
 
 
 class StopFlag(Protocol):
@@ -27,7 +27,7 @@ class Engine(Protocol):
     @property
     def stop(self) -> StopFlag: ...
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         """Load the weights and make a context; raises a ModelError."""
         ...
 
@@ -50,7 +50,7 @@ class Engine(Protocol):
         """A unit vector of float32 per text, from a model that was loaded for it."""
         ...
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+    def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """The same, and a vector per token, in one pass."""
         ...
 
@@ -62,7 +62,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class HasQuietLane(Protocol):
+class HasBackgroundContext(Protocol):
     """An engine that keeps something apart for quiet jobs; an embedder does not."""
 
     def rest(self) -> None:

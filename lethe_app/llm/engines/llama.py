@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, NextWords, Usage
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelMissing
-from lethe_app.llm.engines.llama_context import LlamaLane
+from lethe_app.llm.engines.llama_context import LlamaContext
 from lethe_app.llm.engines.llama_sampling import grammar_of
-from lethe_app.llm.kv_cache.state_store import Shelf
-from lethe_app.llm.native.model import NativeFlag, Weights
-from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead, Weigh
+from lethe_app.llm.kv_cache.state_store import StateStore
+from lethe_app.llm.native.model import NativeFlag, NativeModel
+from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead, RequestPriority, Weigh
 
 QUIET_BATCH = 64
 """Tokens read at once by quiet jobs: a large model takes seconds for a full batch, and one that makes way loses it."""
@@ -27,17 +27,17 @@ class LlamaEngine:
 
     def __init__(self) -> None:
         self.stop = NativeFlag()
-        self._weights: Weights | None = None
-        self._chat: LlamaLane | None = None
-        self._quiet: LlamaLane | None = None
-        self._shelf: Shelf | None = None
+        self._weights: NativeModel | None = None
+        self._chat: LlamaContext | None = None
+        self._quiet: LlamaContext | None = None
+        self._shelf: StateStore | None = None
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
-        self._weights = Weights(path, options, progress, self.stop)
+        self._weights = NativeModel(path, options, progress, self.stop)
         facts = self._weights.facts()
-        self._shelf = Shelf(self._weights.identity)
-        self._chat = LlamaLane(
+        self._shelf = StateStore(self._weights.identity)
+        self._chat = LlamaContext(
             self._weights, self._weights.context, options.batch, self.stop, self._shelf, can_shift=facts.can_shift
         )
         return facts
@@ -50,10 +50,10 @@ class LlamaEngine:
         return self._lane(job.lane).generate(job, grammar, reading, say)
 
     def weigh(self, job: Weigh) -> NextWords:
-        return self._lane(Lane.QUIET).weigh(job)
+        return self._lane(RequestPriority.QUIET).weigh(job)
 
     def read_ahead(self, job: ReadAhead) -> Usage:
-        return self._lane(Lane.CHAT).read_ahead(job)
+        return self._lane(RequestPriority.CHAT).read_ahead(job)
 
     def settle(self) -> None:
         if self._chat is not None:
@@ -84,19 +84,19 @@ class LlamaEngine:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         raise ModelError("A chat model gives no vectors.")
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+    def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         raise ModelError("A chat model gives no vectors.")
 
-    def _lane(self, lane: Lane) -> LlamaLane:
+    def _lane(self, lane: RequestPriority) -> LlamaContext:
         """The one for quiet jobs is made when the first of them comes. Raises ModelOutOfMemory."""
         weights, chat = self._loaded()
-        if lane is Lane.CHAT:
+        if lane is RequestPriority.CHAT:
             return chat
         if self._quiet is None:
-            self._quiet = LlamaLane(weights, weights.new_quiet_context(), min(weights.batch, QUIET_BATCH), self.stop)
+            self._quiet = LlamaContext(weights, weights.new_quiet_context(), min(weights.batch, QUIET_BATCH), self.stop)
         return self._quiet
 
-    def _loaded(self) -> tuple[Weights, LlamaLane]:
+    def _loaded(self) -> tuple[NativeModel, LlamaContext]:
         if self._weights is None or self._chat is None:
             raise ModelMissing("No model is loaded.")
         return self._weights, self._chat

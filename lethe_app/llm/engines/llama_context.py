@@ -12,24 +12,24 @@ from lethe_app.errors import PromptTooLong
 from lethe_app.llm.engines.llama_sampling import Sampler, next_words
 from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.cache import Cache
-from lethe_app.llm.kv_cache.reuse import PLAIN, Wishes
+from lethe_app.llm.kv_cache.reuse import PLAIN, ReuseOptions
 from lethe_app.llm.kv_cache.session_switch import Resuming
-from lethe_app.llm.kv_cache.state_store import Shelf
-from lethe_app.llm.native.model import NativeFlag, Weights
+from lethe_app.llm.kv_cache.state_store import StateStore
+from lethe_app.llm.native.model import NativeFlag, NativeModel
 from lethe_app.llm.protocol import Generate, KeptAt, ReadAhead, Weigh
 from lethe_app.llm.tokenizer.incremental import Retokenizer
 
 
-class LlamaLane:
+class LlamaContext:
     """One conversation in one KV cache; lanes share the weights and know nothing of each other."""
 
     def __init__(
         self,
-        weights: Weights,
+        weights: NativeModel,
         context: Any,  # noqa: ANN401 - a pointer of llama.cpp
         batch: int,
         stop: NativeFlag,
-        shelf: Shelf | None = None,
+        shelf: StateStore | None = None,
         *,
         can_shift: bool = False,
     ) -> None:
@@ -53,7 +53,7 @@ class LlamaLane:
         if len(tokens) >= cache.room:
             raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
         started = time.perf_counter()
-        evaluated = self._read(tokens, reading, Wishes(job.surgery, job.shortest), job.kept_at)
+        evaluated = self._read(tokens, reading, ReuseOptions(job.surgery, job.shortest), job.kept_at)
         read = time.perf_counter()
         if self._stop.is_set():
             return Usage(len(tokens), evaluated, 0, read - started, 0.0, StopReason.STOPPED, cache.drift)
@@ -77,7 +77,7 @@ class LlamaLane:
             return Usage(drift=cache.drift)
         self._ending = None
         started = time.perf_counter()
-        wishes = Wishes(job.surgery, job.shortest, job.exact)
+        wishes = ReuseOptions(job.surgery, job.shortest, job.exact)
         evaluated = self._read(tokens, lambda _done, _total: None, wishes, job.kept_at)
         reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
         return Usage(len(tokens), evaluated, 0, time.perf_counter() - started, 0.0, reason, cache.drift)
@@ -97,7 +97,9 @@ class LlamaLane:
         """Give the context back. That of the chat goes with the weights instead."""
         self._cache.free()
 
-    def _read(self, tokens: list[int], reading: Callable[[int, int], None], wishes: Wishes, kept_at: KeptAt | None) -> int:
+    def _read(
+        self, tokens: list[int], reading: Callable[[int, int], None], wishes: ReuseOptions, kept_at: KeptAt | None
+    ) -> int:
         """Have the cache hold them; returns how many were computed."""
         if self._resuming is None:
             return self._cache.evaluate(tokens, reading, wishes)

@@ -13,10 +13,10 @@ from typing import Any
 import llama_cpp
 
 from lethe_app.domain.model import LoadOptions, Usage
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
-from lethe_app.llm.native.model import SEQUENCES, NativeFlag, Weights, flash_attention
-from lethe_app.llm.protocol import Facts, Generate, ReadAhead
+from lethe_app.llm.native.model import SEQUENCES, NativeFlag, NativeModel, flash_attention
+from lethe_app.llm.protocol import Generate, ModelFacts, ReadAhead
 
 
 class EmbeddingEngine:
@@ -24,15 +24,15 @@ class EmbeddingEngine:
 
     def __init__(self) -> None:
         self.stop = NativeFlag()
-        self._weights: Weights | None = None
+        self._weights: NativeModel | None = None
         self._options = LoadOptions()
         self._token_context: Any = None
         """Made when it is first needed: one context of llama.cpp either pools or does not."""
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
         self._options = replace(options, embedding=True)
-        self._weights = Weights(path, self._options, progress, self.stop)
+        self._weights = NativeModel(path, self._options, progress, self.stop)
         return self._weights.facts()
 
     def count(self, text: str) -> int:
@@ -47,12 +47,12 @@ class EmbeddingEngine:
             found += [pooled(weights, number) for number in range(len(batch))]
         return found
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+    def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """One pass that does not pool; what the model would have pooled follows from it."""
         weights = self._loaded()
         if self._token_context is None:
             self._token_context = unpooled_context(weights, self._options, self.stop)
-        found: list[Meaning] = []
+        found: list[TextEmbedding] = []
         for batch in batches(weights, texts):
             self._encode(self._token_context, batch)
             found += meanings(weights, self._token_context, batch)
@@ -74,7 +74,7 @@ class EmbeddingEngine:
             self._weights.free()
         self._weights = self._token_context = None
 
-    def _loaded(self) -> Weights:
+    def _loaded(self) -> NativeModel:
         if self._weights is None:
             raise ModelMissing("No embedding model is loaded.")
         return self._weights
@@ -91,7 +91,7 @@ class EmbeddingEngine:
             raise ModelError("The embedding was stopped." if self.stop.is_set() else f"The embedder failed (code {code}).")
 
 
-def batches(weights: Weights, texts: Sequence[str]) -> Iterator[list[list[int]]]:
+def batches(weights: NativeModel, texts: Sequence[str]) -> Iterator[list[list[int]]]:
     """The tokens of the texts, as many texts together as the window holds."""
     window = weights.context_length
     waiting: list[list[int]] = []
@@ -105,7 +105,7 @@ def batches(weights: Weights, texts: Sequence[str]) -> Iterator[list[list[int]]]
         yield waiting
 
 
-def unpooled_context(weights: Weights, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+def unpooled_context(weights: NativeModel, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
     """A second context on the same weights that gives a vector per token."""
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = params.n_batch = params.n_ubatch = weights.context_length
@@ -122,13 +122,13 @@ def unpooled_context(weights: Weights, options: LoadOptions, stop: NativeFlag) -
     return context
 
 
-def pooled(weights: Weights, number: int) -> bytes:
+def pooled(weights: NativeModel, number: int) -> bytes:
     """The vector into which the model itself pooled text `number` of the batch."""
     size = int(llama_cpp.llama_model_n_embd(weights.model))
     return unit(llama_cpp.llama_get_embeddings_seq(weights.context, number)[:size])
 
 
-def meanings(weights: Weights, context: Any, texts: list[list[int]]) -> Iterator[Meaning]:  # noqa: ANN401 - a pointer of llama.cpp
+def meanings(weights: NativeModel, context: Any, texts: list[list[int]]) -> Iterator[TextEmbedding]:  # noqa: ANN401 - a pointer of llama.cpp
     """What the batch left behind, text by text."""
     size = int(llama_cpp.llama_model_n_embd(weights.model))
     place = ctypes.addressof(llama_cpp.llama_get_embeddings(context).contents)
@@ -137,7 +137,7 @@ def meanings(weights: Weights, context: Any, texts: list[list[int]]) -> Iterator
         length = len(tokens) * size * ctypes.sizeof(ctypes.c_float)
         raw = ctypes.string_at(place, length)
         place += length
-        yield Meaning(unit(pool(array("f", raw), size, pooling)), raw, tuple(map(weights.spelling, tokens)))
+        yield TextEmbedding(unit(pool(array("f", raw), size, pooling)), raw, tuple(map(weights.spelling, tokens)))
 
 
 def pool(rows: array[float], size: int, pooling: int) -> Sequence[float]:

@@ -17,7 +17,7 @@ from llama_cpp.llama_grammar import json_schema_to_gbnf
 from lethe_app.domain.model import NextWords
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
-from lethe_app.llm.native.model import Weights
+from lethe_app.llm.native.model import NativeModel
 
 NEVER_FEWER_THAN = 1
 LUMP = 0.05
@@ -31,7 +31,7 @@ class Sampler:
     A grammar that looks at the whole vocabulary halves the speed of a small model, so it is first asked about one guess only.
     """
 
-    def __init__(self, weights: Weights, context: Any, preset: SamplerPreset, grammar: str, prompt: list[int]) -> None:  # noqa: ANN401
+    def __init__(self, weights: NativeModel, context: Any, preset: SamplerPreset, grammar: str, prompt: list[int]) -> None:  # noqa: ANN401
         """`context` is the one whose last token was just evaluated."""
         self._vocab = weights.vocab
         self._context = context
@@ -154,7 +154,7 @@ class Sampler:
         return llama_cpp.llama_sampler_init_mirostat(size, self._seed, preset.mirostat_tau, preset.mirostat_eta, 100)
 
 
-def next_words(weights: Weights, context: Any, most: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp
+def next_words(weights: NativeModel, context: Any, most: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp
     """What could follow the token that was just evaluated: the likeliest one by one, all others in lumps."""
     size = int(llama_cpp.llama_vocab_n_tokens(weights.vocab))
     logits = llama_cpp.llama_get_logits_ith(context, -1)[:size]
@@ -167,7 +167,7 @@ def next_words(weights: Weights, context: Any, most: int) -> NextWords:  # noqa:
     return NextWords(words, tuple(lumps))
 
 
-def _spelled(weights: Weights, token: int) -> str:
+def _spelled(weights: NativeModel, token: int) -> str:
     return "" if weights.is_end(token) else weights.piece(token).decode("utf-8", "replace")
 
 

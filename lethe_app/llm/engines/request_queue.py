@@ -6,15 +6,15 @@ import threading
 from collections import deque
 
 from lethe_app.llm.engines.engine import StopFlag
-from lethe_app.llm.protocol import Generate, Keep, Lane, ReadAhead, Request, Rest, Weigh
+from lethe_app.llm.protocol import Generate, Keep, ReadAhead, Request, RequestPriority, Rest, Weigh
 
 
-class Turnstile:
+class RequestQueue:
     """Requests wait here. One thread puts and stops, another takes and leaves; `flag` ends the job that was taken."""
 
     def __init__(self, flag: StopFlag) -> None:
         self._flag = flag
-        self._waiting: dict[Lane, deque[Request]] = {Lane.CHAT: deque(), Lane.QUIET: deque()}
+        self._waiting: dict[RequestPriority, deque[Request]] = {RequestPriority.CHAT: deque(), RequestPriority.QUIET: deque()}
         self._running: Request | None = None
         self._made_way = False
         self._changed = threading.Condition()
@@ -30,7 +30,7 @@ class Turnstile:
         lane = lane_of(request)
         with self._changed:
             self._waiting[lane].append(request)
-            if lane is Lane.CHAT and self._running is not None and lane_of(self._running) is Lane.QUIET:
+            if lane is RequestPriority.CHAT and self._running is not None and lane_of(self._running) is RequestPriority.QUIET:
                 self._made_way = self._made_way or not self._flag.is_set()
                 self._flag.set()
             self._changed.notify()
@@ -52,7 +52,7 @@ class Turnstile:
         """Wait for the next request; the flag is clear when it is handed out."""
         with self._changed:
             self._changed.wait_for(lambda: any(self._waiting.values()))
-            queue = self._waiting[Lane.CHAT] or self._waiting[Lane.QUIET]
+            queue = self._waiting[RequestPriority.CHAT] or self._waiting[RequestPriority.QUIET]
             self._running = queue.popleft()
             self._made_way = False
             self._flag.clear()
@@ -64,12 +64,12 @@ class Turnstile:
             self._running = None
 
 
-def lane_of(request: Request) -> Lane:
+def lane_of(request: Request) -> RequestPriority:
     """Whatever is not said to be quiet is waited for by somebody; reading over again what was read is for later."""
     match request:
         case Rest() | Weigh() | ReadAhead(exact=True) | Keep(parting=False):
-            return Lane.QUIET
+            return RequestPriority.QUIET
         case Generate(lane=lane):
             return lane
         case _:
-            return Lane.CHAT
+            return RequestPriority.CHAT

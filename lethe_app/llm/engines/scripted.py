@@ -19,16 +19,16 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lethe_app.domain.model import LoadOptions, NextWords, StopReason, Usage
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.diff import plan
-from lethe_app.llm.kv_cache.edits import Joint, is_too_much, rejoin
-from lethe_app.llm.kv_cache.saved_state import Bookmark
+from lethe_app.llm.kv_cache.edits import Seam, is_too_much, rejoin
+from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.session_switch import Resuming
-from lethe_app.llm.kv_cache.state_store import Shelf
+from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.models.fingerprint import fingerprint
-from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead, Weigh
+from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead, RequestPriority, Weigh
 
 WORD = re.compile(r"\s*\S+|\s+")
 
@@ -58,23 +58,23 @@ class EchoEngine:
         self._script = Script()
         self._said = 0
         self._answered = 0
-        self._room = {Lane.CHAT: 0, Lane.QUIET: 0}
-        self._cached: dict[Lane, list[str]] = {Lane.CHAT: [], Lane.QUIET: []}
-        self._joints: list[Joint] = []
-        self._shelf = Shelf("")
+        self._room = {RequestPriority.CHAT: 0, RequestPriority.QUIET: 0}
+        self._cached: dict[RequestPriority, list[str]] = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
+        self._joints: list[Seam] = []
+        self._shelf = StateStore("")
         self._resuming = Resuming(self._shelf, self)
 
-    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         try:
             self._script = Script.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, ValidationError) as error:
             raise ModelUnreadable(f"{path.name} is not a script: {error}") from error
         progress(1.0)
         context = options.context or self._script.context
-        self._room = {Lane.CHAT: context, Lane.QUIET: min(context, options.quiet_context)}
-        self._shelf = Shelf(f"{fingerprint(path)} {context}")
+        self._room = {RequestPriority.CHAT: context, RequestPriority.QUIET: min(context, options.quiet_context)}
+        self._shelf = StateStore(f"{fingerprint(path)} {context}")
         self._resuming = Resuming(self._shelf, self)
-        return Facts(
+        return ModelFacts(
             context=context,
             threads=1,
             template=self._script.template,
@@ -100,7 +100,7 @@ class EchoEngine:
         count, reason = self._speak(self._next_answer(job) if job.schema else self._next_reply(job.prompt), job, say)
         if job.schema and reason is not StopReason.STOPPED:
             self._answered += 1
-        drift = len(self._joints) if job.lane is Lane.CHAT else 0
+        drift = len(self._joints) if job.lane is RequestPriority.CHAT else 0
         return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason, drift)
 
     def weigh(self, job: Weigh) -> NextWords:
@@ -111,13 +111,13 @@ class EchoEngine:
 
     def read_ahead(self, job: ReadAhead) -> Usage:
         words = WORD.findall(job.prompt)
-        evaluated = self._evaluate(words, Lane.CHAT, lambda _done, _total: None, job)
+        evaluated = self._evaluate(words, RequestPriority.CHAT, lambda _done, _total: None, job)
         return Usage(len(words), evaluated, drift=len(self._joints))
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         raise ModelError("A script has no meaning.")
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+    def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         raise ModelError("A script has no meaning.")
 
     def settle(self) -> None:
@@ -134,38 +134,40 @@ class EchoEngine:
     @property
     def tokens(self) -> list[int]:
         """The chat's."""
-        return numbers(self._cached[Lane.CHAT])
+        return numbers(self._cached[RequestPriority.CHAT])
 
     @property
-    def joints(self) -> Sequence[Joint]:
+    def joints(self) -> Sequence[Seam]:
         """The chat's."""
         return self._joints
 
-    def bookmark(self) -> Bookmark | None:
+    def bookmark(self) -> SavedState | None:
         """The words themselves are what this engine makes of them."""
-        return Bookmark(self.tokens, tuple(self._joints), json.dumps(self._cached[Lane.CHAT]).encode())
+        return SavedState(self.tokens, tuple(self._joints), json.dumps(self._cached[RequestPriority.CHAT]).encode())
 
-    def put_back(self, mark: Bookmark) -> bool:
-        self._cached[Lane.CHAT], self._joints = json.loads(mark.data), list(mark.joints)
+    def put_back(self, mark: SavedState) -> bool:
+        self._cached[RequestPriority.CHAT], self._joints = json.loads(mark.data), list(mark.joints)
         return True
 
     def rest(self) -> None:
-        self._cached[Lane.QUIET] = []
+        self._cached[RequestPriority.QUIET] = []
 
     def close(self) -> None:
-        self._cached = {Lane.CHAT: [], Lane.QUIET: []}
+        self._cached = {RequestPriority.CHAT: [], RequestPriority.QUIET: []}
         self._joints = []
 
-    def _evaluate(self, words: list[str], lane: Lane, reading: Callable[[int, int], None], job: Generate | ReadAhead) -> int:
+    def _evaluate(
+        self, words: list[str], lane: RequestPriority, reading: Callable[[int, int], None], job: Generate | ReadAhead
+    ) -> int:
         """As the engine in earnest plans it; what is stopped leaves the cache as it was."""
-        if lane is Lane.CHAT:
+        if lane is RequestPriority.CHAT:
             wanted = numbers(words)
             self._resuming.take_up(job.kept_at, wanted, lambda held, _joints: shared(held, wanted))
-        cached, joints = self._cached[lane], self._joints if lane is Lane.CHAT else []
+        cached, joints = self._cached[lane], self._joints if lane is RequestPriority.CHAT else []
         runs = plan(numbers(cached), numbers(words), job.shortest)
         planned = rejoin(joints, runs)
         anew = not job.surgery or (isinstance(job, ReadAhead) and job.exact) or is_too_much(planned, self._room[lane])
-        if lane is Lane.CHAT and not anew and len(runs) > 1:
+        if lane is RequestPriority.CHAT and not anew and len(runs) > 1:
             kept, joints = sum(run.length for run in runs), planned
         else:
             clean = [joint.place for joint in joints if anew]
@@ -174,7 +176,7 @@ class EchoEngine:
         self._read(len(words) - kept, reading)
         if not self.stop.is_set():
             self._cached[lane] = words
-            if lane is Lane.CHAT:
+            if lane is RequestPriority.CHAT:
                 self._joints = joints
                 self._resuming.has_read()
         return len(words) - kept

@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
-from lethe_app.llm.engines.engine import Engine, HasQuietLane, KeepsConversations, WeighsWords
-from lethe_app.llm.engines.request_queue import Turnstile, lane_of
+from lethe_app.llm.engines.engine import Engine, HasBackgroundContext, KeepsConversations, WeighsWords
+from lethe_app.llm.engines.request_queue import RequestQueue, lane_of
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -22,22 +22,22 @@ from lethe_app.llm.protocol import (
     EmbedTokens,
     Forget,
     Generate,
+    JobFailed,
     Keep,
-    Lane,
     Load,
     Loaded,
     LoadProgress,
+    PrefillProgress,
     ReadAhead,
-    Reading,
-    Refused,
     Report,
     Request,
+    RequestPriority,
     Rest,
-    Stop,
+    StopRequest,
     Tokenize,
     TokensEmbedded,
     Weigh,
-    Weighed,
+    WeighReply,
 )
 
 SMALLER = "Choose a smaller model or context."
@@ -67,12 +67,12 @@ def make_engine(kind: str) -> Engine:
 
 
 class Worker:
-    """Takes one request after the other, those of the chat before the quiet ones; a `Stop` overtakes them all."""
+    """Takes one request after the other, those of the chat before the quiet ones; a `StopRequest` overtakes them all."""
 
     def __init__(self, pipe: Connection, engine: Engine) -> None:
         self._pipe = pipe
         self._engine = engine
-        self._turnstile = Turnstile(engine.stop)
+        self._turnstile = RequestQueue(engine.stop)
         self._sending = threading.Lock()
 
     def listen(self) -> None:
@@ -84,7 +84,7 @@ class Worker:
                 self._engine.stop.set()
                 os._exit(0)  # nobody is left to answer; the computing thread may be deep in native code
             match request:
-                case Stop(job=job):
+                case StopRequest(job=job):
                     if self._turnstile.stop(job):
                         self._send(Done(job, Usage(reason=StopReason.STOPPED)))
                 case Forget():  # what is being written must not come to lie on the disk while a long reply is spoken
@@ -96,7 +96,7 @@ class Worker:
         while True:
             request = self._turnstile.take()
             self._answer(request)
-            if isinstance(request, Generate) and lane_of(request) is Lane.CHAT:
+            if isinstance(request, Generate) and lane_of(request) is RequestPriority.CHAT:
                 self._engine.settle()
             self._turnstile.leave()
 
@@ -105,11 +105,11 @@ class Worker:
         try:
             self._send(self._carry_out(request))
         except LetheError as error:
-            self._send(Refused(job, type(error).__name__, error.message, error.remedy))
+            self._send(JobFailed(job, type(error).__name__, error.message, error.remedy))
         except MemoryError:
-            self._send(Refused(job, ModelOutOfMemory.__name__, "There is not enough memory for this model.", SMALLER))
+            self._send(JobFailed(job, ModelOutOfMemory.__name__, "There is not enough memory for this model.", SMALLER))
         except Exception as error:  # the program must hear of any failure in here, as one of its own errors
-            self._send(Refused(job, ModelError.__name__, f"The engine failed: {type(error).__name__}: {error}"))
+            self._send(JobFailed(job, ModelError.__name__, f"The engine failed: {type(error).__name__}: {error}"))
 
     def _carry_out(self, request: Request) -> Report:
         job = request.job
@@ -126,14 +126,14 @@ class Worker:
                 return self._measure(request)
             case Rest() | Keep() | Forget():
                 return self._tidy(request)
-            case Stop():
+            case StopRequest():
                 raise AssertionError("stops never reach the queue")
 
     def _generate(self, request: Generate) -> Usage:
         job = request.job
         usage = self._engine.generate(
             request,
-            reading=lambda done, total: self._send(Reading(job, done, total)),
+            reading=lambda done, total: self._send(PrefillProgress(job, done, total)),
             say=lambda text: self._send(Chunk(job, text)),
         )
         if usage.reason is StopReason.STOPPED and self._turnstile.made_way:
@@ -143,7 +143,7 @@ class Worker:
     def _tidy(self, request: Rest | Keep | Forget) -> Report:
         """What only some engines have to do; for the others it is done."""
         engine = self._engine
-        if isinstance(request, Rest) and isinstance(engine, HasQuietLane):
+        if isinstance(request, Rest) and isinstance(engine, HasBackgroundContext):
             engine.rest()
         elif isinstance(request, Keep) and isinstance(engine, KeepsConversations):
             engine.keep(request)
@@ -156,7 +156,7 @@ class Worker:
         if isinstance(request, Weigh):
             if not isinstance(self._engine, WeighsWords):
                 raise ModelError("This model says no words.")
-            return Weighed(request.job, self._engine.weigh(request))
+            return WeighReply(request.job, self._engine.weigh(request))
         if isinstance(request, Embed):
             return Embedded(request.job, tuple(self._engine.embed(request.texts)))
         return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))

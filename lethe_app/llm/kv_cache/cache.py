@@ -14,12 +14,12 @@ import llama_cpp
 
 from lethe_app.errors import ModelError
 from lethe_app.llm.kv_cache.diff import Run, common_prefix
-from lethe_app.llm.kv_cache.edits import Joint
-from lethe_app.llm.kv_cache.reuse import PLAIN, Layout, Partings, Wishes, lay_out, ways_back
-from lethe_app.llm.kv_cache.saved_state import Bookmark
-from lethe_app.llm.kv_cache.staging import SEQUENCE, Parking
+from lethe_app.llm.kv_cache.edits import Seam
+from lethe_app.llm.kv_cache.reuse import PLAIN, DivergenceLog, Layout, ReuseOptions, lay_out, ways_back
+from lethe_app.llm.kv_cache.saved_state import SavedState
+from lethe_app.llm.kv_cache.staging import SEQUENCE, CellStaging
 from lethe_app.llm.native.model import NativeFlag, sums_up
-from lethe_app.llm.native.state import Checkpoints, Window, put, take
+from lethe_app.llm.native.state import Checkpoints, SlidingWindow, put, take
 
 ABORTED = 2
 FIRST_AFTER_MOVE = 16
@@ -41,16 +41,16 @@ class Cache:
         self._stop = stop
         self._can_shift = can_shift
         self._sums_up = sums_up(llama_cpp.llama_get_model(context))
-        self._window = Window(context, SEQUENCE)
+        self._window = SlidingWindow(context, SEQUENCE)
         self._checkpoints = Checkpoints(context, SEQUENCE)
         """Where a model that sums up can go back to; others need none."""
-        self._partings = Partings()
+        self._partings = DivergenceLog()
         self._marks: set[int] = set()
         """Where the next checkpoints are to be taken."""
         self._tokens: list[int] = []
-        self._joints: list[Joint] = []
-        self._parking = Parking(context, stop)
-        self._planned: list[Joint] = []
+        self._joints: list[Seam] = []
+        self._parking = CellStaging(context, stop)
+        self._planned: list[Seam] = []
         """Where the joints will be if everything parked comes back as planned."""
 
     @property
@@ -64,7 +64,7 @@ class Cache:
         return self._tokens
 
     @property
-    def joints(self) -> Sequence[Joint]:
+    def joints(self) -> Sequence[Seam]:
         """Where it was cut and mended."""
         return self._joints
 
@@ -73,7 +73,7 @@ class Cache:
         """Places where text stands behind other text than it was computed behind."""
         return len(self._joints)
 
-    def evaluate(self, tokens: list[int], reading: Callable[[int, int], None], wishes: Wishes = PLAIN) -> int:
+    def evaluate(self, tokens: list[int], reading: Callable[[int, int], None], wishes: ReuseOptions = PLAIN) -> int:
         """Make the cache hold exactly `tokens`; returns how many were computed.
 
         The last token is always computed, for its logits are needed. Ends early, consistently, when the stop flag is set.
@@ -107,7 +107,7 @@ class Cache:
             self._close_up(tokens)
         return done
 
-    def reusable(self, held: list[int], joints: Sequence[Joint], wanted: list[int], wishes: Wishes) -> int:
+    def reusable(self, held: list[int], joints: Sequence[Seam], wanted: list[int], wishes: ReuseOptions) -> int:
         """How many of the tokens wanted need not be computed if those held are cached, with these joints."""
         is_here, whole = held is self._tokens, len(held)
         if self._sums_up:  # all of what was summed up, or nothing, unless it went by a checkpoint
@@ -118,23 +118,23 @@ class Cache:
         can_go_back = self._window.is_there(reused) if is_here else self._window.is_kept(reused, whole)
         return reused if reused == whole or can_go_back else 0
 
-    def bookmark(self) -> Bookmark | None:
+    def bookmark(self) -> SavedState | None:
         """All that is cached; None while cells wait to be moved, whose keys are not yet those of their places.
 
         Models that cannot go back in it later do so before: what the next prompt may not begin with is forgotten.
         """
         self._step_back(self._partings.stays(self.length))
         data = take(self.context, SEQUENCE) if self._tokens and not self._parking.has_moved else None
-        return Bookmark(list(self._tokens), tuple(self._joints), data) if data is not None else None
+        return SavedState(list(self._tokens), tuple(self._joints), data) if data is not None else None
 
-    def put_back(self, mark: Bookmark) -> bool:
+    def put_back(self, mark: SavedState) -> bool:
         """Hold that and nothing else; nothing at all if llama.cpp finds that it does not fit."""
         self._forget_all()
         if not put(self.context, SEQUENCE, mark.data) or self._last_place() != len(mark.tokens) - 1:
             self._forget_all()
             return False
         self._tokens, self._joints = list(mark.tokens), list(mark.joints)
-        self._partings = Partings()
+        self._partings = DivergenceLog()
         return True
 
     def append(self, token: int) -> bool:
@@ -146,7 +146,7 @@ class Cache:
         """Give the context back; the last thing asked of it."""
         llama_cpp.llama_free(self.context)
 
-    def _lay_out(self, held: list[int], joints: Sequence[Joint], wanted: list[int], wishes: Wishes) -> Layout:
+    def _lay_out(self, held: list[int], joints: Sequence[Seam], wanted: list[int], wishes: ReuseOptions) -> Layout:
         return lay_out(held, joints, wanted, wishes, self.room, can_shift=self._can_shift)
 
     def _mark(self) -> None:
@@ -187,9 +187,9 @@ class Cache:
             gap = run.wanted - self.length
             behind = [joint.changed for joint in self._planned if seen < joint.place <= run.wanted]
             if gap or behind:
-                self._joints.append(Joint(self.length, gap + sum(behind)))
+                self._joints.append(Seam(self.length, gap + sum(behind)))
             inside = [joint for joint in self._planned if run.wanted < joint.place < run.wanted_end]
-            self._joints += [Joint(joint.place - gap, joint.changed) for joint in inside]
+            self._joints += [Seam(joint.place - gap, joint.changed) for joint in inside]
             seen = run.wanted_end - 1
             if not self._parking.leave(run, run.wanted - gap):
                 self._drop_half_done()

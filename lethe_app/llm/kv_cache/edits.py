@@ -17,7 +17,7 @@ MENDED = 512
 
 
 @dataclass(frozen=True)
-class Joint:
+class Seam:
     """From `place` on, tokens were computed when something else stood before them."""
 
     place: int
@@ -25,22 +25,22 @@ class Joint:
     """Tokens cut out or put in there since they were computed."""
 
 
-def rejoin(joints: Sequence[Joint], runs: Sequence[Run]) -> list[Joint]:
+def rejoin(joints: Sequence[Seam], runs: Sequence[Run]) -> list[Seam]:
     """The joints of a text that is made of `runs` of the old one, the first of which is its beginning."""
-    result: list[Joint] = []
+    result: list[Seam] = []
     end_cached = end_wanted = 0
     for number, run in enumerate(runs):
         if number:
             inside = sum(joint.changed for joint in joints if end_cached <= joint.place <= run.cached)
-            result.append(Joint(run.wanted, run.cached - end_cached + run.wanted - end_wanted + inside))
+            result.append(Seam(run.wanted, run.cached - end_cached + run.wanted - end_wanted + inside))
         moved = run.wanted - run.cached
         first = run.cached if number == 0 else run.cached + 1
-        result += [Joint(joint.place + moved, joint.changed) for joint in joints if first <= joint.place < run.cached_end]
+        result += [Seam(joint.place + moved, joint.changed) for joint in joints if first <= joint.place < run.cached_end]
         end_cached, end_wanted = run.cached_end, run.wanted_end
     return result
 
 
-def mend(runs: Sequence[Run], joints: Sequence[Joint]) -> tuple[list[Run], list[Joint]]:
+def mend(runs: Sequence[Run], joints: Sequence[Seam]) -> tuple[list[Run], list[Seam]]:
     """Leave out of long runs what stands right behind a cut, to be computed anew: it leant most on what is gone.
 
     As much as was cut out or put in, and no more than `MENDED`. `joints` are those of a text made of the runs, whose joints
@@ -55,10 +55,10 @@ def mend(runs: Sequence[Run], joints: Sequence[Joint]) -> tuple[list[Run], list[
     return kept, moved
 
 
-def _pushed(joints: Sequence[Joint], start: int, end: int) -> list[Joint]:
+def _pushed(joints: Sequence[Seam], start: int, end: int) -> list[Seam]:
     """Those from `start` on up to `end` become one that stands there."""
     inside = [joint for joint in joints if start <= joint.place <= end]
-    one = [Joint(end, sum(joint.changed for joint in inside))] if inside else []
+    one = [Seam(end, sum(joint.changed for joint in inside))] if inside else []
     return [
         *(joint for joint in joints if joint.place < start),
         *one,
@@ -66,6 +66,6 @@ def _pushed(joints: Sequence[Joint], start: int, end: int) -> list[Joint]:
     ]
 
 
-def is_too_much(joints: Sequence[Joint], room: int) -> bool:
+def is_too_much(joints: Sequence[Seam], room: int) -> bool:
     """Has so much been cut that the model would no longer say what it says after reading the whole text?"""
     return len(joints) > MOST_JOINTS or sum(joint.changed for joint in joints) > MOST_CHANGED * room

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lethe_app.llm.kv_cache.diff import SHORTEST, Run, common_prefix, plan
-from lethe_app.llm.kv_cache.edits import Joint, is_too_much, mend, rejoin
+from lethe_app.llm.kv_cache.edits import Seam, is_too_much, mend, rejoin
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ReuseOptions:
     """What whoever asks allows."""
 
     surgery: bool = True
@@ -21,7 +21,7 @@ class Wishes:
     """Compute anew everything behind the first cut; what is not reached before a stop is kept as it was."""
 
 
-PLAIN = Wishes()
+PLAIN = ReuseOptions()
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Layout:
 
     runs: list[Run]
     """What to keep, its beginning first."""
-    joints: list[Joint]
+    joints: list[Seam]
     """Where it will then have been cut and mended."""
     anew: bool = False
     """Is everything behind the beginning to be computed anew, and serves only until it is?"""
@@ -42,7 +42,7 @@ class Layout:
 
 
 def lay_out(
-    held: list[int], joints: Sequence[Joint], wanted: list[int], wishes: Wishes, room: int, *, can_shift: bool
+    held: list[int], joints: Sequence[Seam], wanted: list[int], wishes: ReuseOptions, room: int, *, can_shift: bool
 ) -> Layout:
     """What of the tokens held, with these joints, serves for those wanted in a context of `room` tokens."""
     clean = min((joint.place for joint in joints), default=len(held))
@@ -64,7 +64,7 @@ SEAM = 12
 notes may come to stand. Fewer than what is worth writing a conversation down once more."""
 
 
-class Partings:
+class DivergenceLog:
     """Of one cache: whoever has it read or say something tells it."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from lethe_app.llm.kv_cache.edits import Joint
+from lethe_app.llm.kv_cache.edits import Seam
 
 MAGIC = b"LETHEKV1"
 PIECE = 8 << 20
@@ -29,12 +29,12 @@ class Head:
     """What was read."""
 
     tokens: list[int]
-    joints: tuple[Joint, ...] = ()
+    joints: tuple[Seam, ...] = ()
     """Where it was cut and mended; a cache that is put back is not more exact than the one that was kept."""
 
 
 @dataclass(frozen=True)
-class Bookmark(Head):
+class SavedState(Head):
     """What was read, and what the model made of it."""
 
     data: bytes | bytearray = b""
@@ -46,7 +46,7 @@ class Bookmark(Head):
         return len(self.data) + 4 * len(self.tokens) + 1024
 
 
-def write(file: BinaryIO, mark: Bookmark, identity: str, go_on: Callable[[], bool]) -> bool:
+def write(file: BinaryIO, mark: SavedState, identity: str, go_on: Callable[[], bool]) -> bool:
     """Write the whole of it; False if it was not to go on to the end."""
     joints = [[joint.place, joint.changed] for joint in mark.joints]
     description = json.dumps({"identity": identity, "joints": joints}).encode()
@@ -70,7 +70,7 @@ def read_head(file: BinaryIO, identity: str) -> Head | None:
     return found[0] if found else None
 
 
-def read(file: BinaryIO, identity: str) -> Bookmark | None:
+def read(file: BinaryIO, identity: str) -> SavedState | None:
     """All of it; None if the file is damaged or of another model, build or kind of cache."""
     found = _start(file, identity)
     if found is None:
@@ -78,7 +78,7 @@ def read(file: BinaryIO, identity: str) -> Bookmark | None:
     head, length = found
     data = bytearray(length)
     if _fill(file, data) and file.read(_SUM.size + 1) == _SUM.pack(zlib.crc32(data)):
-        return Bookmark(head.tokens, head.joints, data)
+        return SavedState(head.tokens, head.joints, data)
     return None
 
 
@@ -102,7 +102,7 @@ def _start(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
     tokens.frombytes(rest[description_length:])
     try:
         description = json.loads(rest[:description_length])
-        joints = tuple(Joint(int(place), int(changed)) for place, changed in description["joints"])
+        joints = tuple(Seam(int(place), int(changed)) for place, changed in description["joints"])
         is_ours = description["identity"] == identity and all(0 < joint.place < count for joint in joints)
     except (ValueError, KeyError, TypeError):
         return None

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from lethe_app.llm.kv_cache.diff import common_prefix
-from lethe_app.llm.kv_cache.edits import Joint
-from lethe_app.llm.kv_cache.saved_state import Bookmark
-from lethe_app.llm.kv_cache.state_store import Shelf
+from lethe_app.llm.kv_cache.edits import Seam
+from lethe_app.llm.kv_cache.saved_state import SavedState
+from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.protocol import KeptAt
 
 SMALLEST = 512
@@ -18,7 +18,7 @@ LEAST_NEW = 16
 WORTH_FETCHING = 256
 """Tokens that need not be read again for a bookmark to be worth its loading."""
 
-Reuse = Callable[[list[int], Sequence[Joint]], int]
+Reuse = Callable[[list[int], Sequence[Seam]], int]
 """How many of the tokens that are wanted need not be computed if these are held, with these joints."""
 
 
@@ -29,13 +29,13 @@ class Readable(Protocol):
     def tokens(self) -> list[int]: ...
 
     @property
-    def joints(self) -> Sequence[Joint]: ...
+    def joints(self) -> Sequence[Seam]: ...
 
-    def bookmark(self) -> Bookmark | None:
+    def bookmark(self) -> SavedState | None:
         """All of it; None if it cannot be had now."""
         ...
 
-    def put_back(self, mark: Bookmark) -> bool:
+    def put_back(self, mark: SavedState) -> bool:
         """Hold that and nothing else; nothing at all if that fails."""
         ...
 
@@ -43,7 +43,7 @@ class Readable(Protocol):
 class Resuming:
     """Knows which conversation the cache holds."""
 
-    def __init__(self, shelf: Shelf, memory: Readable) -> None:
+    def __init__(self, shelf: StateStore, memory: Readable) -> None:
         self._shelf = shelf
         self._memory = memory
         self._at: KeptAt | None = None

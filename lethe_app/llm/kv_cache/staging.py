@@ -22,7 +22,7 @@ PIECE = 512
 """Tokens copied at once; between two pieces a stop is looked for."""
 
 
-class Rack:
+class StagingSequence:
     """For one sequence of a context; another one that is empty serves to tell a stretch from the rest."""
 
     def __init__(self, context: Any, sequence: int, spare: int, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
@@ -79,12 +79,12 @@ class Rack:
 SEQUENCE, PARKED = 0, 1
 
 
-class Parking:
+class CellStaging:
     """For the first sequence of a context; the second belongs to it."""
 
     def __init__(self, context: Any, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
         self._memory = llama_cpp.llama_get_memory(context)
-        self._rack = Rack(context, SEQUENCE, PARKED, stop)
+        self._rack = StagingSequence(context, SEQUENCE, PARKED, stop)
         self.runs: list[Run] = []
         """What waits, and where it is wanted."""
         self.has_moved = False

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lethe_app.llm.kv_cache.saved_state import Bookmark, Head, open_private, read, read_head, write
+from lethe_app.llm.kv_cache.saved_state import Head, SavedState, open_private, read, read_head, write
 from lethe_app.llm.protocol import KeptAt
 
 ENDING, DRAFT = ".kv", ".part"
@@ -25,17 +25,17 @@ A_MOMENT = 0.02
 
 
 @dataclass(frozen=True)
-class Entry:
+class PendingState:
     """A bookmark on its way to the disk."""
 
     at: KeptAt
     path: Path
-    mark: Bookmark
+    mark: SavedState
     seen: int
     """How often something had been forgotten when it was read."""
 
 
-class Shelf:
+class StateStore:
     """The bookmarks of one engine. Every method may be called from any thread."""
 
     def __init__(self, identity: str) -> None:
@@ -43,7 +43,7 @@ class Shelf:
         self._identity = identity
         self._suffix = f".{hashlib.sha256(identity.encode()).hexdigest()[:16]}{ENDING}"
         self._changed = threading.Condition()
-        self._waiting: dict[Path, Entry] = {}
+        self._waiting: dict[Path, PendingState] = {}
         """In the order in which they came; each stays until it is written."""
         self._forgotten: list[tuple[int, str]] = []
         """Parts of the names that were forgotten, numbered in order."""
@@ -55,14 +55,14 @@ class Shelf:
         with self._changed:
             return self._last_forgotten()
 
-    def put(self, at: KeptAt, mark: Bookmark, seen: int) -> None:
+    def put(self, at: KeptAt, mark: SavedState, seen: int) -> None:
         """Have it written. `seen` is what `forgettings` was when reading began; later ones may concern it."""
         path = self._path(at)
         with self._changed:
             if not self._may_stay(at.name, seen):
                 return
             self._waiting.pop(path, None)
-            self._waiting[path] = Entry(at, path, mark, seen)
+            self._waiting[path] = PendingState(at, path, mark, seen)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, daemon=True, name="bookmarks")
                 self._thread.start()
@@ -85,7 +85,7 @@ class Shelf:
             return read_head(file, self._identity)
         return None
 
-    def take(self, at: KeptAt) -> Bookmark | None:
+    def take(self, at: KeptAt) -> SavedState | None:
         """What was read of a conversation and made of it; a file that cannot be believed is removed."""
         path = self._path(at)
         with self._changed:
@@ -132,7 +132,7 @@ class Shelf:
                     del self._waiting[entry.path]
                 self._changed.notify_all()
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: PendingState) -> None:
         folder, draft = entry.at.folder, entry.path.with_name(entry.path.name + DRAFT)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for left_over in folder.glob(f"*{DRAFT}"):  # of a process that was ended while it wrote
@@ -150,7 +150,7 @@ class Shelf:
         finally:
             draft.unlink(missing_ok=True)
 
-    def _is_wanted(self, entry: Entry) -> bool:
+    def _is_wanted(self, entry: PendingState) -> bool:
         with self._changed:
             return self._waiting.get(entry.path) is entry
 

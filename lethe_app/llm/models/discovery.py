@@ -30,7 +30,7 @@ _OLLAMA_MODEL_LAYER = "application/vnd.ollama.image.model"
 
 
 @dataclass
-class Found:
+class DiscoveredModels:
     """What a search gave: models in the order of their roots, and a sentence for every file that is no usable model."""
 
     models: list[ModelFile] = field(default_factory=list)
@@ -136,7 +136,7 @@ def find(
     deepest: int = DEEPEST,
     most_files: int = MOST_FILES,
     seconds: float = LONGEST_SECONDS,
-) -> Found:
+) -> DiscoveredModels:
     """Every usable model under `places`, each file once however many links lead to it; reads headers only and blocks."""
     search = _Search(deepest=deepest, most_files=most_files, ends=time.monotonic() + seconds)
     for source, place in places:
@@ -149,7 +149,7 @@ class _Search:
     """One walk over all places with its limits and what was already seen."""
 
     def __init__(self, deepest: int, most_files: int, ends: float) -> None:
-        self.found = Found()
+        self.found = DiscoveredModels()
         self._deepest = deepest
         self._files_left = most_files
         self._folders_left = MOST_FOLDERS

@@ -46,7 +46,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Header:
+class GgufHeader:
     """What a GGUF says before its weights begin."""
 
     path: Path
@@ -157,7 +157,7 @@ class _Cursor:
         return found
 
 
-def read_header(path: Path, *, arrays: Collection[str] = (), tensors: bool = True) -> Header:
+def read_header(path: Path, *, arrays: Collection[str] = (), tensors: bool = True) -> GgufHeader:
     """The header of the GGUF at `path`; arrays of strings and long arrays are skipped unless named in `arrays`.
 
     Raises ModelMissing where there is no such file and ModelUnreadable, naming what is wrong, for everything else.
@@ -181,7 +181,7 @@ def _check_is_file(path: Path) -> None:
         raise _Broken("is not a file")
 
 
-def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) -> Header:
+def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) -> GgufHeader:
     version = _check_start(cursor)
     tensor_count, key_count = _COUNTS.unpack(cursor.take(16))
     if key_count > MOST_KEYS or tensor_count > MOST_TENSORS:
@@ -196,7 +196,7 @@ def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) 
     parameters, needed, sizes = (0, cursor.pos, Counter[str]())
     if tensors and tensor_count:
         parameters, needed, sizes = _read_tensors(cursor, tensor_count, metadata.get("general.alignment", 32))
-    return Header(path, version, cursor.size, metadata, skipped, tensor_count, parameters, needed, dict(sizes))
+    return GgufHeader(path, version, cursor.size, metadata, skipped, tensor_count, parameters, needed, dict(sizes))
 
 
 def _check_start(cursor: _Cursor) -> int:

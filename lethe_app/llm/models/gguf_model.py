@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lethe_app.domain.model import ModelFile
 from lethe_app.errors import ModelMissing, ModelUnreadable
-from lethe_app.llm.models.gguf_header import Header, read_header
+from lethe_app.llm.models.gguf_header import GgufHeader, read_header
 
 FILE_TYPES: dict[int, str] = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 4: "Q4_1", 5: "Q4_2", 6: "Q4_3", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
@@ -88,7 +88,7 @@ def clean_stem(path: Path) -> str:
     return re.sub(r"[-_ ]+", " ", stem).strip() or path.stem
 
 
-def display_name(header: Header, stem: str) -> str:
+def display_name(header: GgufHeader, stem: str) -> str:
     """The name in the file with the size label, or a name made from the file's where that says nothing."""
     name = " ".join(header.text("general.name").replace("_", " ").split())
     if name.casefold() in _MEANINGLESS_NAMES or "/" in name or "\\" in name or re.fullmatch(r"[0-9a-f]{24,}", name):
@@ -99,7 +99,7 @@ def display_name(header: Header, stem: str) -> str:
     return name[:120]
 
 
-def quantization(header: Header, path: Path) -> str:
+def quantization(header: GgufHeader, path: Path) -> str:
     """From the file's own number, else from its name, else from what most of its weights are stored as."""
     number = header.metadata.get("general.file_type")
     if isinstance(number, int) and (number & ~GUESSED_FILE_TYPE) in FILE_TYPES:
@@ -110,18 +110,18 @@ def quantization(header: Header, path: Path) -> str:
     return max(header.type_bytes, key=header.type_bytes.__getitem__) if header.type_bytes else ""
 
 
-def is_embedding(header: Header, architecture: str) -> bool:
+def is_embedding(header: GgufHeader, architecture: str) -> bool:
     """Models that pool their output are for vectors (or ranking); chat models never name a pooling."""
     return architecture in EMBEDDING_ARCHITECTURES or header.number(f"{architecture}.pooling_type") > 0
 
 
-def is_recurrent(header: Header, architecture: str) -> bool:
+def is_recurrent(header: GgufHeader, architecture: str) -> bool:
     """Has the model a state that cannot be rewound, in all or some of its layers?"""
     prefixes = tuple(f"{architecture}.{kind}." for kind in ("ssm", "wkv", "shortconv"))
     return architecture in RECURRENT_ARCHITECTURES or any(key.startswith(prefixes) for key in header.metadata)
 
 
-def _attention(header: Header, architecture: str) -> tuple[int, int]:
+def _attention(header: GgufHeader, architecture: str) -> tuple[int, int]:
     """How many layers keep keys and values, and their heads; where layers differ the average, rounded up.
 
     Hybrid models say it layer by layer, with no heads where a layer keeps a sum instead, or name every how many layers one
@@ -138,13 +138,13 @@ def _attention(header: Header, architecture: str) -> tuple[int, int]:
     return 0, 0
 
 
-def _head_length(header: Header, architecture: str) -> int:
+def _head_length(header: GgufHeader, architecture: str) -> int:
     heads = header.number(f"{architecture}.attention.head_count")
     told = header.number(f"{architecture}.attention.key_length")
     return told or (header.number(f"{architecture}.embedding_length") // heads if heads > 0 else 0)
 
 
-def _other_parts(path: Path, header: Header) -> list[Path]:
+def _other_parts(path: Path, header: GgufHeader) -> list[Path]:
     """The later files of a split model, all of them present."""
     match = _PART.search(path.stem)
     count = int(match[2]) if match else header.number("split.count")
@@ -160,7 +160,7 @@ def _other_parts(path: Path, header: Header) -> list[Path]:
     return others
 
 
-def _check_complete(header: Header) -> None:
+def _check_complete(header: GgufHeader) -> None:
     if header.file_size < header.needed_size:
         raise ModelUnreadable(
             f"“{header.path.name}” is incomplete: {_amount(header.file_size, header.needed_size)}.",

@@ -15,7 +15,7 @@ import psutil
 from lethe_app.domain.model import KvType, LoadOptions
 from lethe_app.errors import ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.llm.models.fingerprint import fingerprint
-from lethe_app.llm.protocol import Facts
+from lethe_app.llm.protocol import ModelFacts
 
 DEFAULT_CONTEXT = 8192
 SEQUENCES = 64
@@ -74,7 +74,7 @@ class EngineLog:
 ENGINE_LOG = EngineLog()  # llama.cpp has one log per process and calls into it for as long as the process lives
 
 
-class Weights:
+class NativeModel:
     """A loaded model and its contexts; free it before dropping it."""
 
     def __init__(self, path: Path, options: LoadOptions, progress: Callable[[float], None], stop: NativeFlag) -> None:
@@ -199,11 +199,11 @@ class Weights:
         logits = 4 * self.batch * int(llama_cpp.llama_vocab_n_tokens(self.vocab))
         return cells * BITS[self._options.kv_type] // 8 + logits
 
-    def facts(self) -> Facts:
+    def facts(self) -> ModelFacts:
         template = llama_cpp.llama_model_chat_template(self.model, None)
         memory = llama_cpp.llama_get_memory(self.context)
         special = self._special_tokens()
-        return Facts(
+        return ModelFacts(
             context=self.context_length,
             threads=self.threads,
             template=template.decode("utf-8", "replace") if template else "",

@@ -79,7 +79,7 @@ class Checkpoints:
         self._held = [one for one in self._held if one.length <= length]
 
 
-class Window:
+class SlidingWindow:
     """A sliding window, if the model has one: cells that an earlier token must see may be written over, which nobody is told.
 
     By default llama.cpp keeps them all, so that such models go back as others do; in a bookmark it keeps what is still seen.

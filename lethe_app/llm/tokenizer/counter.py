@@ -42,7 +42,7 @@ REMEMBERED = 4096
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class TokenizerVocabulary:
     """A tokenizer as a GGUF describes it."""
 
     model: str
@@ -56,7 +56,7 @@ class Vocabulary:
     """Name of the language model."""
 
     @classmethod
-    def of(cls, path: Path) -> Vocabulary:
+    def of(cls, path: Path) -> TokenizerVocabulary:
         """Read from the GGUF at `path`. Raises ModelMissing or ModelUnreadable."""
         header = read_header(path, arrays={_TOKENS, _MERGES, _TYPES}, tensors=False)
         spelled = header.strings(_TOKENS)
@@ -96,7 +96,7 @@ class Encoding:
     has_gaps: bool
 
 
-def build_encoding(vocabulary: Vocabulary) -> Encoding | None:
+def build_encoding(vocabulary: TokenizerVocabulary) -> Encoding | None:
     """An encoding of plain text that gives exactly the engine's tokens, or nothing where that cannot be shown.
 
     Works from memory alone: tiktoken never looks for files or reaches the network.
@@ -126,7 +126,7 @@ def _tiktoken_encoding(rules: PreTokenizer, ranks: dict[bytes, int]) -> tiktoken
     return tiktoken.Encoding("gguf", pat_str=rules.pattern, mergeable_ranks=ranks, special_tokens={})
 
 
-def _add_unmade(vocabulary: Vocabulary, merges: Merges, ranks: dict[bytes, int], numbers: list[int]) -> bool:
+def _add_unmade(vocabulary: TokenizerVocabulary, merges: Merges, ranks: dict[bytes, int], numbers: list[int]) -> bool:
     """Add the tokens that merging cannot make, for words that are such a token as a whole; False where merging would differ."""
     for number, token in enumerate(vocabulary.tokens):
         if token in merges.rank or token in vocabulary.special:
@@ -141,7 +141,7 @@ def _add_unmade(vocabulary: Vocabulary, merges: Merges, ranks: dict[bytes, int],
     return True
 
 
-def _can_find_special(vocabulary: Vocabulary) -> bool:
+def _can_find_special(vocabulary: TokenizerVocabulary) -> bool:
     """Are special tokens found in a text in one way only?"""
     name = vocabulary.name.lower()
     if any(part in name for part in _STRIPPING_NAMES):
@@ -162,7 +162,7 @@ def _can_find_special(vocabulary: Vocabulary) -> bool:
 class TokenCounter:
     """Counts and lists tokens as the engine would when it parses special tokens and adds none of its own."""
 
-    def __init__(self, vocabulary: Vocabulary, encoding: Encoding) -> None:
+    def __init__(self, vocabulary: TokenizerVocabulary, encoding: Encoding) -> None:
         self._encoding = encoding
         # Longest in bytes first, as the engine goes; of equal ones the order does not matter.
         special = sorted(vocabulary.special.items(), key=lambda item: -len(item[0]))
@@ -172,7 +172,7 @@ class TokenCounter:
     @classmethod
     def for_model(cls, path: Path) -> TokenCounter | None:
         """A counter for the GGUF at `path`, or nothing where only the engine itself can count."""
-        vocabulary = Vocabulary.of(path)
+        vocabulary = TokenizerVocabulary.of(path)
         encoding = build_encoding(vocabulary)
         return None if encoding is None else cls(vocabulary, encoding)
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.constraints import fit
 from lethe_app.prompt.format.probe import REMEDY, Probed, probe, takes_tools
-from lethe_app.prompt.format.sandbox import MAX_TEXT, ChatEnvironment, Ledger, Overspent
+from lethe_app.prompt.format.sandbox import MAX_TEXT, ChatEnvironment, Overspent, RenderBudget
 from lethe_app.prompt.format.thinking import Markers, closed_thought, find_markers
 
 MAX_SOURCE = 100_000
@@ -44,7 +44,7 @@ class ChatTemplate:
         if len(source) > MAX_SOURCE:
             raise TemplateUnusable(f"The model's chat template has more than {MAX_SOURCE} characters.")
         self._bos, self._eos, self._adds_bos = bos, eos, adds_bos
-        self._ledger = Ledger(seconds)
+        self._ledger = RenderBudget(seconds)
         self.tools: Sequence[dict[str, Any]] = ()
         self._equipped: dict[str, ChatTemplate | None] = {}
         try:
@@ -71,7 +71,7 @@ class ChatTemplate:
             self._equipped[key] = equipped if knows else None
         return self._equipped[key]
 
-    def render(self, turns: Sequence[Turn], *, continue_last: bool = False, thinking: bool = True) -> str:
+    def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """The prompt up to the opening of the reply; see `Renderer`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
         fitted = fit(turns, self.probed.manners, continue_last=continue_last)
@@ -81,16 +81,16 @@ class ChatTemplate:
         text = self._run(fitted, opening=True, thinking=thinking, parts=self.probed.content_in_parts)
         return text if thinking else closed_thought(text, self.thinking_end, self.thinking_start)
 
-    def _render_open(self, turns: Sequence[Turn], *, thinking: bool) -> str:
+    def _render_open(self, turns: Sequence[PromptTurn], *, thinking: bool) -> str:
         last = turns[-1]
-        marked = [*turns[:-1], Turn(last.role, last.content + _OPEN, last.name)]
+        marked = [*turns[:-1], PromptTurn(last.role, last.content + _OPEN, last.name)]
         text = self._run(marked, opening=False, thinking=thinking, parts=self.probed.content_in_parts)
         before, found, _ = text.rpartition(_OPEN)
         if not found:
             raise TemplateUnusable("The model's chat template does not let a reply be continued.")
         return before
 
-    def attempt(self, turns: Sequence[Turn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
+    def attempt(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
         """For the probe, which shares one allowance of time: None where the template refuses."""
         try:
             return self._run(turns, opening=opening, thinking=thinking, parts=parts)
@@ -99,7 +99,7 @@ class ChatTemplate:
                 raise
             return None
 
-    def _run(self, turns: Sequence[Turn], *, opening: bool, thinking: bool, parts: bool) -> str:
+    def _run(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str:
         messages = [_message(turn, parts=parts) for turn in turns]
         pieces: list[str] = []
         length = 0
@@ -125,7 +125,7 @@ class ChatTemplate:
         return text.removeprefix(self._bos) if self._adds_bos and self._bos else text
 
 
-def _message(turn: Turn, *, parts: bool) -> dict[str, Any]:
+def _message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
     """As templates expect it; calls in the shape that all of them know."""
     content = _in_parts(turn.content) if parts else turn.content
     if turn.role == "tool":

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 
 SCENE_START = "[The scene begins.]"
 """Stands before a greeting where a format insists that the user speaks first."""
@@ -41,7 +41,7 @@ class Manners:
     """Around the system text where it is put into the first user turn."""
 
 
-def fit(turns: Sequence[Turn], manners: Manners, *, continue_last: bool = False) -> list[Turn]:
+def fit(turns: Sequence[PromptTurn], manners: Manners, *, continue_last: bool = False) -> list[PromptTurn]:
     """The same conversation, as `manners` allow it.
 
     Decided turn by turn from the front and never by what comes later, so that appending a turn changes nothing before it.
@@ -50,38 +50,38 @@ def fit(turns: Sequence[Turn], manners: Manners, *, continue_last: bool = False)
     body = [_as_note(turn) if turn.role in NOTES and not _may_stay(turn, manners) else turn for turn in body]
     to_merge = head is not None and not manners.system
     if _wants_opening(body, manners, to_merge=to_merge):
-        body.insert(0, Turn("user", "" if to_merge else SCENE_START))
+        body.insert(0, PromptTurn("user", "" if to_merge else SCENE_START))
     if not manners.consecutive:
         body = _join_neighbours(body)
         if body and body[-1].role == "assistant" and not continue_last:
-            body.append(Turn("user", SCENE_GOES_ON))
+            body.append(PromptTurn("user", SCENE_GOES_ON))
     if head is None:
-        return [Turn("system", ""), *body] if manners.empty_system else body
+        return [PromptTurn("system", ""), *body] if manners.empty_system else body
     return [_merged(head, body[0], manners), *body[1:]] if to_merge else [head, *body]
 
 
-def _may_stay(turn: Turn, manners: Manners) -> bool:
+def _may_stay(turn: PromptTurn, manners: Manners) -> bool:
     if turn.role != "system":
         return manners.tools
     return manners.system and manners.mid_system
 
 
-def _split_system(turns: Sequence[Turn]) -> tuple[Turn | None, list[Turn]]:
+def _split_system(turns: Sequence[PromptTurn]) -> tuple[PromptTurn | None, list[PromptTurn]]:
     """All leading system turns as one, and the rest."""
     count = next((index for index, turn in enumerate(turns) if turn.role != "system"), len(turns))
     texts = [turn.content for turn in turns[:count] if turn.content]
-    return (Turn("system", "\n\n".join(texts)) if texts else None), list(turns[count:])
+    return (PromptTurn("system", "\n\n".join(texts)) if texts else None), list(turns[count:])
 
 
-def _as_note(turn: Turn) -> Turn:
+def _as_note(turn: PromptTurn) -> PromptTurn:
     """A line from behind the scenes, on the user's side because the format knows nobody else."""
     text = turn.content.strip()
     if turn.role == "calls":
         text = f"{turn.name} uses {_calls_in_words(text)}"
-    return Turn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
+    return PromptTurn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
 
 
-def _wants_opening(body: Sequence[Turn], manners: Manners, *, to_merge: bool) -> bool:
+def _wants_opening(body: Sequence[PromptTurn], manners: Manners, *, to_merge: bool) -> bool:
     """Must a user turn be put first? It also carries the system text where that has no turn of its own."""
     if not body:
         return to_merge or manners.needs_user or not manners.assistant_first
@@ -98,8 +98,8 @@ def _calls_in_words(spelled: str) -> str:
     return "; ".join(f"{name} ({given})" if given else str(name) for name, given in told)
 
 
-def _join_neighbours(turns: Sequence[Turn]) -> list[Turn]:
-    joined: list[Turn] = []
+def _join_neighbours(turns: Sequence[PromptTurn]) -> list[PromptTurn]:
+    joined: list[PromptTurn] = []
     for turn in turns:
         if joined and joined[-1].role == turn.role and turn.role not in {"calls", "tool"}:
             content = "\n\n".join(text for text in (joined[-1].content, turn.content) if text)
@@ -109,6 +109,6 @@ def _join_neighbours(turns: Sequence[Turn]) -> list[Turn]:
     return joined
 
 
-def _merged(head: Turn, first: Turn, manners: Manners) -> Turn:
+def _merged(head: PromptTurn, first: PromptTurn, manners: Manners) -> PromptTurn:
     text = f"{manners.system_start}{head.content}{manners.system_end}"
     return replace(first, content=text + first.content if first.content else text.rstrip("\n"))

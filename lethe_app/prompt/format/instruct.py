@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.constraints import Manners, fit
@@ -100,7 +100,7 @@ class InstructRenderer:
         self.add_names = preset.add_names
         self.stop_strings = _stop_strings(own)
 
-    def render(self, turns: Sequence[Turn], *, continue_last: bool = False, thinking: bool = True) -> str:
+    def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """The prompt up to the opening of the reply; see `Renderer`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
         fitted = fit(turns, self._manners, continue_last=continue_last)
@@ -110,7 +110,7 @@ class InstructRenderer:
             return text + self._preset.bot_start + fitted[-1].content
         return text + self._opening(thinking=thinking)
 
-    def _spell(self, turn: Turn) -> str:
+    def _spell(self, turn: PromptTurn) -> str:
         preset = self._preset
         if turn.role == "assistant":
             return preset.bot_start + turn.content + preset.bot_end
@@ -148,7 +148,7 @@ def recognise(template: str, architecture: str, control_tokens: Iterable[str]) -
 
 
 @dataclass(frozen=True)
-class Choice:
+class RendererChoice:
     """The renderer for a model and where it comes from."""
 
     renderer: Renderer
@@ -164,7 +164,7 @@ def choose_renderer(
     chosen: str,
     moment: datetime,
     thinking: Markers | None = None,
-) -> Choice:
+) -> RendererChoice:
     """The preset called `chosen` if there is one; else the model's own template; else the preset that suits it best.
 
     `presets` must hold the shipped ones. `moment` is today, for templates that print it. Takes up to two seconds with a hostile
@@ -172,19 +172,19 @@ def choose_renderer(
     """
     by_name = {preset.name: preset for preset in presets}
     if chosen in by_name:
-        return Choice(_instruct(by_name[chosen], model, thinking), f"chosen: {chosen}")
+        return RendererChoice(_instruct(by_name[chosen], model, thinking), f"chosen: {chosen}")
     problem = f"There is no instruct format called “{chosen}”." if chosen else ""
     if model.template:
         try:
-            return Choice(_template(model, moment, thinking), "model", problem)
+            return RendererChoice(_template(model, moment, thinking), "model", problem)
         except TemplateUnusable as unusable:
             problem = unusable.message
     else:
         problem = problem or "The model has no chat template."
     name = recognise(model.template, model.file.architecture, model.control_tokens)
     if name in by_name:
-        return Choice(_instruct(by_name[name], model, thinking), f"recognised: {name}", problem)
-    return Choice(_instruct(by_name[GUESS], model, thinking), f"guessed: {GUESS}", problem)
+        return RendererChoice(_instruct(by_name[name], model, thinking), f"recognised: {name}", problem)
+    return RendererChoice(_instruct(by_name[GUESS], model, thinking), f"guessed: {GUESS}", problem)
 
 
 def _template(model: LoadedModel, moment: datetime, thinking: Markers | None) -> ChatTemplate:

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.constraints import Manners, fit
 
-SYSTEM = Turn("system", "Qsystemq")
-USER = Turn("user", "Qaskingq")
-REPLY = Turn("assistant", "Qanswerq")
-USER_2 = Turn("user", "Qaskagainq")
-REPLY_2 = Turn("assistant", "Qansweragainq")
-NOTE = Turn("system", "Qnoteq")
-_MORE = [REPLY_2, Turn("user", "Qaskoncemoreq")]
+SYSTEM = PromptTurn("system", "Qsystemq")
+USER = PromptTurn("user", "Qaskingq")
+REPLY = PromptTurn("assistant", "Qanswerq")
+USER_2 = PromptTurn("user", "Qaskagainq")
+REPLY_2 = PromptTurn("assistant", "Qansweragainq")
+NOTE = PromptTurn("system", "Qnoteq")
+_MORE = [REPLY_2, PromptTurn("user", "Qaskoncemoreq")]
 REMEDY = "Choose an instruct format in the settings."
 _WORDS = re.compile(r"(?<![<|\w])[A-Za-z]{2,}(?![|>\w])")
 
@@ -26,7 +26,7 @@ _WORDS = re.compile(r"(?<![<|\w])[A-Za-z]{2,}(?![|>\w])")
 class Try(Protocol):
     """Renders turns as they are; None where the template refuses them."""
 
-    def __call__(self, turns: Sequence[Turn], *, opening: bool, thinking: bool, parts: bool) -> str | None: ...
+    def __call__(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class _Trial:
         self._attempt = attempt
         self.parts = parts
 
-    def text(self, *turns: Turn, opening: bool = False, thinking: bool = True) -> str | None:
+    def text(self, *turns: PromptTurn, opening: bool = False, thinking: bool = True) -> str | None:
         return self._attempt(turns, opening=opening, thinking=thinking, parts=self.parts)
 
-    def shows(self, *turns: Turn, opening: bool = False) -> bool:
+    def shows(self, *turns: PromptTurn, opening: bool = False) -> bool:
         """Does it accept these turns, and are all their contents there once and in order?"""
         text = self.text(*turns, opening=opening)
         if text is None:
@@ -68,7 +68,7 @@ class _Trial:
         places = [text.find(turn.content) for turn in turns]
         return min(places) >= 0 and places == sorted(places) and all(text.count(turn.content) == 1 for turn in turns)
 
-    def keeps(self, *turns: Turn, more: Sequence[Turn]) -> bool:
+    def keeps(self, *turns: PromptTurn, more: Sequence[PromptTurn]) -> bool:
         """Is what it wrote for `turns`, up to the last content, still there byte for byte when `more` follow?"""
         before, after = self.text(*turns), self.text(*turns, *more)
         if before is None or after is None:
@@ -87,7 +87,7 @@ def probe(attempt: Try) -> Probed:
     default = _default_system(trial)
     manners = _manners(trial, default)
     end = _after(trial.text(USER, REPLY), REPLY.content)
-    thought = Turn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
+    thought = PromptTurn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
     return Probed(
         manners=manners,
         content_in_parts=trial.parts,
@@ -120,7 +120,7 @@ def _manners(trial: _Trial, default_system: str) -> Manners:
 
 
 def _silences(trial: _Trial, default_system: str) -> bool:
-    text = trial.text(Turn("system", ""), USER)
+    text = trial.text(PromptTurn("system", ""), USER)
     return text is not None and default_system not in text
 
 
@@ -151,7 +151,7 @@ def _is_stable(trial: _Trial, manners: Manners) -> bool:
     return trial.keeps(*fitted, more=_MORE)
 
 
-RESULT = Turn("tool", "Qresultq", "a1b2c3d4e qtool")
+RESULT = PromptTurn("tool", "Qresultq", "a1b2c3d4e qtool")
 
 
 def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str]) -> bool:
@@ -160,12 +160,12 @@ def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str])
     Some put the tools in front of the newest question: then a model would read most of the conversation again every turn.
     """
     calls = [{"id": "a1b2c3d4e", "function": {"name": names[0], "arguments": {"qkey": "Qvalueq"}}}]
-    call = Turn("calls", json.dumps(calls))
+    call = PromptTurn("calls", json.dumps(calls))
     head = [SYSTEM] if probed.manners.system else []
     question = [*head, USER]
     used = [*question, call, RESULT]
 
-    def text(attempt: Try, turns: Sequence[Turn], *, opening: bool = False) -> str | None:
+    def text(attempt: Try, turns: Sequence[PromptTurn], *, opening: bool = False) -> str | None:
         return attempt(turns, opening=opening, thinking=True, parts=probed.content_in_parts)
 
     before, after = text(equipped, question), text(equipped, [*question, REPLY, USER_2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 
 
 class Renderer(Protocol):
@@ -32,7 +32,7 @@ class Renderer(Protocol):
     def add_names(self) -> bool:
         """Does the format want `Name: ` before every message?"""
 
-    def render(self, turns: Sequence[Turn], *, continue_last: bool = False, thinking: bool = True) -> str:
+    def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """The prompt for the next reply, or with `continue_last` one whose last assistant turn is left open.
 
         Raises TemplateUnusable when the format refuses the conversation.

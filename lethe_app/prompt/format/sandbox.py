@@ -1,8 +1,8 @@
 """Where chat templates run: they are untrusted programs, so each step that repeats or enlarges something is paid for.
 
 Templates come with model files from anywhere. They run in Jinja's immutable sandbox with only the filters, methods and
-functions that chat templates use, and every place where a template can repeat or enlarge something pays into a `Ledger`, so
-that endless loops and memory bombs end by themselves (its docstring says why no thread is killed for that).
+functions that chat templates use, and every place where a template can repeat or enlarge something pays into a `RenderBudget`,
+so that endless loops and memory bombs end by themselves (its docstring says why no thread is killed for that).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Overspent(Exception):
     """The template wanted more than it may have."""
 
 
-class Ledger:
+class RenderBudget:
     """The account of one template; opened anew for every rendering. For one thread at a time."""
 
     def __init__(self, seconds: float) -> None:
@@ -196,7 +196,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset({"+", "*", "**", "%"})
 
-    def __init__(self, ledger: Ledger, moment: datetime) -> None:
+    def __init__(self, ledger: RenderBudget, moment: datetime) -> None:
         super().__init__(
             trim_blocks=True,
             lstrip_blocks=True,

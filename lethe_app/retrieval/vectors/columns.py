@@ -138,7 +138,7 @@ class Columns:
         return rows, self.number[rows] == numbers
 
 
-class Shelf:
+class PassageColumns:
     """The columns of some owners. What is new is put at their end; any other change makes them anew."""
 
     def __init__(self, owners: Sequence[str], sheets: Mapping[str, Sequence[str]]) -> None:

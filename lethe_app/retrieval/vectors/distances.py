@@ -9,13 +9,13 @@ from uuid import UUID
 
 import numpy as np
 
-from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.passage_builder import is_dated
-from lethe_app.retrieval.vectors.owner_views import View, vector_of
+from lethe_app.retrieval.vectors.owner_views import OwnerView, vector_of
 from lethe_app.storage.index.passages import KINDS, Passages
 
-Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
+Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 
 WIDER = 4
 """A day before a text moves its vector a little, so that more candidates are compared than are wanted."""
@@ -58,7 +58,7 @@ class Undated:
 
 
 async def distances(
-    passages: Passages, undated: Undated, embedder: str, meaning: Meaning, origins: Collection[UUID]
+    passages: Passages, undated: Undated, embedder: str, meaning: TextEmbedding, origins: Collection[UUID]
 ) -> dict[UUID, float]:
     """The least cosine distance of each origin's passages; dated ones are embedded anew without their day."""
     stored = await passages.vectors_from(embedder, list(origins))
@@ -71,7 +71,7 @@ async def distances(
 async def nearest(
     passages: Passages,
     undated: Undated,
-    view: View,
+    view: OwnerView,
     text: str,
     wanted: tuple[str, PassageKind],
     count: int,
@@ -84,7 +84,7 @@ async def nearest(
     asked = await undated.vectors([text])
     if not asked:
         return []
-    meaning = Meaning(asked[text], b"", ())
+    meaning = TextEmbedding(asked[text], b"", ())
     numbers = _candidates(view, meaning, wanted, count * WIDER + WIDER)
     found = list((await passages.read(numbers)).values())
     vectors = await undated.of(found)
@@ -93,7 +93,7 @@ async def nearest(
     return _least(meaning, [*stored, *((origin, others[other]) for origin, other in beside.items() if others)])[:count]
 
 
-def _candidates(view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int) -> list[int]:
+def _candidates(view: OwnerView, meaning: TextEmbedding, wanted: tuple[str, PassageKind], count: int) -> list[int]:
     """Numbers of the nearest passages of that owner and kind, found by asking for more and more of all kinds."""
     columns = view.shelf.columns()
     owner, kind = view.shelf.owners[wanted[0]], KINDS.index(wanted[1])
@@ -111,7 +111,7 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def _least(meaning: Meaning, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:
+def _least(meaning: TextEmbedding, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:
     """Each origin with the distance of its nearest vector, nearest first."""
     least: dict[UUID, float] = {}
     for origin, vector in vectors:

@@ -23,7 +23,7 @@ SLICE = 16
 NOTHING = np.zeros(0, np.int64), np.zeros(0, np.float32)
 
 
-class Table:
+class VectorTable:
     """Unit vectors under the numbers of their passages, compared one by one."""
 
     def __init__(self, size: int) -> None:

@@ -21,7 +21,7 @@ SLICE = 64
 """Vectors put in while nobody may ask; some milliseconds."""
 
 
-class Cell:
+class VectorCell:
     """Vectors that lie near one another. What is written stands still: rows are only put at the end, or all made anew."""
 
     def __init__(self, numbers: Numbers, vectors: Vectors) -> None:
@@ -70,7 +70,7 @@ class Cells:
         """How many vectors there were when that was measured."""
         self.gone: frozenset[int] = frozenset()
         """What is taken out leaves nothing behind."""
-        self._cells = [Cell(np.zeros(0, np.int64), np.zeros((0, size), np.float32))]
+        self._cells = [VectorCell(np.zeros(0, np.int64), np.zeros((0, size), np.float32))]
         self._middle, self._half = np.zeros((64, size), np.float32), np.zeros(64, np.float32)
         self._count = np.zeros(64, np.int64)
         self._cell_of: dict[int, int] = {}
@@ -141,7 +141,7 @@ class Cells:
             raise StorageError(f"{path} is not an index of memories.")
         cells, ends = cls(size, width), np.cumsum(counts)
         places = [slice(end - count, end) for end, count in zip(ends.tolist(), counts.tolist(), strict=True)]
-        cells._cells = [Cell(numbers[place], vectors[place]) for place in places]
+        cells._cells = [VectorCell(numbers[place], vectors[place]) for place in places]
         cells._middle, cells._half, cells._count = middle, np.einsum("ij,ij->i", middle, middle) / 2, counts
         cells._cell_of = dict(zip(numbers.tolist(), np.repeat(np.arange(len(counts)), counts).tolist(), strict=True))
         cells.remove(gone)
@@ -182,7 +182,7 @@ class Cells:
             self._part(half)
 
 
-def parted(cell: Cell) -> tuple[Cell, Cell]:
+def parted(cell: VectorCell) -> tuple[VectorCell, VectorCell]:
     """Two cells for one, each around a middle of its own."""
     vectors = cell.vectors
     one = vectors[int(np.argmin(vectors @ vectors[0]))]
@@ -192,4 +192,4 @@ def parted(cell: Cell) -> tuple[Cell, Cell]:
         if side.all() or not side.any():  # all the same
             side = np.arange(len(vectors)) % 2 == 0
         one, other = vectors[side].mean(axis=0), vectors[~side].mean(axis=0)
-    return Cell(cell.numbers[side], vectors[side]), Cell(cell.numbers[~side], vectors[~side])
+    return VectorCell(cell.numbers[side], vectors[side]), VectorCell(cell.numbers[~side], vectors[~side])

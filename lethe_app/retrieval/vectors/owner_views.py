@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lethe_app.domain.passage import Meaning, Passage
-from lethe_app.retrieval.vectors.columns import LINE, Shelf
+from lethe_app.domain.passage import Passage, TextEmbedding
+from lethe_app.retrieval.vectors.columns import LINE, PassageColumns
 from lethe_app.retrieval.vectors.index import NOTHING, Numbers
 from lethe_app.retrieval.vectors.index import Vectors as Matrix
 from lethe_app.retrieval.vectors.store import VectorStore
@@ -22,18 +22,18 @@ MOST = 4
 
 
 @dataclass(frozen=True)
-class View:
+class OwnerView:
     """All that is known of the passages of some owners."""
 
     owners: tuple[str, ...]
-    shelf: Shelf
+    shelf: PassageColumns
     vectors: VectorStore
 
     def has_vectors(self) -> bool:
         """Is there anything to compare meanings with?"""
         return self.vectors.is_ready(self.owners)
 
-    def nearest(self, meaning: Meaning | None, count: int) -> tuple[Numbers, Matrix]:
+    def nearest(self, meaning: TextEmbedding | None, count: int) -> tuple[Numbers, Matrix]:
         """Numbers and cosines of the passages nearest to a meaning."""
         return self.vectors.nearest(self.owners, vector_of(meaning), count) if meaning is not None else NOTHING
 
@@ -49,7 +49,7 @@ class Views:
         self._vectors = VectorStore(passages, embedder, folder, exact_up_to)
         self._left: set[asyncio.Task[None]] = set()
         """Vectors of former embedders, still writing."""
-        self._shelves: OrderedDict[tuple[str, ...], Shelf] = OrderedDict()
+        self._shelves: OrderedDict[tuple[str, ...], PassageColumns] = OrderedDict()
         self._opening = asyncio.Lock()
         self._changes = 0
 
@@ -59,7 +59,7 @@ class Views:
             self._embedder = embedder
             self._leave_vectors()
 
-    async def open(self, owners: Sequence[str]) -> View:
+    async def open(self, owners: Sequence[str]) -> OwnerView:
         """The view of these owners, read from storage if it is not held."""
         named = tuple(sorted(set(owners)))
         async with self._opening:
@@ -74,7 +74,7 @@ class Views:
             for owner in shelf.owners.keys() - vectors.owners():
                 columns = shelf.columns()
                 await vectors.open(owner, columns.number[columns.owner == shelf.owners[owner]])
-        return View(named, shelf, vectors)
+        return OwnerView(named, shelf, vectors)
 
     def change(self, gone: Sequence[int], passages: Sequence[Passage]) -> None:
         """All open views follow; a passage that has its number already stays with its vector."""
@@ -105,12 +105,12 @@ class Views:
         self._shelves.clear()
         await asyncio.gather(*self._left, self._vectors.close())
 
-    async def _read(self, owners: tuple[str, ...]) -> Shelf:
+    async def _read(self, owners: tuple[str, ...]) -> PassageColumns:
         """The columns of these owners; read again where something changed while reading."""
         while True:
             before, sheets = self._changes, {owner: await self._sheets(owner) for owner in owners}
             many = sum(len(some) for some in sheets.values()) > 1
-            shelf = await asyncio.to_thread(Shelf, owners, sheets) if many else Shelf(owners, sheets)
+            shelf = await asyncio.to_thread(PassageColumns, owners, sheets) if many else PassageColumns(owners, sheets)
             if self._changes == before:
                 return shelf
 
@@ -135,6 +135,6 @@ class Views:
         self._vectors = VectorStore(self._passages, self._embedder, self._folder, self._exact_up_to)
 
 
-def vector_of(meaning: Meaning) -> Matrix:
+def vector_of(meaning: TextEmbedding) -> Matrix:
     """The vector of a text as numbers."""
     return np.frombuffer(meaning.vector, np.float32)

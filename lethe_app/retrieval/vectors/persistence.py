@@ -31,7 +31,7 @@ CHUNK = 1 << 23
 
 
 @dataclass(frozen=True)
-class Place:
+class GraphLocation:
     """Where the graph of one owner's vectors by one embedder lies."""
 
     folder: Path
@@ -66,7 +66,7 @@ class Label(BaseModel):
     """CRC-32 of the graph's file."""
 
 
-def write(place: Place, graph: Graph | Cells) -> None:
+def write(place: GraphLocation, graph: Graph | Cells) -> None:
     """Put the graph in the place of the one before; cut short, it leaves a pair that does not match."""
     draft = place.graph.with_suffix(".tmp")
     with translated(place.graph):
@@ -85,7 +85,7 @@ def write(place: Place, graph: Graph | Cells) -> None:
     write_atomically(place.label, label.model_dump_json().encode())
 
 
-def read(place: Place) -> Graph | Cells | None:
+def read(place: GraphLocation) -> Graph | Cells | None:
     """The graph that was written there; None where there is none, or a foreign, broken or half-written one."""
     try:
         label = Label.model_validate_json(place.label.read_bytes())

@@ -16,9 +16,9 @@ import numpy as np
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors import persistence
-from lethe_app.retrieval.vectors.index import NOTHING, Graph, Numbers, Table, Vectors
+from lethe_app.retrieval.vectors.index import NOTHING, Graph, Numbers, Vectors, VectorTable
 from lethe_app.retrieval.vectors.inverted_file import Cells
-from lethe_app.retrieval.vectors.persistence import Place
+from lethe_app.retrieval.vectors.persistence import GraphLocation
 from lethe_app.retrieval.vectors.search_width import tune
 from lethe_app.storage.index.passages import Passages
 
@@ -45,7 +45,7 @@ class Owned:
     """The vectors of one owner."""
 
     owner: str
-    serving: Table | Graph | Cells | None = None
+    serving: VectorTable | Graph | Cells | None = None
     """What is asked; nothing while a graph or cells are read from their file."""
     later: list[tuple[Numbers, Vectors | None]] | None = None
     """What was put in and taken out (no vectors) while a graph is being made; None when none is."""
@@ -100,7 +100,7 @@ class VectorStore:
         for owner in owners:
             held = self._owned.get(owner)
             if held is not None and held.serving is not None:
-                every = isinstance(held.serving, Table)
+                every = isinstance(held.serving, VectorTable)
                 found.append(held.serving.nearest(vector, len(held.serving) if every else count))
         numbers, cosines = (np.concatenate(some) for some in zip(*found, strict=True))
         order = np.argsort(-cosines, kind="stable")
@@ -115,7 +115,7 @@ class VectorStore:
         if held.later is not None:
             held.later.append((named, vectors))
         elif held.serving is None:
-            held.serving = Table(vectors.shape[1])
+            held.serving = VectorTable(vectors.shape[1])
         if isinstance(held.serving, Graph | Cells):
             await self._aside(held.serving.add, named, vectors)
             self._changed(held, len(named))
@@ -150,11 +150,11 @@ class VectorStore:
 
     async def _fill(self, held: Owned, numbers: Numbers) -> None:
         """Read a few vectors into a table."""
-        table: Table | None = None
+        table: VectorTable | None = None
         for start in range(0, len(numbers), READ):
             known, vectors = await self._read(numbers[start : start + READ])
             if len(known):
-                table = table or Table(vectors.shape[1])
+                table = table or VectorTable(vectors.shape[1])
                 table.add(known.tolist(), vectors)
         self._serve(held, table)
 
@@ -174,7 +174,7 @@ class VectorStore:
         held.unsaved = mended
         await self._take_over(held, graph)
 
-    async def _grow(self, held: Owned, table: Table) -> None:
+    async def _grow(self, held: Owned, table: VectorTable) -> None:
         """A table that became too long turns into a graph; until then it is asked as before."""
         numbers, vectors = table.everything()
         graph = Graph(vectors.shape[1], len(numbers) + len(numbers) // 2)
@@ -227,11 +227,11 @@ class VectorStore:
         held.serving, held.later = graph, None
         self._changed(held, 0)
 
-    def _serve(self, held: Owned, table: Table | None) -> None:
+    def _serve(self, held: Owned, table: VectorTable | None) -> None:
         """A table that was read, after what changed meanwhile."""
         for numbers, vectors in held.later or ():
             if vectors is not None:
-                table = table or Table(vectors.shape[1])
+                table = table or VectorTable(vectors.shape[1])
                 table.add(numbers.tolist(), vectors)
             elif table is not None:
                 table.remove(numbers.tolist())
@@ -279,8 +279,8 @@ class VectorStore:
             return False
         return True
 
-    def _place(self, owner: str) -> Place | None:
-        return Place(self._folder, owner, self._embedder) if self._folder is not None else None
+    def _place(self, owner: str) -> GraphLocation | None:
+        return GraphLocation(self._folder, owner, self._embedder) if self._folder is not None else None
 
     async def _aside(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given, **named))

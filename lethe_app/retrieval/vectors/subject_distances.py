@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 
 
-def distances(meaning: Meaning, vectors: Sequence[bytes]) -> list[float]:
+def distances(meaning: TextEmbedding, vectors: Sequence[bytes]) -> list[float]:
     """Cosine distances, 0 to 2, nearest first; `vectors` as they stand in meanings of the same embedder."""
     if not vectors:
         return []

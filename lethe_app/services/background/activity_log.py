@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
-from lethe_app.agents.run_recorder import Ledger
+from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.task import Result
-from lethe_app.domain.agent_runs import Made, Outcome, TaskRun
+from lethe_app.domain.agent_runs import Made, RunOutcome, TaskRun
 from lethe_app.domain.chat import PartState
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
@@ -35,10 +35,10 @@ class Work:
     """What it costs is a part of what a persona may spend in a day."""
     is_shown: bool = True
     """While it lasts; what is not is told elsewhere."""
-    when_cut_off: Outcome = Outcome.LOST
+    when_cut_off: RunOutcome = RunOutcome.LOST
 
 
-ARCHIVE = Work("archive", "Remembering", counts=False, is_shown=False, when_cut_off=Outcome.GAVE_WAY)
+ARCHIVE = Work("archive", "Remembering", counts=False, is_shown=False, when_cut_off=RunOutcome.GAVE_WAY)
 """It can be paused elsewhere, and then goes on where it was."""
 RESEARCH = Work("deep_research", "Finding out")
 NOTEBOOKS = Work("notebooks", "Notebooks")
@@ -64,7 +64,7 @@ class Underway:
 class Doing:
     """One thing while it is done."""
 
-    def __init__(self, work: Work, underway: Underway, ledger: Ledger, tell: Callable[[], None]) -> None:
+    def __init__(self, work: Work, underway: Underway, ledger: RunRecorder, tell: Callable[[], None]) -> None:
         self.work, self.underway = work, underway
         self._ledger, self._tell = ledger, tell
         self._task: asyncio.Task[Result] | None = None
@@ -117,18 +117,18 @@ class Doing:
         except asyncio.CancelledError:
             self._task.cancel()
             await asyncio.wait({self._task})
-            run = await self._ledger.close(Outcome.STOPPED if self.is_stopped else self.work.when_cut_off)
+            run = await self._ledger.close(RunOutcome.STOPPED if self.is_stopped else self.work.when_cut_off)
             if not self.is_stopped:
                 raise
             return run
         except Exception as error:
             words = error.message if isinstance(error, LetheError) else f"It broke down: {type(error).__name__}."
-            await self._ledger.close(Outcome.FAILED, trouble=words)
+            await self._ledger.close(RunOutcome.FAILED, trouble=words)
             raise
         return await self._ledger.close(result.outcome, result.summary, made=result.made)
 
 
-class Doings:
+class ActivityLog:
     """One for all; `changed` tells whatever there is to see of them.
 
     What is done here counts against what a persona may spend in a day. Work that nobody asked for asks `is_left` before each
@@ -171,7 +171,7 @@ class Doings:
     ) -> TaskRun:
         """Do it, and return its record; `whose` is the persona's id and name. Raises what the deed raises."""
         persona_id, name = whose
-        ledger = Ledger(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
+        ledger = RunRecorder(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
         shown = Underway(ledger.run, work.title, name, is_asked=is_asked)
         doing = Doing(work, shown, ledger, lambda: self.changed.tell(None))
         self._open[doing.run_id] = doing
@@ -190,7 +190,7 @@ Deed = Callable[[], Awaitable[bool]]
 class ArchiveLog:
     """One run for each conversation that a model reads."""
 
-    def __init__(self, doings: Doings, chats: Chats, parts: Parts) -> None:
+    def __init__(self, doings: ActivityLog, chats: Chats, parts: Parts) -> None:
         self._doings, self._chats, self._parts = doings, chats, parts
 
     async def carry_out(self, session_id: UUID, deed: Deed) -> bool:
@@ -209,7 +209,7 @@ class ArchiveLog:
         parts = await self._by_model(session_id) - before
         named = await self._named(session_id)
         if not parts:
-            return Result(f"{named} stays as the rules of Lethe have summed it up.", outcome=Outcome.NOTHING)
+            return Result(f"{named} stays as the rules of Lethe have summed it up.", outcome=RunOutcome.NOTHING)
         return Result(f"{named} was summed up by the model. That does not count for the day.")
 
     async def _named(self, session_id: UUID) -> str:

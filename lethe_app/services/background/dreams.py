@@ -11,21 +11,21 @@ from lethe_app.brain.dreams.consolidation import DREAM, said, signature
 from lethe_app.brain.dreams.dislikes import Disliked
 from lethe_app.brain.dreams.preferences import Remark
 from lethe_app.brain.recall.memory_text import one_line
-from lethe_app.brain.text.utterance import Said
-from lethe_app.domain.agent_runs import Change, ChangeState, Made, TaskRun
+from lethe_app.brain.text.utterance import Utterance
+from lethe_app.domain.agent_runs import ChangeState, Made, RecordedChange, TaskRun
 from lethe_app.domain.changes import DREAMT, Kept, Records
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import FileError, LetheError, StorageError
-from lethe_app.prompt.task_prompts import Errands
+from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.memory.cache import Holdings
-from lethe_app.services.memory.facts import Knowing
-from lethe_app.services.untrusted_memories import Foreign
+from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.agents.change_log import Changes
 
 TASK = DREAM
@@ -44,9 +44,9 @@ class Dreams:
     def __init__(
         self,
         changes: Changes,
-        holdings: Holdings,
-        knowing: Knowing,
-        errands: Errands,
+        holdings: MemoryCache,
+        knowing: FactService,
+        errands: TaskPrompts,
     ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._changes = changes
@@ -54,11 +54,11 @@ class Dreams:
         self._knowing = knowing
         self._errands = errands
 
-    async def of(self, persona_id: str, state: ChangeState | None = None, most: int = MOST) -> list[Change]:
+    async def of(self, persona_id: str, state: ChangeState | None = None, most: int = MOST) -> list[RecordedChange]:
         """What dreams proposed and did, newest first; what other tasks did has a page of its own."""
         return [one for one in await self._changes.of(persona_id, state, most) if one.what in DREAMT]
 
-    async def accept(self, change_id: UUID) -> Change:
+    async def accept(self, change_id: UUID) -> RecordedChange:
         """Make it true. Raises StorageError where what it is about was changed since it was thought of."""
         return await self.carry_out(await self._get(change_id))
 
@@ -87,7 +87,7 @@ class Dreams:
             await self._changes.put(change.model_copy(update={"state": ChangeState.PROPOSED}))
             self.changed.tell(change.persona_id)
 
-    async def edit(self, change_id: UUID, text: str) -> Change:
+    async def edit(self, change_id: UUID, text: str) -> RecordedChange:
         """Put what is proposed in the user's own words; what comes of it is theirs. Raises LetheError without words."""
         change = await self._get(change_id)
         if not text.strip():
@@ -99,12 +99,12 @@ class Dreams:
         self.changed.tell(change.persona_id)
         return edited
 
-    async def put_as(self, change: Change) -> None:
+    async def put_as(self, change: RecordedChange) -> None:
         """A proposal just as it was, for undo."""
         await self._changes.put(change)
         self.changed.tell(change.persona_id)
 
-    async def take_back(self, change_id: UUID) -> Change:
+    async def take_back(self, change_id: UUID) -> RecordedChange:
         """Everything is as it was before. Raises StorageError where the user changed since what it had made."""
         done = await self._changes.take_back(change_id)
         await self._renew(done)
@@ -120,13 +120,13 @@ class Dreams:
                 with suppress(StorageError):  # what the user changed since stays as they left it
                     await self.take_back(change.id)
 
-    async def carry_out(self, change: Change) -> Change:
+    async def carry_out(self, change: RecordedChange) -> RecordedChange:
         """Make it true at once, stored together with what it does. Raises StorageError."""
         done = await self._changes.carry_out(change)
         await self._renew(done)
         return done
 
-    async def propose(self, change: Change) -> Change:
+    async def propose(self, change: RecordedChange) -> RecordedChange:
         """It waits for the user's word."""
         await self._changes.put(change)
         self.changed.tell(change.persona_id)
@@ -142,7 +142,7 @@ class Dreams:
                 found.append(error)
         return found
 
-    async def _renew(self, change: Change) -> None:
+    async def _renew(self, change: RecordedChange) -> None:
         """What is remembered is others now, in every prompt and for whoever looks for it."""
         self._holdings.reload()
         self._holdings.changed.tell(change.persona_id)
@@ -150,14 +150,14 @@ class Dreams:
         await self._knowing.renew(change.persona_id)
         self.changed.tell(change.persona_id)
 
-    async def _get(self, change_id: UUID) -> Change:
+    async def _get(self, change_id: UUID) -> RecordedChange:
         change = await self._changes.get(change_id)
         if change is None:
             raise StorageError("This change is no longer in the log.")
         return change
 
 
-class DreamDesk:
+class DreamServices:
     """What the task works with; see `agents.dream.Desk`."""
 
     def __init__(
@@ -166,7 +166,7 @@ class DreamDesk:
         feedback: Feedbacks,
         recall: Recall,
         calibration: Calibration,
-        foreign: Foreign,
+        foreign: UntrustedMemories,
         may_write: Callable[[], bool],
     ) -> None:
         self._dreams = dreams
@@ -195,7 +195,7 @@ class DreamDesk:
     async def thought_of(self, persona_id: str) -> set[str]:
         return {signature(one) for one in await self._dreams.of(persona_id)}
 
-    async def bring(self, change: Change, *, at_once: bool) -> Change:
+    async def bring(self, change: RecordedChange, *, at_once: bool) -> RecordedChange:
         if not at_once:
             return await self._dreams.propose(change)
         try:
@@ -203,7 +203,7 @@ class DreamDesk:
         except StorageError:  # somebody changed it while this was thought of
             return change.model_copy(update={"state": ChangeState.DECLINED})
 
-    async def unheard(self, persona_id: str) -> list[list[Said]]:
+    async def unheard(self, persona_id: str) -> list[list[Utterance]]:
         return await self._feedback.unheard(persona_id)
 
     async def heard(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:

@@ -13,15 +13,15 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from lethe_app.brain.dreams.corrections import Strength
 from lethe_app.brain.dreams.dislikes import Disliked, reasons_in
 from lethe_app.brain.dreams.preferences import Remark, remarks_in
-from lethe_app.brain.text.utterance import Said, aloud
-from lethe_app.domain.agent_runs import Feedback, Verdict
+from lethe_app.brain.text.utterance import Utterance, aloud
+from lethe_app.domain.agent_runs import Feedback, ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.storage.chats.feedback import FeedbackRows
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 SCOPE = "remarks"
 MOST_REMARKS = 300
@@ -33,7 +33,7 @@ LOOK_BACK = 6
 """Messages above a reply among which the one it answered is looked for."""
 
 
-class Heard(BaseModel):
+class FeedbackProgress(BaseModel):
     """How far somebody listened, and what they heard from which nothing was concluded yet."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -43,7 +43,7 @@ class Heard(BaseModel):
 
 
 @dataclass(frozen=True)
-class Thought:
+class FeedbackEntry:
     """What the user thinks of a reply, with its words."""
 
     feedback: Feedback
@@ -56,7 +56,7 @@ class Thought:
 class _Line:
     """Something the user said, and the reply it followed."""
 
-    said: Said
+    said: Utterance
     session: UUID
     reply: Message | None
 
@@ -64,21 +64,21 @@ class _Line:
 class Feedbacks:
     """One for all personas; `changed` names the persona."""
 
-    def __init__(self, rows: FeedbackRows, chats: Chats, state: HouseState) -> None:
+    def __init__(self, rows: FeedbackRows, chats: Chats, state: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
         self._rows = rows
         self._chats = chats
         self._state = state
         self._one_at_a_time = asyncio.Lock()
 
-    async def thumb(self, message_id: UUID, verdict: Verdict) -> Verdict | None:
+    async def thumb(self, message_id: UUID, verdict: ReplyRating) -> ReplyRating | None:
         """Think so of the wording on display; once more takes it back. What is thought of it now. Raises StorageError."""
         message = await self._chats.message(message_id)
         persona_id = (await self._chats.session(message.session_id)).persona_id
         position = min(message.shown, len(message.alternatives) - 1)
         before = await self._rows.get(message_id, position)
         is_taken_back = before is not None and before.verdict is verdict
-        if is_taken_back or verdict is Verdict.GOOD:
+        if is_taken_back or verdict is ReplyRating.GOOD:
             await self._drop_reasons(persona_id, message_id)  # whatever was wrong with it
         if is_taken_back:
             await self._rows.take_away(message_id, position)
@@ -89,29 +89,29 @@ class Feedbacks:
         self.changed.tell(persona_id)
         return None if is_taken_back else verdict
 
-    async def about(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, Verdict]]:
+    async def about(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
         """What is thought of the wordings of these messages, by message and position; one question for many."""
-        found: dict[UUID, dict[int, Verdict]] = {}
+        found: dict[UUID, dict[int, ReplyRating]] = {}
         for one in await self._rows.about(messages):
             found.setdefault(one.message_id, {})[one.position] = one.verdict
         return found
 
-    async def told(self, persona_id: str) -> list[Thought]:
+    async def told(self, persona_id: str) -> list[FeedbackEntry]:
         """All that was thought of her replies, newest first, with their words."""
         return [await self._told(one) for one in await self._rows.of(persona_id, MOST_TOLD)]
 
-    async def _told(self, one: Feedback) -> Thought:
+    async def _told(self, one: Feedback) -> FeedbackEntry:
         try:
             message = await self._chats.message(one.message_id)
         except StorageError:
-            return Thought(one, "", None)
+            return FeedbackEntry(one, "", None)
         wording = message.alternatives[one.position] if one.position < len(message.alternatives) else message.current
-        return Thought(one, wording.content, message.session_id)
+        return FeedbackEntry(one, wording.content, message.session_id)
 
     async def say_why(self, message_id: UUID, position: int, words: str) -> None:
         """Why a wording was not liked, for the next dream to hear; no words take the reason back. Raises StorageError."""
         one, message = await self._rows.get(message_id, position), await self._chats.message(message_id)
-        if one is None or one.verdict is not Verdict.BAD:
+        if one is None or one.verdict is not ReplyRating.BAD:
             raise StorageError("There is no thumb down at this reply any more.")
         said = " ".join(words.split())[:LONGEST_REASON]
         await self._drop_reasons(one.persona_id, message_id)
@@ -152,9 +152,9 @@ class Feedbacks:
         above = aloud(await self._chats.tail(session, LOOK_BACK, reply))
         return next((one.text for one in reversed(above) if one.role is Role.USER and one.id != reply), "")
 
-    async def unheard(self, persona_id: str) -> list[list[Said]]:
+    async def unheard(self, persona_id: str) -> list[list[Utterance]]:
         """What the user said since somebody listened last, conversation by conversation, oldest first."""
-        talks: dict[UUID, list[Said]] = {}
+        talks: dict[UUID, list[Utterance]] = {}
         for line in await self._lines(persona_id, (await self._kept(persona_id)).until):
             talks.setdefault(line.session, []).append(line.said)
         return list(talks.values())
@@ -173,7 +173,7 @@ class Feedbacks:
             remarks = [*kept.remarks, *joined(new, told)][-MOST_REMARKS:]
             until = max((line.said.time for line in lines), default=kept.until)
             if lines or told:
-                await self._keep(persona_id, Heard(until=until, remarks=remarks))
+                await self._keep(persona_id, FeedbackProgress(until=until, remarks=remarks))
         if new:
             self.changed.tell(persona_id)
         return remarks
@@ -203,10 +203,10 @@ class Feedbacks:
         position = min(reply.shown, len(reply.alternatives) - 1)
         before = await self._rows.get(reply.id, position)
         words = "\n".join(dict.fromkeys([*(before.words.splitlines() if before else ()), *(one.words for one in found)]))
-        verdict = before.verdict if before is not None else Verdict.BAD
+        verdict = before.verdict if before is not None else ReplyRating.BAD
         values = {"message_id": reply.id, "position": position, "persona_id": persona_id, "at": line.said.time}
         await self._rows.put(Feedback(**values, verdict=verdict, words=words))
-        if before is not None and before.verdict is Verdict.BAD and not before.words:
+        if before is not None and before.verdict is ReplyRating.BAD and not before.words:
             return [_raised(one) for one in found]  # a thumb down and words besides: it was meant
         return found
 
@@ -228,13 +228,13 @@ class Feedbacks:
                 reply = message if said.role is Role.ASSISTANT else None
         return found
 
-    async def _kept(self, persona_id: str) -> Heard:
+    async def _kept(self, persona_id: str) -> FeedbackProgress:
         try:
-            return Heard.model_validate(await self._state.get(SCOPE, persona_id) or {})
+            return FeedbackProgress.model_validate(await self._state.get(SCOPE, persona_id) or {})
         except ValidationError:
-            return Heard()
+            return FeedbackProgress()
 
-    async def _keep(self, persona_id: str, heard: Heard) -> None:
+    async def _keep(self, persona_id: str, heard: FeedbackProgress) -> None:
         await self._state.set(SCOPE, persona_id, heard.model_dump(mode="json"))
 
 
@@ -247,7 +247,7 @@ def joined(by_rules: Sequence[Remark], told: Sequence[Remark]) -> list[Remark]:
 
 
 def _is_unexplained(one: Feedback) -> bool:
-    return one.verdict is Verdict.BAD and not one.words
+    return one.verdict is ReplyRating.BAD and not one.words
 
 
 def _raised(one: Remark) -> Remark:

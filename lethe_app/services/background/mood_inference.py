@@ -18,17 +18,17 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import MoodReading
 from lethe_app.errors import EngineUnreachable, FileError, ModelError, ModelMissing, StorageError
-from lethe_app.prompt.task_prompts import Task
-from lethe_app.services.background.activity_log import MOODS, Doing, Doings
-from lethe_app.services.extraction.qualification import Trust
-from lethe_app.services.extraction.structured_output import Clerk
+from lethe_app.prompt.task_prompts import TaskKind
+from lethe_app.services.background.activity_log import MOODS, ActivityLog, Doing
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.mood import Moods
-from lethe_app.services.participants import Cast, Casting
+from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.sessions.archive_queue import Archived, Archiving
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 SCOPE, WAITING = "mood readings", ""
 """Under no persona's name lie the conversations that wait to be read."""
@@ -46,13 +46,13 @@ class MoodReader:
         self,
         moods: Moods,
         chats: Chats,
-        casting: Casting,
-        clerk: Clerk,
-        trust: Trust,
-        quiet: Quiet,
-        house: HouseState,
+        casting: ParticipantService,
+        clerk: StructuredOutput,
+        trust: Qualification,
+        quiet: BackgroundPriority,
+        house: AppState,
         archiving: Archiving,
-        doings: Doings,
+        doings: ActivityLog,
     ) -> None:
         self._moods = moods
         self._chats = chats
@@ -117,7 +117,7 @@ class MoodReader:
             whose = (session.persona_id, cast.persona.name)
             await self._doings.carry_out(MOODS, whose, partial(self._read, session, cast))
 
-    async def _read(self, session: ChatSession, cast: Cast, doing: Doing) -> Result:
+    async def _read(self, session: ChatSession, cast: Participants, doing: Doing) -> Result:
         doing.progress(f"Feeling back on “{session.name}”" if session.name else "Feeling back on the last conversation")
         model = self._clerk.model
         steps = {one.id: await self._step(one, cast.persona.name, session.content) for one in self._moods.moodlets}
@@ -129,7 +129,7 @@ class MoodReader:
 
     async def _step(self, moodlet: Moodlet, name: str, summary: str) -> float:
         material = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
-        return STEPS[(await self._clerk.ask(Task.MOOD, MoodChange, **material)).step + 2]
+        return STEPS[(await self._clerk.ask(TaskKind.MOOD, MoodChange, **material)).step + 2]
 
     async def _is_worth_it(self, session: ChatSession) -> bool:
         """Is it over since not too long, does its summary say anything, and was it not read before?"""

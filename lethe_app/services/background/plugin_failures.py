@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lethe_app.agents.registry import Known
-from lethe_app.domain.agent_runs import Outcome, TaskRun
+from lethe_app.agents.registry import RegisteredTask
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.services.preferences import Preferences
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 SCOPE, TROUBLES = "task failures", "task troubles"
 """How often each failed in a row, and of those that are off for it, why."""
@@ -30,16 +30,16 @@ class Disabled:
 class Failing:
     """Ours may fail as often as they like: they rest longer and longer, and it is for us to mend them."""
 
-    def __init__(self, state: HouseState, preferences: Preferences) -> None:
+    def __init__(self, state: AppState, preferences: Preferences) -> None:
         self._state = state
         self._preferences = preferences
 
-    async def note(self, known: Known, run: TaskRun) -> str:
+    async def note(self, known: RegisteredTask, run: TaskRun) -> str:
         """A run has ended; the sentence to tell if its task is off from now on, else nothing."""
         if not known.plugin:
             return ""
-        if run.outcome is not Outcome.FAILED:
-            if run.outcome in {Outcome.MADE, Outcome.NOTHING}:
+        if run.outcome is not RunOutcome.FAILED:
+            if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}:
                 await self._state.set(SCOPE, known.name, None)
             return ""
         before = await self._state.get(SCOPE, known.name)
@@ -54,7 +54,7 @@ class Failing:
             await self._preferences.set(tasks_off=[*off, known.name])
         return f"“{known.task.title}” failed {TOO_OFTEN} times in a row and is off now. {run.trouble}".strip()
 
-    async def disabled(self, known: Iterable[Known]) -> list[Disabled]:
+    async def disabled(self, known: Iterable[RegisteredTask]) -> list[Disabled]:
         """Those of them that are off because they failed; what the user switched off, or on again, is not among them."""
         troubles, off = await self._state.all(TROUBLES), self._preferences.current.tasks_off
         return [

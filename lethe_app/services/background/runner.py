@@ -9,21 +9,21 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.agents.budget import Budget, Spent
-from lethe_app.agents.registry import Known, Registry
-from lethe_app.agents.run_recorder import Ledger
+from lethe_app.agents.registry import RegisteredTask, Registry
+from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.runtime import LONGEST, Due, Hindrance, Runtime, attempt, hindrance, sees_something
 from lethe_app.agents.task import Need
-from lethe_app.domain.agent_runs import Outcome, TaskRun
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import WORKS, Doings, Underway
+from lethe_app.services.background.activity_log import WORKS, ActivityLog, Underway
 from lethe_app.services.background.plugin_failures import Disabled, Failing
-from lethe_app.services.background.task_api import Eyes, Hands, Tools
-from lethe_app.services.background.undo import TakingBack
+from lethe_app.services.background.task_api import Eyes, TaskApi, Tools
+from lethe_app.services.background.undo import ChangeUndo
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.structured_output import metered
-from lethe_app.services.participants import Casting
+from lethe_app.services.participants import ParticipantService
 from lethe_app.services.scheduling.idle import Idleness
 from lethe_app.services.scheduling.loop import Background
 from lethe_app.services.sessions.timeout import SessionTimeout
@@ -48,13 +48,13 @@ class Away:
         self,
         runtime: Runtime,
         tools: Tools,
-        casting: Casting,
+        casting: ParticipantService,
         runs: TaskRuns,
         idleness: Idleness,
         timeout: SessionTimeout,
         failing: Failing,
-        taking_back: TakingBack,
-        doings: Doings,
+        taking_back: ChangeUndo,
+        doings: ActivityLog,
         on_battery: Callable[[], bool],
     ) -> None:
         """`doings` are what goes on besides the tasks, in the same list."""
@@ -67,7 +67,7 @@ class Away:
         self._doings, self._timeout = doings, timeout
         self._asked: list[tuple[str, str]] = []
         self._task: asyncio.Task[None] | None = None
-        self._cut_off = Outcome.GAVE_WAY
+        self._cut_off = RunOutcome.GAVE_WAY
         self._personas: list[Persona] | None = None
         self._has_begun = False
         self._background = Background(self.look, LOOK_AGAIN)
@@ -152,7 +152,7 @@ class Away:
             if run_id in {None, one.run.id}:
                 self._doings.stop(one.run.id)
         if self.underway is not None and run_id in {None, self.underway.run.id}:
-            self._end(Outcome.STOPPED)
+            self._end(RunOutcome.STOPPED)
 
     async def undo(self, run_id: UUID) -> None:
         """Take back what a run made. Raises StorageError and FileError."""
@@ -204,9 +204,9 @@ class Away:
                 return True
             self._runtime.saw_nothing(one, now())
             if is_asked:
-                await self._note(one, Outcome.NOTHING, summary=NOTHING_TO_DO)
+                await self._note(one, RunOutcome.NOTHING, summary=NOTHING_TO_DO)
         except LetheError as error:
-            await self._note(one, Outcome.FAILED, trouble=error.message)
+            await self._note(one, RunOutcome.FAILED, trouble=error.message)
         return False
 
     async def _observe(self, one: Due) -> bool:
@@ -216,7 +216,7 @@ class Away:
     async def _last_run(self, one: Due) -> TaskRun | None:
         return await self._runtime.last_run(one, now())
 
-    async def _note(self, one: Due, outcome: Outcome, summary: str = "", trouble: str = "") -> None:
+    async def _note(self, one: Due, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
         """A run that was over before it began."""
         ledger = await self._runtime.ledger(one, now(), is_asked=True)
         await self._conclude(one.known, await ledger.close(outcome, summary, trouble))
@@ -225,11 +225,11 @@ class Away:
         moment = now()
         cast = await self._casting.of_persona(one.persona.unique_name)
         ledger = await self._runtime.ledger(one, moment, is_asked=is_asked)
-        hands = Hands(self._tools, one.known.name, cast, await self._last_run(one), ledger, self._progress)
+        hands = TaskApi(self._tools, one.known.name, cast, await self._last_run(one), ledger, self._progress)
         seconds = LONGEST if is_asked else await self._runtime.time_left(one, moment)
         if not is_asked and self.hindrance is not None:
             return  # the user came back while all this was looked up; from here on they are noticed
-        self._cut_off = Outcome.GAVE_WAY
+        self._cut_off = RunOutcome.GAVE_WAY
         self._show(Underway(ledger.run, one.known.task.title, cast.persona.name, is_asked=is_asked))
         self._task = asyncio.get_running_loop().create_task(self._run(one, hands, ledger, seconds))
         try:
@@ -254,11 +254,11 @@ class Away:
         if task.done() and not task.cancelled():
             task.result()
 
-    async def _run(self, one: Due, hands: Hands, ledger: Ledger, seconds: float) -> None:
+    async def _run(self, one: Due, hands: TaskApi, ledger: RunRecorder, seconds: float) -> None:
         with metered(ledger.spend):
             await attempt(one.known.task, hands, ledger, seconds, lambda: self._cut_off)
 
-    async def _conclude(self, known: Known, run: TaskRun) -> None:
+    async def _conclude(self, known: RegisteredTask, run: TaskRun) -> None:
         self._runtime.has_ended(run)
         if words := await self._failing.note(known, run):
             self.told.tell(words)
@@ -268,15 +268,15 @@ class Away:
 
     def _user_is_here(self) -> None:
         if self.underway is not None and not self.underway.is_asked:
-            self._end(Outcome.GAVE_WAY)
+            self._end(RunOutcome.GAVE_WAY)
 
     def _leave(self, persona_id: str) -> None:
         """She was deleted: nothing more is done for her."""
         self._doings.leave(persona_id)
         if self.underway is not None and self.underway.run.persona_id == persona_id:
-            self._end(Outcome.STOPPED)
+            self._end(RunOutcome.STOPPED)
 
-    def _end(self, outcome: Outcome) -> None:
+    def _end(self, outcome: RunOutcome) -> None:
         if self._task is not None:
             self._cut_off = outcome
             self._task.cancel()

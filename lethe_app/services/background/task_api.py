@@ -10,33 +10,33 @@ from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from lethe_app.agents.budget import BudgetSpent
-from lethe_app.agents.run_recorder import Ledger
-from lethe_app.agents.task import Refused, may_change
-from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.agents.run_recorder import RunRecorder
+from lethe_app.agents.task import ChangeRefused, may_change
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.proactive.user_return import UserReturnInsert
-from lethe_app.brain.text.utterance import Said, aloud
+from lethe_app.brain.text.utterance import Utterance, aloud
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import Change, ChangeState, Made, MadeKind, TaskRun
+from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange, TaskRun
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.recall import Recollection
-from lethe_app.prompt.task_prompts import Errand
-from lethe_app.services.extraction.structured_output import Clerk
+from lethe_app.prompt.task_prompts import TaskPrompt
+from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
-from lethe_app.services.memory.facts import Knowing
-from lethe_app.services.memory.proactive import Guidance
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.proactive import ProactiveMemory
 from lethe_app.services.memory.service import Brain
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.untrusted_memories import Foreign
+from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.agents.change_log import Changes
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
-T = TypeVar("T", bound=Answer)
+T = TypeVar("T", bound=LlmAnswer)
 STATE = "task "
 """Scope of what a task keeps, by persona: this and its name."""
 HERS = frozenset({"self_edit_field", "schedule", "schedule_prefix"})
@@ -50,21 +50,21 @@ class Tools:
     """What hands work with; the same for every task."""
 
     brain: Brain
-    knowing: Knowing
+    knowing: FactService
     chats: Chats
-    guidance: Guidance
+    guidance: ProactiveMemory
     library: Library
-    clerk: Clerk
+    clerk: StructuredOutput
     changes: Changes
-    state: HouseState
+    state: AppState
     preferences: Preferences
-    foreign: Foreign
+    foreign: UntrustedMemories
 
 
 class Eyes:
     """A `Sight`."""
 
-    def __init__(self, tools: Tools, task: str, cast: Cast, last_run: TaskRun | None) -> None:
+    def __init__(self, tools: Tools, task: str, cast: Participants, last_run: TaskRun | None) -> None:
         self._tools = tools
         self._task = task
         self._cast = cast
@@ -105,7 +105,7 @@ class Eyes:
     async def session(self, guid: UUID) -> ChatSession:
         return await self._tools.chats.session(guid)
 
-    async def lines(self, guid: UUID, newest: int = 0) -> list[Said]:
+    async def lines(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         if newest:
             return aloud(await self._tools.chats.tail(guid, newest))
         return aloud(await self._tools.chats.page(guid, 0, len(await self._tools.chats.outline(guid))))
@@ -115,11 +115,17 @@ class Eyes:
         return kept if isinstance(kept, dict) else {}
 
 
-class Hands(Eyes):
+class TaskApi(Eyes):
     """A `Scene`. When the run is over, they let go: a task that goes on all the same can do nothing any more."""
 
     def __init__(
-        self, tools: Tools, task: str, cast: Cast, last_run: TaskRun | None, ledger: Ledger, tell: Callable[[str], None]
+        self,
+        tools: Tools,
+        task: str,
+        cast: Participants,
+        last_run: TaskRun | None,
+        ledger: RunRecorder,
+        tell: Callable[[str], None],
     ) -> None:
         """`tell` hears what is being done."""
         super().__init__(tools, task, cast, last_run)
@@ -135,18 +141,18 @@ class Hands(Eyes):
     def run_id(self) -> UUID:
         return self._ledger.run.id
 
-    async def ask(self, errand: str | Errand, answer: type[T], **material: str) -> T:
+    async def ask(self, errand: str | TaskPrompt, answer: type[T], **material: str) -> T:
         self._check()
         if not self._ledger.has_means:
             raise BudgetSpent("The tokens for today are used up; it goes on another day.")
         return await self._tools.clerk.ask(errand, answer, **material)
 
-    async def room(self, errand: str | Errand, answer: type[Answer], **material: str) -> int:
+    async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
         return await self._tools.clerk.room(errand, answer, **material)
 
     async def portions(
-        self, errand: str | Errand, answer: type[Answer], lines: Sequence[Said], **material: str
-    ) -> list[list[Said]]:
+        self, errand: str | TaskPrompt, answer: type[LlmAnswer], lines: Sequence[Utterance], **material: str
+    ) -> list[list[Utterance]]:
         return await self._tools.clerk.portions(errand, answer, lines, 0, 0, 0, **material)
 
     async def count(self, texts: list[str]) -> list[int]:
@@ -195,7 +201,7 @@ class Hands(Eyes):
     async def edit_persona(self, **fields: object) -> None:
         self._check()
         if foreign := fields.keys() - HERS:
-            raise Refused(f"A task may not change {', '.join(sorted(foreign))} of a persona.")
+            raise ChangeRefused(f"A task may not change {', '.join(sorted(foreign))} of a persona.")
         old = await self._tools.library.persona(self._id)  # as it is now: the user may have written meanwhile
         new = Persona.model_validate({**old.model_dump(), **fields})
         was, is_now = (one.model_dump(mode="json", include=set(fields)) for one in (old, new))
@@ -220,26 +226,26 @@ class Hands(Eyes):
         """A memory of this persona's that a task may change. Raises Refused."""
         found = next((one for one in await self.memories() if one.guid == guid), None)
         if found is None:
-            raise Refused("This memory is no longer there, or is somebody else's.")
+            raise ChangeRefused("This memory is no longer there, or is somebody else's.")
         self._refuse(found)
         return found
 
     def _refuse(self, memory: MemoryUnit) -> None:
         if not may_change(memory):
-            raise Refused(f"“{title_of(memory)}” is the user's, so no task may change it.")
+            raise ChangeRefused(f"“{title_of(memory)}” is the user's, so no task may change it.")
 
-    async def _changed(self, what: str, old: MemoryUnit, new: MemoryUnit | None) -> Change:
+    async def _changed(self, what: str, old: MemoryUnit, new: MemoryUnit | None) -> RecordedChange:
         change = self._change(what, old.model_dump_json(), new.model_dump_json() if new is not None else "")
         await self._tools.changes.put(change)
         return change
 
-    def _change(self, what: str, before: str, after: str) -> Change:
+    def _change(self, what: str, before: str, after: str) -> RecordedChange:
         values: dict[str, Any] = {"what": what, "reason": self._task, "before": before, "after": after}
-        return Change(run_id=self.run_id, persona_id=self._id, at=now(), state=ChangeState.APPLIED, **values)
+        return RecordedChange(run_id=self.run_id, persona_id=self._id, at=now(), state=ChangeState.APPLIED, **values)
 
     def _check(self) -> None:
         if self._is_over:
-            raise Refused("This run is over.")
+            raise ChangeRefused("This run is over.")
 
 
 def made_of(memory: MemoryUnit) -> Made:

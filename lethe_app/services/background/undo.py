@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from uuid import UUID
 
-from lethe_app.domain.agent_runs import Change, ChangeState, Made, MadeKind, TaskRun
+from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange, TaskRun
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError, StorageError
@@ -20,7 +20,7 @@ LIVES_ON = frozenset({"last_trigger", "trigger_count"})
 """Fields of a memory that change by its being brought up."""
 
 
-class TakingBack:
+class ChangeUndo:
     """What the user has changed since, or thrown away, stays as they left it."""
 
     def __init__(self, tools: Tools, runs: TaskRuns, takers: dict[MadeKind, Taker]) -> None:
@@ -47,7 +47,7 @@ class TakingBack:
         await self._runs.put(undone)
         return undone
 
-    async def _put_back(self, change: Change) -> None:
+    async def _put_back(self, change: RecordedChange) -> None:
         if change.what == REWRITE:
             await self._unwrite(change)
         elif change.what == FORGET:
@@ -56,13 +56,13 @@ class TakingBack:
             await self._unedit(change)
         await self._tools.changes.put(change.model_copy(update={"state": ChangeState.REVERTED}))
 
-    async def _unedit(self, change: Change) -> None:
+    async def _unedit(self, change: RecordedChange) -> None:
         old, new = (MemoryUnit.model_validate_json(text) for text in (change.before, change.after))
         held = {one.guid: one for one in await self._tools.brain.memories(change.persona_id)}
         if old.guid in held and _same(held[old.guid], new):
             await self._tools.brain.edit(old, old.made_by)
 
-    async def _unwrite(self, change: Change) -> None:
+    async def _unwrite(self, change: RecordedChange) -> None:
         before, after = json.loads(change.before), json.loads(change.after)
         try:
             persona = await self._tools.library.persona(change.persona_id)
@@ -85,7 +85,7 @@ class TakingBack:
             await self._tools.brain.forget(guid)
 
 
-def _guid(change: Change) -> str:
+def _guid(change: RecordedChange) -> str:
     return str(json.loads(change.before).get("guid", ""))
 
 

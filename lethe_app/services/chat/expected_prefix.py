@@ -6,27 +6,27 @@ from datetime import datetime
 
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import Recollection, TurnMemory, Way
+from lethe_app.domain.recall import RecallWay, Recollection, TurnMemory
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.memory.lore import LoreKeeping, entry_recollection
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
 SYSTEM = -1
 """Position of what stands in the system prompt."""
-LASTING = frozenset({Way.CONSTANT, Way.ACTIVE})
+LASTING = frozenset({RecallWay.CONSTANT, RecallWay.ACTIVE})
 NEAR_END = 4
 """Messages from the end among which the user's newest one is looked for."""
 
 
-class Lasting:
+class ExpectedPrefix:
     """A guess that is right unless a word wakes or ends something in the system prompt, and costs nothing when it is wrong."""
 
     def __init__(self, chats: Chats, turns: TurnMemories, keeping: LoreKeeping) -> None:
         self._chats, self._turns, self._keeping = chats, turns, keeping
 
-    async def of(self, session: ChatSession, cast: Cast) -> TurnMemory:
+    async def of(self, session: ChatSession, cast: Participants) -> TurnMemory:
         """Of the newest turn what lasts; before the first one, what is always there."""
         tail = await self._chats.tail(session.guid, NEAR_END)
         newest = next((message for message in reversed(tail) if message.role is Role.USER), None)
@@ -34,11 +34,11 @@ class Lasting:
         recalled = memory.recalled if memory is not None else await self._constants(session, cast)
         return TurnMemory(recalled=[one for one in recalled if one.position_index == SYSTEM and one.way in LASTING])
 
-    async def _constants(self, session: ChatSession, cast: Cast) -> list[Recollection]:
+    async def _constants(self, session: ChatSession, cast: Participants) -> list[Recollection]:
         bound = await self._keeping.bound(cast, session.guid)
         moment = now()
         return [
-            entry_recollection(world, entry, Way.CONSTANT, [])
+            entry_recollection(world, entry, RecallWay.CONSTANT, [])
             for world in bound.worlds.values()
             for entry in world.entries
             if is_surely_there(entry, moment)

@@ -8,36 +8,36 @@ from uuid import UUID
 
 from pydantic import ValidationError, create_model
 
-from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.text.reported_speech import shorten
 from lethe_app.config.options import GroupTurns
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelError
 from lethe_app.prompt.group import in_a_row
-from lethe_app.services.chat.turn_order import TurnTaking
+from lethe_app.services.chat.turn_order import TurnOrder
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
-from lethe_app.services.participants import Cast, Casting
+from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.tools.forced_call import Asker
+from lethe_app.services.tools.forced_call import AnswerModel
 from lethe_app.storage.chats.sessions import Chats
 
 LOOKED_AT, LONGEST_LINE = 6, 300
 """Messages by which the model chooses who speaks next, and characters of each."""
 
 
-class Group:
+class GroupService:
     """The conversation stays its persona's: what is remembered of it, she remembers; guests come with who they are."""
 
     def __init__(
         self,
         chats: Chats,
         library: Library,
-        casting: Casting,
+        casting: ParticipantService,
         preferences: Preferences,
         changed: Listeners[str],
-        asker: Asker,
+        asker: AnswerModel,
     ) -> None:
         self._chats = chats
         self._library = library
@@ -65,26 +65,26 @@ class Group:
         self._changed.tell(session.persona_id)
         return session
 
-    async def turns(self, session: ChatSession, cast: Cast, text: str, speaker: str = "") -> TurnTaking:
+    async def turns(self, session: ChatSession, cast: Participants, text: str, speaker: str = "") -> TurnOrder:
         """Who answers `text`; only `speaker` if they are there."""
         settings = self._preferences.current
         group = cast.group or (cast.persona,)
         chosen = [one for one in group if one.unique_name == speaker]
         if chosen or len(group) == 1:
-            taking = TurnTaking(chosen or group, GroupTurns.ONE, 1)  # there is nothing to choose
+            taking = TurnOrder(chosen or group, GroupTurns.ONE, 1)  # there is nothing to choose
             taking.asked("", "")
             return taking
-        taking = TurnTaking(group, settings.group_turns, settings.group_replies)
+        taking = TurnOrder(group, settings.group_turns, settings.group_replies)
         taking.asked(text, await self._last(session, cast))
         return taking
 
-    async def next(self, session: ChatSession, cast: Cast, taking: TurnTaking) -> str | None:
+    async def next(self, session: ChatSession, cast: Participants, taking: TurnOrder) -> str | None:
         """Who speaks now, by file name; None if it is the user's turn. The model is asked where it is to choose."""
         if taking.is_open:
             taking.choose(await self._by_model(session, cast, can_end=not taking.must_answer))
         return taking.next()
 
-    async def _by_model(self, session: ChatSession, cast: Cast, *, can_end: bool) -> str:
+    async def _by_model(self, session: ChatSession, cast: Participants, *, can_end: bool) -> str:
         """Empty for the user, or where no usable answer came. Whoever spoke last is not asked again."""
         said = [one for one in await self._chats.tail(session.guid, LOOKED_AT) if not one.hidden and one.content.strip()]
         last = said[-1].speaker if said else ""
@@ -101,12 +101,14 @@ class Group:
             "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, LONGEST_LINE)}" for one in said),
         }
         try:
-            answer = await self._asker.ask("next_speaker", create_model("Next", __base__=Answer, name=(kind, ...)), **material)
+            answer = await self._asker.ask(
+                "next_speaker", create_model("Next", __base__=LlmAnswer, name=(kind, ...)), **material
+            )
         except (ModelError, ValidationError):
             return ""
         return names.get(str(answer.name), "")  # type: ignore[attr-defined]  # the field was just made
 
-    async def _last(self, session: ChatSession, cast: Cast) -> str:
+    async def _last(self, session: ChatSession, cast: Participants) -> str:
         """Who of them spoke last."""
         said = await self._chats.tail(session.guid, 2 * len(cast.group) + 2)
         return next((one.speaker for one in reversed(said) if one.role is Role.ASSISTANT), "")

@@ -8,13 +8,13 @@ from uuid import UUID
 
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
-from lethe_app.services.chat.expected_prefix import Lasting
+from lethe_app.services.chat.expected_prefix import ExpectedPrefix
 from lethe_app.services.events import ModelState, Ready
 from lethe_app.services.models.service import Models
-from lethe_app.services.participants import Casting
+from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import Prompting
-from lethe_app.services.prompting.cache_state import Warmth
+from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.sessions.service import Sessions
 
 PAUSE = 0.15
@@ -31,12 +31,12 @@ class ReadingAhead:
     def __init__(
         self,
         sessions: Sessions,
-        casting: Casting,
+        casting: ParticipantService,
         models: Models,
         client: ModelClient,
         prompting: Prompting,
-        lasting: Lasting,
-        warmth: Warmth,
+        lasting: ExpectedPrefix,
+        warmth: CacheState,
         preferences: Preferences,
     ) -> None:
         self._sessions = sessions

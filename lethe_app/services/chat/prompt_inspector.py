@@ -12,14 +12,14 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Cost, Note, Receipt, Span, Turn
+from lethe_app.domain.prompt import Cost, Note, PromptSpan, PromptTurn, Receipt
 from lethe_app.errors import FileError, StorageError, TemplateUnusable
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.format.instruct import InstructRenderer
-from lethe_app.prompt.macros import Scene, expand, unknown_macros
+from lethe_app.prompt.macros import MacroContext, expand, unknown_macros
 from lethe_app.prompt.sections import Extras, compile_system
 from lethe_app.services.library import Library
-from lethe_app.services.participants import NOBODY, Cast
+from lethe_app.services.participants import NOBODY, Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import AMPLE, Prompting, suited_system
 from lethe_app.services.token_counts import Counting
@@ -54,14 +54,14 @@ class Inspection:
     receipt: Receipt
     cost: Cost | None
     """None where the reply was stopped before the model could tell."""
-    spans: tuple[Span, ...]
+    spans: tuple[PromptSpan, ...]
     """Word for word; empty where it is no longer kept."""
-    previous: tuple[Span, ...]
+    previous: tuple[PromptSpan, ...]
     """The prompt of the reply before it, to compare with; empty where there is none or it is no longer kept."""
 
 
 @dataclass(frozen=True)
-class Field:
+class EditedField:
     """One field of a persona that is being written."""
 
     tokens: int
@@ -76,9 +76,9 @@ class Field:
 class Preview:
     """A text as the model would read it."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[PromptSpan, ...]
     tokens: int
-    fields: Mapping[str, Field] = field(default_factory=dict)
+    fields: Mapping[str, EditedField] = field(default_factory=dict)
     """By name, those that are not empty."""
     model: str = ""
     """Name of the model in whose format it is; empty for plain text in no format."""
@@ -91,17 +91,17 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Sample:
+class PromptSample:
     """Somebody and something said, to try a format on."""
 
     persona: Persona
     user: Persona
-    turns: tuple[Turn, ...]
+    turns: tuple[PromptTurn, ...]
     extras: Extras
     notes: tuple[Note, ...]
 
 
-SAMPLE = Sample(
+SAMPLE = PromptSample(
     Persona(
         name="Ada",
         bio="{{char}} keeps the lighthouse of Velm.",
@@ -111,9 +111,9 @@ SAMPLE = Sample(
     ),
     Persona(is_user=True, name="Ben", bio="{{user}} sails the ferry."),
     (
-        Turn("user", "Is the lamp lit?", "Ben"),
-        Turn("assistant", "Since four. Come in.", "Ada"),
-        Turn("user", "You saw it first, then.", "Ben"),
+        PromptTurn("user", "Is the lamp lit?", "Ben"),
+        PromptTurn("assistant", "Since four. Come in.", "Ada"),
+        PromptTurn("user", "You saw it first, then.", "Ben"),
     ),
     Extras(
         world=("Velm is an island of forty houses.",),
@@ -163,7 +163,7 @@ class Inspecting:
         In the loaded model's format, with its system prompt and the first greeting; without a model only the system prompt,
         as plain text. Raises FileError where the chosen system prompt cannot be read.
         """
-        cast = Cast(await self._other(draft), draft) if draft.is_user else Cast(draft, await self._other(draft))
+        cast = Participants(await self._other(draft), draft) if draft.is_user else Participants(draft, await self._other(draft))
         scene = cast.scene(ChatSession(persona_id=draft.unique_name), now())
         fields = await self._fields(draft, scene)
         model = self._loaded()
@@ -172,21 +172,23 @@ class Inspecting:
                 return await self._in_format(cast, model, scene, fields)
         return await self._plain(cast, scene, fields)
 
-    async def _in_format(self, cast: Cast, model: LoadedModel, scene: Scene, fields: Mapping[str, Field]) -> Preview:
+    async def _in_format(
+        self, cast: Participants, model: LoadedModel, scene: MacroContext, fields: Mapping[str, EditedField]
+    ) -> Preview:
         greeting = next((text for text in cast.persona.first_messages if text.strip()), "")
-        turns = [Turn("assistant", expand(greeting, scene), cast.persona.name)] if greeting else []
-        prompt = await self._prompting.preview(cast, model, [*turns, Turn("user", YOUR_MESSAGE, cast.user.name)])
+        turns = [PromptTurn("assistant", expand(greeting, scene), cast.persona.name)] if greeting else []
+        prompt = await self._prompting.preview(cast, model, [*turns, PromptTurn("user", YOUR_MESSAGE, cast.user.name)])
         receipt = prompt.receipt
         return Preview(prompt.spans, receipt.prompt_tokens, fields, model.file.name, receipt.template_source)
 
-    async def _plain(self, cast: Cast, scene: Scene, fields: Mapping[str, Field]) -> Preview:
+    async def _plain(self, cast: Participants, scene: MacroContext, fields: Mapping[str, EditedField]) -> Preview:
         chosen = self._preferences.current.system_preset or suited_system(small=False)
         compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, Extras())
         spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
         (tokens,) = await self._counting.count(["".join(span.text for span in spans)])
         return Preview(spans, tokens, fields)
 
-    async def render(self, preset: InstructPreset | SystemPreset, sample: Sample = SAMPLE) -> Preview:
+    async def render(self, preset: InstructPreset | SystemPreset, sample: PromptSample = SAMPLE) -> Preview:
         """A whole prompt in that format; or all that a system prompt introduces, in no format at all."""
         system = await self._library.system_preset(suited_system(small=False)) if isinstance(preset, InstructPreset) else preset
         request = Request(
@@ -195,7 +197,7 @@ class Inspecting:
             persona=sample.persona,
             user=sample.user,
             system=system,
-            scene=Cast(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
+            scene=Participants(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
             history=sample.turns if isinstance(preset, InstructPreset) else (),
             context=AMPLE,
             reply_reserve=0,
@@ -205,18 +207,18 @@ class Inspecting:
         prompt = await build(request, self._counting.count)
         return Preview(prompt.spans, prompt.receipt.prompt_tokens)
 
-    async def _fields(self, draft: Persona, scene: Scene) -> dict[str, Field]:
+    async def _fields(self, draft: Persona, scene: MacroContext) -> dict[str, EditedField]:
         written = {name: [text for text in texts_of(draft, name) if text.strip()] for name in TEXTS}
         counts = iter(await self._counting.count([expand(text, scene) for texts in written.values() for text in texts]))
-        fields: dict[str, Field] = {}
+        fields: dict[str, EditedField] = {}
         for name, texts in written.items():
             pieces = tuple(next(counts) for _text in texts)
             unknown = dict.fromkeys(macro for text in texts for macro in unknown_macros(text))
             if pieces:
-                fields[name] = Field(sum(pieces), pieces, tuple(unknown))
+                fields[name] = EditedField(sum(pieces), pieces, tuple(unknown))
         return fields
 
-    async def _before(self, message: Message) -> tuple[Span, ...]:
+    async def _before(self, message: Message) -> tuple[PromptSpan, ...]:
         for one in reversed(await self._chats.tail(message.session_id, LOOK_BACK, message.id)):
             if one.role is Role.ASSISTANT and not one.hidden:
                 return await self._receipts.spans(one.id, one.shown)

@@ -8,30 +8,30 @@ from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
-from lethe_app.services.events import Noted, Recalled, Searching, Withdrawn
-from lethe_app.services.memory.recall import Recollecting
-from lethe_app.services.participants import Cast
+from lethe_app.services.events import NoteAdded, Recalled, Searching, Withdrawn
+from lethe_app.services.memory.recall import RecallService
+from lethe_app.services.participants import Participants
 from lethe_app.services.web.chat_lookup import looked_up
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
 LOOK_BACK = 64
 """Messages among which the user's last words are looked for: replies and hidden lines may lie behind them."""
-LookUp = Callable[[ChatSession, Cast, Message], AsyncGenerator[Searching | Noted]]
+LookUp = Callable[[ChatSession, Participants, Message], AsyncGenerator[Searching | NoteAdded]]
 
 
-async def _nothing(_session: ChatSession, _cast: Cast, _message: Message) -> AsyncGenerator[Searching | Noted]:
+async def _nothing(_session: ChatSession, _cast: Participants, _message: Message) -> AsyncGenerator[Searching | NoteAdded]:
     return
     yield
 
 
-class Remembering:
+class RecallStep:
     """Once for each message of the user's: for a reply that is written anew, it is the same as the first time.
 
     Unless the user has said it in other words since then: that is a new message, and what was looked up for the old one goes.
     """
 
-    def __init__(self, chats: Chats, turns: TurnMemories, recollecting: Recollecting) -> None:
+    def __init__(self, chats: Chats, turns: TurnMemories, recollecting: RecallService) -> None:
         self._chats = chats
         self._turns = turns
         self._recollecting = recollecting
@@ -39,8 +39,8 @@ class Remembering:
         """Searches the internet where the message wants it; put here by whoever wires the house."""
 
     async def of_turn(
-        self, session: ChatSession, cast: Cast, before: UUID | None, model: LoadedModel
-    ) -> AsyncGenerator[Searching | Noted | Withdrawn | Recalled]:
+        self, session: ChatSession, cast: Participants, before: UUID | None, model: LoadedModel
+    ) -> AsyncGenerator[Searching | NoteAdded | Withdrawn | Recalled]:
         """For the reply after the newest message, or after the history above `before`."""
         asked = await self._last_words(session, before)
         if asked is None:
@@ -55,7 +55,7 @@ class Remembering:
             yield Withdrawn(stale)
         remembered = await self._recollecting.of_turn(session, cast, asked, model)
         if remembered.note is not None:
-            yield Noted(remembered.note, asked.id)
+            yield NoteAdded(remembered.note, asked.id)
         yield Recalled(asked.id, remembered.memory)
         if before is not None and not is_reworded:
             return  # another wording of a reply: what was looked up stands there already

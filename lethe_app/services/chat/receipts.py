@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
-from lethe_app.domain.prompt import Cost, Entry, Prompt, Span
+from lethe_app.domain.prompt import Cost, Prompt, PromptSpan, ReceiptEntry
 from lethe_app.errors import LetheError
 from lethe_app.prompt.cache_cost import ELSEWHERE, new_in, work_out
 from lethe_app.services.token_counts import Counting
@@ -27,11 +27,11 @@ class Read:
     """What the model read last in a conversation."""
 
     model: LoadedModel
-    spans: Sequence[Span]
+    spans: Sequence[PromptSpan]
     said: str = ""
 
 
-class Accounts:
+class ReceiptService:
     """One turn at a time: `open` before anything is remembered for it, `close` when its reply is stored."""
 
     def __init__(self, receipts: Receipts, counting: Counting) -> None:
@@ -60,7 +60,7 @@ class Accounts:
         """
         try:
             cost = await self._cost(session.guid, model, prompt, usage) if usage is not None else None
-            entry = Entry(prompt.receipt, cost)
+            entry = ReceiptEntry(prompt.receipt, cost)
             await self._receipts.put(reply.id, entry, session.persona_id, prompt.spans, forgotten)
         except LetheError as error:
             log.warning("What a reply cost could not be kept: %s", error)

@@ -11,20 +11,20 @@ from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.recall import Lead, Recollection, Way
+from lethe_app.domain.recall import RecallLead, RecallWay, Recollection
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.prompt.untrusted_text import unquoted
-from lethe_app.services.chat.reply_sources import AlwaysThere, Behind, Kind, Surfaced, Trace, Whence
-from lethe_app.services.memory.facts import Knowing
-from lethe_app.services.memory.objections import Objecting
+from lethe_app.services.chat.reply_sources import AlwaysThere, ReplySources, SourceKind, Surfaced, Trace, Whence
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.selection import STATES
 from lethe_app.services.memory.service import Brain
-from lethe_app.services.prompting.stable_prefix import Frames
+from lethe_app.services.prompting.stable_prefix import StablePrefixes
 from lethe_app.services.sessions.archive_queue import Archiving
 from lethe_app.services.sessions.service import Sessions
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
@@ -35,22 +35,22 @@ LOOK_BACK = 8
 """Messages above a reply among which the words it answers are looked for; as `chat.py` does."""
 
 
-class Reconsidering:
+class ReplyActions:
     """For the panel beside the conversation; every change is one that can be taken back."""
 
     def __init__(
         self,
         chats: Chats,
-        facts: Facts,
+        facts: FactStore,
         memories: Memories,
         turns: TurnMemories,
         state: SessionState,
         brain: Brain,
-        knowing: Knowing,
+        knowing: FactService,
         sessions: Sessions,
         archiving: Archiving,
-        objecting: Objecting,
-        frames: Frames,
+        objecting: ObjectionService,
+        frames: StablePrefixes,
     ) -> None:
         self._chats = chats
         self._facts = facts
@@ -68,7 +68,7 @@ class Reconsidering:
         """How many memories each of these messages of the user's brought up, where there are any."""
         return await self._turns.counts(message_ids)
 
-    async def behind(self, message_id: UUID) -> Behind | None:
+    async def behind(self, message_id: UUID) -> ReplySources | None:
         """What came to mind for a reply, and why; asked by it, or by the user's words. None if that is not there any more."""
         try:
             message = await self._chats.message(message_id)
@@ -79,9 +79,9 @@ class Reconsidering:
         memory = await self._brain.recalled(asked.id) if asked is not None else None
         always = await self._always(session)
         if memory is None:
-            return Behind(session.persona_id, asked, always=always)
+            return ReplySources(session.persona_id, asked, always=always)
         recalled = [one for one in memory.recalled if one.memory != session.guid]  # not the note of the time
-        return Behind(
+        return ReplySources(
             persona_id=session.persona_id,
             asked=asked,
             is_known=True,
@@ -126,20 +126,20 @@ class Reconsidering:
     async def pin(self, one: Surfaced, *, pinned: bool) -> None:
         """Have it in every prompt of hers, or no longer."""
         match one.kind:
-            case Kind.FACT:
+            case SourceKind.FACT:
                 await self._knowing.pin(one.subject, pinned=pinned)
-            case Kind.CONVERSATION:
+            case SourceKind.CONVERSATION:
                 session = await self._chats.change_session(one.subject, sticky=pinned)
                 await self._archiving.renew(session.persona_id)
                 self._sessions.changed.tell(session.persona_id)
-            case Kind.MEMORY:
+            case SourceKind.MEMORY:
                 await self._brain.edit((await self._memories.get(one.subject)).model_copy(update={"sticky": pinned}))
-            case Kind.WORLD:
+            case SourceKind.WORLD:
                 raise LetheError("An entry of a world is pinned in its world.")
 
     async def write(self, one: Surfaced, text: str) -> TakeBack:
         """Put a fact or memory in the user's own words; returns what gives it back its words, and to whoever wrote them."""
-        if one.kind is Kind.FACT:
+        if one.kind is SourceKind.FACT:
             fact = await self._facts.get(one.subject)
             return partial(self._unwrite, fact, await self._knowing.edit(one.subject, text))
         if not text.strip():
@@ -161,27 +161,27 @@ class Reconsidering:
     async def forget(self, one: Surfaced, persona_id: str) -> None:
         """Nothing brings it up from now on; `restore` takes that back."""
         match one.kind:
-            case Kind.FACT:
+            case SourceKind.FACT:
                 await self._knowing.forget(one.subject)
-            case Kind.CONVERSATION:
+            case SourceKind.CONVERSATION:
                 await self._sessions.delete(one.subject)
-            case Kind.MEMORY:
+            case SourceKind.MEMORY:
                 await self._brain.forget(one.subject)
-            case Kind.WORLD:
+            case SourceKind.WORLD:
                 raise LetheError("An entry of a world is deleted in its world.")
         await self._objecting.forget(persona_id, one.recollection.memory)
 
     async def restore(self, one: Surfaced) -> None:
         """Bring back what was forgotten."""
         match one.kind:
-            case Kind.FACT:
+            case SourceKind.FACT:
                 await self._knowing.restore(one.subject)
-            case Kind.CONVERSATION:
+            case SourceKind.CONVERSATION:
                 await self._sessions.restore(one.subject)
             case _:
                 await self._brain.restore(one.subject)
 
-    async def object_to(self, memory: UUID, behind: Behind) -> None:
+    async def object_to(self, memory: UUID, behind: ReplySources) -> None:
         """It had nothing to do with what was said: it is out of this turn, and comes less easily in turns like it."""
         if behind.asked is not None:
             await self._objecting.make(behind.persona_id, memory, behind.asked)
@@ -195,7 +195,7 @@ class Reconsidering:
             if isinstance(entries, dict) and entries.pop(str(memory), None) is not None:
                 await self._state.set(session_id, key, state)
 
-    async def withdraw(self, memory: UUID, behind: Behind) -> None:
+    async def withdraw(self, memory: UUID, behind: ReplySources) -> None:
         """It did belong there after all."""
         if behind.asked is not None:
             await self._objecting.withdraw(behind.persona_id, memory, behind.asked.id)
@@ -206,30 +206,30 @@ class Reconsidering:
         traces = tuple([Trace(lead, await self._whence(lead, one)) for lead in one.leads])
         first = traces[0].whence if traces else None
         if one.world:
-            return Surfaced(one, Kind.WORLD, one.memory, one.text, traces)
+            return Surfaced(one, SourceKind.WORLD, one.memory, one.text, traces)
         fact = await self._fact(one)
         if fact is not None:
-            return Surfaced(one, Kind.FACT, fact.guid, fact.fact, traces, await self._said_in(fact), pinned=fact.pinned)
+            return Surfaced(one, SourceKind.FACT, fact.guid, fact.fact, traces, await self._said_in(fact), pinned=fact.pinned)
         if one.category is MemoryType.CHAT_SESSION:
             session = await self._session(one.memory)
             if session is None:
-                return Surfaced(one, Kind.CONVERSATION, one.memory, one.text, traces, is_kept=False)
+                return Surfaced(one, SourceKind.CONVERSATION, one.memory, one.text, traces, is_kept=False)
             whence = first or Whence(session.guid, session.name, session.added)
-            return Surfaced(one, Kind.CONVERSATION, session.guid, one.text, traces, whence, pinned=session.sticky)
+            return Surfaced(one, SourceKind.CONVERSATION, session.guid, one.text, traces, whence, pinned=session.sticky)
         memory = await self._memory(one.memory)
         if memory is None:
-            return Surfaced(one, Kind.MEMORY, one.memory, unquoted(one.text), traces, is_kept=False)
-        return Surfaced(one, Kind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
+            return Surfaced(one, SourceKind.MEMORY, one.memory, unquoted(one.text), traces, is_kept=False)
+        return Surfaced(one, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
 
     async def _fact(self, one: Recollection) -> ExtractedFact | None:
         """The fact it is, or that led to it."""
-        if one.way is not Way.FACT or not one.leads or one.leads[0].kind != PassageKind.FACT:
+        if one.way is not RecallWay.FACT or not one.leads or one.leads[0].kind != PassageKind.FACT:
             return None
         with suppress(StorageError):
             return await self._facts.get(one.leads[0].origin)
         return None
 
-    async def _whence(self, lead: Lead, one: Recollection) -> Whence | None:
+    async def _whence(self, lead: RecallLead, one: Recollection) -> Whence | None:
         with suppress(StorageError):
             if lead.kind == PassageKind.FACT:
                 return await self._said_in(await self._facts.get(lead.origin))

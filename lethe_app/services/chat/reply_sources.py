@@ -9,10 +9,10 @@ from uuid import UUID
 
 from lethe_app.brain.recall.objections import BROUGHT_BY_WORDS, UNWANTED
 from lethe_app.domain.chat import Message
-from lethe_app.domain.recall import Lead, NotRecalled, Recollection
+from lethe_app.domain.recall import NotRecalled, RecallLead, Recollection
 
 
-class Kind(StrEnum):
+class SourceKind(StrEnum):
     """What a card is about, and so what can be done with it."""
 
     FACT = "fact"
@@ -36,7 +36,7 @@ class Whence:
 class Trace:
     """A text that led there, and where it was said."""
 
-    lead: Lead
+    lead: RecallLead
     whence: Whence | None
 
 
@@ -45,7 +45,7 @@ class Surfaced:
     """One memory behind a reply: how it came, and what it is now."""
 
     recollection: Recollection
-    kind: Kind
+    kind: SourceKind
     subject: UUID
     """The fact, memory or conversation that can be changed: of a conversation that came because of a fact, that fact."""
     text: str
@@ -59,19 +59,19 @@ class Surfaced:
     @property
     def is_world(self) -> bool:
         """Does it stand in a world, and not in what is remembered?"""
-        return self.kind is Kind.WORLD
+        return self.kind is SourceKind.WORLD
 
     @property
     def can_be_pinned(self) -> bool:
-        return self.is_kept and self.kind is not Kind.WORLD
+        return self.is_kept and self.kind is not SourceKind.WORLD
 
     @property
     def can_be_edited(self) -> bool:
-        return self.is_kept and self.kind in {Kind.FACT, Kind.MEMORY}
+        return self.is_kept and self.kind in {SourceKind.FACT, SourceKind.MEMORY}
 
     @property
     def can_be_forgotten(self) -> bool:
-        return self.is_kept and self.kind is not Kind.WORLD
+        return self.is_kept and self.kind is not SourceKind.WORLD
 
     @property
     def can_be_objected_to(self) -> bool:
@@ -91,7 +91,7 @@ class AlwaysThere:
 
 
 @dataclass(frozen=True)
-class Behind:
+class ReplySources:
     """All that memory had to do with the replies to one message."""
 
     persona_id: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt
-from lethe_app.llm.protocol import Chunk, Done, Reading
+from lethe_app.llm.protocol import Chunk, Done, PrefillProgress
 from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.format.thinking import ThinkingSplitter
 from lethe_app.prompt.format.tool_calls import CallEars
-from lethe_app.services.events import Evaluating, Said, Thought
+from lethe_app.services.events import Evaluating, ReplyText, ThinkingText
 
 
 class Reply:
@@ -37,19 +37,19 @@ class Reply:
         """Was nothing said but a copy of the memory block?"""
         return bool(self._echo.dropped) and self._said.strip() == self._before.content.strip()
 
-    def heard(self, report: Reading | Chunk | Done) -> list[Evaluating | Said | Thought]:
+    def heard(self, report: PrefillProgress | Chunk | Done) -> list[Evaluating | ReplyText | ThinkingText]:
         """What one word of the engine means for whoever listens."""
-        if isinstance(report, Reading):
+        if isinstance(report, PrefillProgress):
             return [Evaluating(report.done, report.total)]
         return [*self.feed(report.text)] if isinstance(report, Chunk) else []
 
-    def feed(self, piece: str) -> list[Said | Thought]:
+    def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
         """What of the piece is certain, as events in the order in which they were written."""
         split = self._splitter.feed(piece)
         said = self._named(self._ears.feed(split.said) if self._ears else split.said)
         return self._note(split.thought, self._echo.feed(said))
 
-    def finish(self, *, stopped: bool = False) -> list[Said | Thought]:
+    def finish(self, *, stopped: bool = False) -> list[ReplyText | ThinkingText]:
         """What was held back. A reply that is nothing but thinking is shown as the answer, unless it was stopped at that."""
         split = self._splitter.finish()
         heard = self._ears.feed(split.said) + self._ears.finish() if self._ears else split.said
@@ -59,7 +59,7 @@ class Reply:
         asked = self._ears is not None and self._ears.calls
         if not stopped and not asked and not self._said.strip() and (answer := self._splitter.only_thought):
             self._said, self._thought = answer, ""
-            return [*events, Said(answer)]
+            return [*events, ReplyText(answer)]
         return events
 
     def wording(self, *, complete: bool) -> Alternative:
@@ -67,12 +67,12 @@ class Reply:
         said = self._said.rstrip() if complete else self._said
         return self._before.model_copy(update={"content": said, "thinking": self._thought, "complete": complete})
 
-    def _note(self, thought: str, said: str) -> list[Said | Thought]:
+    def _note(self, thought: str, said: str) -> list[ReplyText | ThinkingText]:
         said = said.lstrip() if self._echo.dropped and not self._said else said
         self._thought += thought
         self._said += said
-        events: list[Said | Thought] = [Thought(thought)] if thought else []
-        return [*events, Said(said)] if said else events
+        events: list[ReplyText | ThinkingText] = [ThinkingText(thought)] if thought else []
+        return [*events, ReplyText(said)] if said else events
 
     def _named(self, said: str) -> str:
         """Take white space and `Name:` off the beginning, holding text back while it may still become that."""

@@ -16,28 +16,28 @@ from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, KeptAt
 from lethe_app.prompt.macros import expand
-from lethe_app.services.chat.group import Group
+from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.prefill import ReadingAhead
-from lethe_app.services.chat.recall_step import Remembering
-from lethe_app.services.chat.receipts import Accounts
+from lethe_app.services.chat.recall_step import RecallStep
+from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.chat.reply_stream import Reply
 from lethe_app.services.events import (
     Began,
     Finished,
+    MessageStored,
     Moved,
     Prompted,
     Recalled,
-    Stored,
     TurnEvent,
 )
 from lethe_app.services.models.service import Models
-from lethe_app.services.participants import Cast, Casting
+from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.prompting.assembler import Prompting
-from lethe_app.services.prompting.cache_state import Warmth
-from lethe_app.services.prompting.macro_values import Place
-from lethe_app.services.prompting.stable_prefix import Frames
-from lethe_app.services.scheduling.priority import Quiet
-from lethe_app.services.sessions.reply_writer import Kind, Writing, spoken_by_user
+from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.services.prompting.macro_values import MacroPosition
+from lethe_app.services.prompting.stable_prefix import StablePrefixes
+from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, spoken_by_user
 from lethe_app.services.sessions.service import Sessions
 from lethe_app.services.token_counts import Counting
 from lethe_app.services.tools.turn import NoTools, ToolTurn, TurnsOfTools
@@ -54,19 +54,19 @@ class Chat:
     def __init__(
         self,
         chats: Chats,
-        casting: Casting,
+        casting: ParticipantService,
         models: Models,
         client: ModelClient,
         counting: Counting,
         prompting: Prompting,
-        remembering: Remembering,
-        frames: Frames,
+        remembering: RecallStep,
+        frames: StablePrefixes,
         sessions: Sessions,
         ahead: ReadingAhead,
-        warmth: Warmth,
-        quiet: Quiet,
-        accounts: Accounts,
-        group: Group,
+        warmth: CacheState,
+        quiet: BackgroundPriority,
+        accounts: ReceiptService,
+        group: GroupService,
     ) -> None:
         self._chats = chats
         self._casting = casting
@@ -89,7 +89,7 @@ class Chat:
     async def send(self, session_id: UUID, text: str, speaker: str = "") -> AsyncGenerator[TurnEvent]:
         """Say `text` and get an answer; with nothing to say, the persona speaks again.
 
-        Where guests take part there may be several answers, one after the other: those of `Group.turns`, or only `speaker`'s.
+        Where guests take part there may be several answers in turn: those of `GroupService.turns`, or only `speaker`'s.
         """
         self._ahead.rest()
         session = await (self._sessions.rotated(session_id) if text.strip() else self._chats.session(session_id))
@@ -102,10 +102,10 @@ class Chat:
         except FileError as error:  # her file was spoilt meanwhile; what the user says is stored all the same
             cast, trouble = await self._casting.in_need(session), error
         if text.strip():
-            scene = await self._prompting.fill(cast.scene(session, now()), Place(session, cast), [text])
+            scene = await self._prompting.fill(cast.scene(session, now()), MacroPosition(session, cast), [text])
             message = await self._chats.add_message(spoken_by_user(session, cast, expand(text, scene)))
             self._sessions.changed.tell(session.persona_id)
-            yield Stored(message)
+            yield MessageStored(message)
         if trouble is not None:
             raise trouble
         taking = await self._group.turns(session, cast, text, speaker)
@@ -114,7 +114,7 @@ class Chat:
             cast = cast.spoken_by(name)
             who = cast.speaker
             reply = Message(session_id=session.guid, role=Role.ASSISTANT, speaker=who.unique_name, speaker_name=who.name)
-            async with aclosing(self._answer(session, cast, Writing(self._chats, reply, Kind.REPLY))) as events:
+            async with aclosing(self._answer(session, cast, ReplyWriter(self._chats, reply, ReplyKind.REPLY))) as events:
                 async for event in events:
                     if isinstance(event, Finished):
                         taking.heard(event.message.speaker, event.message.content)
@@ -125,7 +125,7 @@ class Chat:
         """Another wording of a reply; the ones before it stay."""
         message = await self._reply(message_id)
         session, cast = await self._scene(session_id, message)
-        writing = Writing(self._chats, message, Kind.ALTERNATIVE)
+        writing = ReplyWriter(self._chats, message, ReplyKind.ALTERNATIVE)
         async with aclosing(self._answer(session, cast, writing, before=message_id)) as events:
             async for event in events:
                 yield event
@@ -134,7 +134,7 @@ class Chat:
         """More of a reply that ended too early."""
         message = await self._reply(message_id)
         session, cast = await self._scene(session_id, message)
-        writing = Writing(self._chats, message, Kind.CONTINUATION)
+        writing = ReplyWriter(self._chats, message, ReplyKind.CONTINUATION)
         async with aclosing(self._answer(session, cast, writing, before=message_id, so_far=message.current)) as events:
             async for event in events:
                 yield event
@@ -191,7 +191,7 @@ class Chat:
         """Tokens of `text`: exact while a model is loaded, an estimate otherwise."""
         return (await self._counting.count([text]))[0]
 
-    async def _scene(self, session_id: UUID, reply: Message) -> tuple[ChatSession, Cast]:
+    async def _scene(self, session_id: UUID, reply: Message) -> tuple[ChatSession, Participants]:
         self._ahead.rest()
         session = await self._sessions.taken_up(await self._chats.session(session_id))
         return session, await self._casting.of_reply(session, reply)
@@ -203,7 +203,12 @@ class Chat:
         return message
 
     async def _answer(
-        self, session: ChatSession, cast: Cast, writing: Writing, before: UUID | None = None, so_far: Alternative | None = None
+        self,
+        session: ChatSession,
+        cast: Participants,
+        writing: ReplyWriter,
+        before: UUID | None = None,
+        so_far: Alternative | None = None,
     ) -> AsyncGenerator[TurnEvent]:
         """Remember, build the prompt and let the model speak; `before` is the message whose history ends above it."""
         self.tooling.give_way()
@@ -230,7 +235,7 @@ class Chat:
                             yield spoken
 
     async def _speak(
-        self, session: ChatSession, cast: Cast, writing: Writing, model: LoadedModel, memory: TurnMemory | None,
+        self, session: ChatSession, cast: Participants, writing: ReplyWriter, model: LoadedModel, memory: TurnMemory | None,
         tools: ToolTurn, kept_at: KeptAt | None, forgotten: int
     ) -> AsyncGenerator[TurnEvent]:  # fmt: skip
         """Have the model speak; where it only repeats the memories of its prompt, once more without them."""
@@ -249,7 +254,7 @@ class Chat:
                 return
 
     async def _attempt(
-        self, session: ChatSession, cast: Cast, writing: Writing, model: LoadedModel, prompt: Prompt, reply: Reply,
+        self, session: ChatSession, cast: Participants, writing: ReplyWriter, model: LoadedModel, prompt: Prompt, reply: Reply,
         tools: ToolTurn, kept_at: KeptAt | None, forgotten: int
     ) -> AsyncGenerator[TurnEvent]:  # fmt: skip
         usage = Usage(reason=StopReason.STOPPED)
@@ -289,7 +294,7 @@ class Chat:
             raise ModelError(f"{model.file.name} had nothing to say.", "Ask again, or write something more.")
         yield Finished(await writing.stored(), usage)
 
-    async def _conclude(self, session: ChatSession, reply: Reply, writing: Writing, *, complete: bool) -> None:
+    async def _conclude(self, session: ChatSession, reply: Reply, writing: ReplyWriter, *, complete: bool) -> None:
         """Whatever ended the reply, what there is of it is stored."""
         self._ahead.attend(session.guid)
         reply.finish(stopped=True)  # what a reply that ran to its end held back is out already

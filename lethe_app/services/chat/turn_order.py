@@ -12,7 +12,7 @@ SHORTEST_NAME = 3
 """Characters of a first name that counts by itself."""
 
 
-class TurnTaking:
+class TurnOrder:
     """The replies to one message: ask who is `next`, and tell what they said with `heard`."""
 
     def __init__(self, group: Sequence[Persona], way: GroupTurns, most: int) -> None:

@@ -11,21 +11,21 @@ from lethe_app.brain.dialogue.confirmation import is_confirmed
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
 from lethe_app.brain.fact_guard.claims import Claim
 from lethe_app.brain.llm_schemas.chunking import spell_all
-from lethe_app.brain.llm_schemas.notebooks import Concluded, Conclusions
+from lethe_app.brain.llm_schemas.notebooks import ConclusionAnswer, Conclusions
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.brain.text.fingerprint import digest
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.errors import EngineUnreachable, ModelError, ModelMissing
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, with_dates
-from lethe_app.services.extraction.qualification import Trust
-from lethe_app.services.extraction.structured_output import Clerk
-from lethe_app.services.memory.facts import Knowing
-from lethe_app.services.participants import Cast
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.extraction.structured_output import StructuredOutput
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 
 STILL_ASKED = timedelta(days=7)
 """Of what is over for longer a model is not asked: of a home full of old conversations the facts are enough."""
@@ -40,12 +40,12 @@ async def _nobody(_facts: Sequence[ExtractedFact]) -> None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class FinishedConversation:
     """One conversation that is over."""
 
     session: ChatSession
-    cast: Cast
-    lines: Sequence[Said]
+    cast: Participants
+    lines: Sequence[Utterance]
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,12 @@ class CameTo:
     """Those of them that nobody knew before."""
 
 
-class Concluding:
+class ConclusionService:
     """A model is asked where it may be trusted with facts; what it says must stand in what was said."""
 
-    def __init__(self, knowing: Knowing, facts: Facts, clerk: Clerk, trust: Trust, preferences: Preferences) -> None:
+    def __init__(
+        self, knowing: FactService, facts: FactStore, clerk: StructuredOutput, trust: Qualification, preferences: Preferences
+    ) -> None:
         self._knowing, self._facts, self._clerk, self._trust, self._preferences = knowing, facts, clerk, trust, preferences
         self._extraction = LlmFactExtraction(clerk)
 
@@ -74,7 +76,7 @@ class Concluding:
         may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= STILL_ASKED
 
-    async def came_to(self, reading: Reading, tell: Foretold = _nobody) -> CameTo:
+    async def came_to(self, reading: FinishedConversation, tell: Foretold = _nobody) -> CameTo:
         """Raises ModelMissing and EngineUnreachable while there is a model to be asked and it does not answer."""
         persona_id, subject = reading.session.persona_id, ""
         facts, foretold, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
@@ -103,7 +105,7 @@ class Concluding:
         await self._knowing.learn(persona_id, facts)
         return [one for one in await self._knowing.all(persona_id) if one.guid not in before]
 
-    async def _asked(self, reading: Reading) -> tuple[list[ExtractedFact], str]:
+    async def _asked(self, reading: FinishedConversation) -> tuple[list[ExtractedFact], str]:
         names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}
         meant = dict(zip((said.id for said in reading.lines), read_parts(reading.lines), strict=True))
         found: list[ExtractedFact] = []
@@ -117,7 +119,7 @@ class Concluding:
         return found, subject
 
     async def _checked(
-        self, session: ChatSession, one: Concluded, lines: Sequence[Said], parts: Sequence[MessageParts]
+        self, session: ChatSession, one: ConclusionAnswer, lines: Sequence[Utterance], parts: Sequence[MessageParts]
     ) -> ExtractedFact | None:
         """As a fact, if the conversation says it and the user said it or agreed."""
         quotation = await self._extraction.supports(Claim(one.line - 1, one.quote, one.conclusion), lines, parts)
@@ -127,7 +129,7 @@ class Concluding:
         return _fact(session, with_dates(one.conclusion, source.time.date(), FactKind.EVENT), source)
 
 
-def _fact(session: ChatSession, text: str, said: Said) -> ExtractedFact:
+def _fact(session: ChatSession, text: str, said: Utterance) -> ExtractedFact:
     return ExtractedFact(
         fact=text,
         first_seen=said.time,

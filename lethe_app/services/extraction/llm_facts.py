@@ -13,13 +13,13 @@ from lethe_app.brain.fact_guard.claims import Claim, Support, place_of
 from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.languages import ENGLISH, language_of
 from lethe_app.brain.fact_guard.quotations import Quotation
-from lethe_app.brain.llm_schemas.archive import Confirmation, Facts, StatedFact, stands_alone
+from lethe_app.brain.llm_schemas.archive import Confirmation, FactsAnswer, StatedFact, stands_alone
 from lethe_app.brain.llm_schemas.chunking import spell_all
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.facts import ExtractedFact, FactKind
-from lethe_app.prompt.task_prompts import Task
-from lethe_app.services.extraction.structured_output import AnswerUnusable, Clerk
+from lethe_app.prompt.task_prompts import TaskKind
+from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
 
 LINES_AT_ONCE = 12
 """Lines read together for facts; of more, a model forgets those in the middle."""
@@ -35,12 +35,12 @@ _DATED = frozenset({FactKind.EVENT, FactKind.PLAN})
 
 
 @dataclass(frozen=True)
-class Noted:
+class SupportedFact:
     """A fact in a model's words that its message supports."""
 
     fact: str
     """Its relative dates are resolved."""
-    source: Said
+    source: Utterance
     kind: FactKind
     in_story: bool
     changes: ExtractedFact | None = None
@@ -50,22 +50,24 @@ class Noted:
 class LlmFactExtraction:
     """Every method raises ModelError and may be cancelled at any time."""
 
-    def __init__(self, clerk: Clerk) -> None:
+    def __init__(self, clerk: StructuredOutput) -> None:
         self._clerk = clerk
 
-    async def facts(self, lines: Sequence[Said], about: Collection[str], known: Sequence[ExtractedFact]) -> list[Noted]:
+    async def facts(
+        self, lines: Sequence[Utterance], about: Collection[str], known: Sequence[ExtractedFact]
+    ) -> list[SupportedFact]:
         """Return the new or changed lasting facts about these speakers; `known` are the facts that hold now."""
         parts = dict(zip((line.id for line in lines), read_parts(lines), strict=True))
         names = " and ".join(sorted(about))
-        found: list[Noted] = []
+        found: list[SupportedFact] = []
         sizes = (LINES_AT_ONCE, KNOWN_TOKENS, OVERLAP)
-        for portion in await self._clerk.portions(Task.FACTS, Facts, lines, *sizes, about=names, known=""):
+        for portion in await self._clerk.portions(TaskKind.FACTS, FactsAnswer, lines, *sizes, about=names, known=""):
             shown = nearest(portion, known)
             before = [each.fact for each in found if each.source in portion]
             texts = await self._fitting([*(each.fact for each in shown), *before], KNOWN_TOKENS)
             answer = await self._clerk.ask(
-                Task.FACTS,
-                Facts,
+                TaskKind.FACTS,
+                FactsAnswer,
                 conversation=_shown(portion),
                 about=names,
                 known="\n".join(texts) or NOTHING,
@@ -79,7 +81,7 @@ class LlmFactExtraction:
                     found.append(noted)
         return found
 
-    async def supports(self, claim: Claim, lines: Sequence[Said], parts: Sequence[MessageParts]) -> Quotation | None:
+    async def supports(self, claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> Quotation | None:
         """Return where the conversation says what is claimed, asking the model where rules cannot tell; None if nowhere."""
         checked = check_claim(claim, lines, parts)
         if checked.quotation is None or checked.support is Support.NONE:
@@ -88,11 +90,11 @@ class LlmFactExtraction:
             return checked.quotation
         return None
 
-    async def _confirms(self, fact: str, lines: Sequence[Said], place: int) -> bool:
+    async def _confirms(self, fact: str, lines: Sequence[Utterance], place: int) -> bool:
         first = max(0, place - LINES_BEFORE)
         try:
             answer = await self._clerk.ask(
-                Task.CONFIRM,
+                TaskKind.CONFIRM,
                 Confirmation,
                 conversation=_shown(lines[first : place + 1]),
                 line=str(place + 1 - first),
@@ -110,8 +112,8 @@ class LlmFactExtraction:
 
 
 def _read(
-    stated: StatedFact, lines: Sequence[Said], parts: Sequence[MessageParts], known: Sequence[ExtractedFact]
-) -> tuple[Noted | None, Support]:
+    stated: StatedFact, lines: Sequence[Utterance], parts: Sequence[MessageParts], known: Sequence[ExtractedFact]
+) -> tuple[SupportedFact | None, Support]:
     """A fact of an answer as it would be kept, and how far its message supports it."""
     checked = check_claim(Claim(stated.line - 1, stated.quote, stated.fact, stated.about), lines, parts)
     is_english = language_of(stated.fact) in {ENGLISH, None}
@@ -122,10 +124,10 @@ def _read(
     if resolve.MOVING.search(fact):
         return None, Support.NONE  # it would say something else tomorrow
     changed = known[stated.changes - 1] if 0 < stated.changes <= len(known) else None
-    return Noted(fact, source, stated.kind, checked.quotation.in_story, changed), checked.support
+    return SupportedFact(fact, source, stated.kind, checked.quotation.in_story, changed), checked.support
 
 
-def _shown(lines: Sequence[Said]) -> str:
+def _shown(lines: Sequence[Utterance]) -> str:
     return spell_all(lines, numbered=True, dated=True)
 
 
@@ -134,7 +136,7 @@ def with_dates(fact: str, day: date, kind: FactKind) -> str:
     return resolve.resolve(fact, day, event=kind in _DATED)
 
 
-def nearest(lines: Sequence[Said], known: Sequence[ExtractedFact], most: int = KNOWN_SHOWN) -> list[ExtractedFact]:
+def nearest(lines: Sequence[Utterance], known: Sequence[ExtractedFact], most: int = KNOWN_SHOWN) -> list[ExtractedFact]:
     """Return the known facts that share most with what is said, rare words first; none that shares nothing."""
     words = [content_words(fact.fact) for fact in known]
     said = frozenset().union(*(content_words(line.text) for line in lines))
@@ -144,7 +146,7 @@ def nearest(lines: Sequence[Said], known: Sequence[ExtractedFact], most: int = K
     return [fact for _score, fact in best[:most]]
 
 
-def is_repeated(noted: Noted, others: Sequence[Noted]) -> bool:
+def is_repeated(noted: SupportedFact, others: Sequence[SupportedFact]) -> bool:
     """Was it taken from the same message before, in these or nearly these words?"""
     words = content_words(noted.fact)
     for other in others:
@@ -154,7 +156,7 @@ def is_repeated(noted: Noted, others: Sequence[Noted]) -> bool:
     return False
 
 
-def _is_about(noted: Noted, about: Collection[str], lines: Sequence[Said]) -> bool:
+def _is_about(noted: SupportedFact, about: Collection[str], lines: Sequence[Utterance]) -> bool:
     """Of the speakers it names one that is asked about; or it names none, and one of those says it."""
     named = {line.name for line in lines if line.name and place_of(line.name, noted.fact) >= 0}
     return not named.isdisjoint(about) if named else noted.source.name in about

@@ -24,11 +24,11 @@ from lethe_app.brain.llm_schemas.qualification import (
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.errors import FileError
-from lethe_app.prompt.task_prompts import Errands, Task
+from lethe_app.prompt.task_prompts import TaskKind, TaskPrompts
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.conversation import Minutes
-from lethe_app.services.extraction.structured_output import AnswerUnusable, Clerk, reseeded
-from lethe_app.storage.key_value import HouseState
+from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput, reseeded
+from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T")
 SCOPE = "verdicts"
@@ -40,7 +40,7 @@ LEAST_FOUND = 1 / 3
 """Of the facts there are, the share that must be found: who writes nothing makes no mistakes and is of no use."""
 
 
-class Verdict(BaseModel):
+class QualificationResult(BaseModel):
     """What a model may be trusted with."""
 
     model_config = ConfigDict(frozen=True)
@@ -69,26 +69,26 @@ class Record(BaseModel):
     edition: str
     sittings: list[dict[str, Marks]] = [{}]
     """The marks of each text, in every sitting."""
-    verdict: Verdict | None = None
+    verdict: QualificationResult | None = None
 
 
-class Trust:
+class Qualification:
     """Knows the verdict on the model that is loaded; `changed` tells a new one."""
 
-    def __init__(self, clerk: Clerk, errands: Errands, state: HouseState, folder: Path) -> None:
+    def __init__(self, clerk: StructuredOutput, errands: TaskPrompts, state: AppState, folder: Path) -> None:
         """`folder` holds `facts.json` and `dialogues.json`."""
-        self.changed: Listeners[Verdict] = Listeners()
+        self.changed: Listeners[QualificationResult] = Listeners()
         self._clerk = clerk
-        self._minutes = Minutes(clerk)
+        self._minutes = ConversationExtraction(clerk)
         self._errands = errands
         self._state = state
         self._folder = folder
-        self._known: dict[str, Verdict] = {}
+        self._known: dict[str, QualificationResult] = {}
         self._trusted: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> QualificationResult | None:
         """On the model that is loaded now; None while there is none, or it was not tested yet."""
         model = self._clerk.model
         verdict = self._known.get(key_of(model)) if model is not None else None
@@ -107,7 +107,7 @@ class Trust:
         if self.verdict is not None:
             self.changed.tell(self.verdict)
 
-    async def check(self) -> Verdict | None:
+    async def check(self) -> QualificationResult | None:
         """The verdict on the loaded model, which is tested if it never was. Call it whenever a model has been loaded.
 
         The test takes minutes, makes way for everything else and can be cancelled; the next call goes on where it was. None if
@@ -117,7 +117,7 @@ class Trust:
             model = self._clerk.model
             return await self._check(model) if model is not None else None
 
-    async def _check(self, model: LoadedModel) -> Verdict | None:
+    async def _check(self, model: LoadedModel) -> QualificationResult | None:
         snippets, dialogues = self._texts()
         record = await self._record(model, snippets, dialogues)
         if record.verdict is None:
@@ -189,7 +189,7 @@ class Trust:
 
     async def _record(self, model: LoadedModel, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]) -> Record:
         """What is known of this model, if the questions are still the same."""
-        tasks = (Task.FACTS, Task.CONFIRM, Task.SUMMARY)
+        tasks = (TaskKind.FACTS, TaskKind.CONFIRM, TaskKind.SUMMARY)
         words = repr((snippets, dialogues, [self._errands.of(task) for task in tasks]))
         edition = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
         try:
@@ -209,7 +209,7 @@ def key_of(model: LoadedModel) -> str:
 
 def judge(
     model: str, sittings: Sequence[Mapping[str, Marks]], snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
-) -> Verdict:
+) -> QualificationResult:
     """The verdict that the marks lead to, of several sittings the best. `model` is a name."""
     facts = max((_judge_facts(marks, snippets) for marks in sittings), default=(False, 0.0, "not tried"))
     troubles = [list(_troubles(marks, dialogues)) for marks in sittings]
@@ -217,7 +217,7 @@ def judge(
         not failed and all(each.name in marks for each in dialogues) for marks, failed in zip(sittings, troubles, strict=True)
     )
     what = "faithful" if is_faithful else "; ".join(next(filter(None, troubles), ["not tried"]))
-    return Verdict(
+    return QualificationResult(
         model=model,
         facts=facts[1],
         may_write_facts=facts[0],

@@ -10,19 +10,19 @@ from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
 from typing import TypeVar
 
-from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.chunking import portion
-from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.model import LoadedModel, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, Lane, Reading
+from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, RequestPriority
 from lethe_app.prompt.control_tokens import Disarmer
-from lethe_app.prompt.format.instruct import Choice
-from lethe_app.prompt.task_prompts import Errand, Errands
+from lethe_app.prompt.format.instruct import RendererChoice
+from lethe_app.prompt.task_prompts import TaskPrompt, TaskPrompts
 
-T = TypeVar("T", bound=Answer)
+T = TypeVar("T", bound=LlmAnswer)
 WAIT = 0.2
 """Seconds between two looks at whether the model is free."""
 TEMPERATURES = (0.1, 0.4, 0.7)
@@ -59,7 +59,7 @@ def reseeded(sitting: int) -> Iterator[None]:
         _SITTING.reset(token)
 
 
-def called(answer: type[Answer]) -> str:
+def called(answer: type[LlmAnswer]) -> str:
     """The name of a shape as a person says it: “own thoughts”."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()
 
@@ -68,15 +68,15 @@ class AnswerUnusable(ModelError):
     """The model answered, more than once, but never so that it could be used."""
 
 
-class Clerk:
+class StructuredOutput:
     """One errand at a time, in the quiet lane: the chat never waits for it and loses nothing of its cache."""
 
     def __init__(
         self,
         client: ModelClient,
-        errands: Errands,
+        errands: TaskPrompts,
         ready: Callable[[], LoadedModel | None],
-        form: Callable[[LoadedModel], Awaitable[Choice]],
+        form: Callable[[LoadedModel], Awaitable[RendererChoice]],
         count: Callable[[list[str]], Awaitable[list[int]]],
         busy: Callable[[], bool],
         rest_after: float = REST_AFTER,
@@ -101,7 +101,7 @@ class Clerk:
         """Who would do the work now."""
         return self._ready()
 
-    async def ask(self, task: str | Errand, answer: type[T], **material: str) -> T:
+    async def ask(self, task: str | TaskPrompt, answer: type[T], **material: str) -> T:
         """The model's answer to an errand whose gaps `material` fills. Cancelling frees the model at once.
 
         An errand is named by its file, or is one that somebody parsed from words of their own.
@@ -113,7 +113,7 @@ class Clerk:
             async with self._desk:
                 return await self._answered(task, answer, material)
 
-    async def room(self, task: str | Errand, answer: type[Answer], **material: str) -> int:
+    async def room(self, task: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
         """Tokens that the gaps of an errand not named in `material` may take together. Raises ModelError."""
         model = self._loaded()
         gaps = dict.fromkeys(self._errand(task).gaps, "")
@@ -122,14 +122,14 @@ class Clerk:
 
     async def portions(
         self,
-        task: str | Errand,
-        answer: type[Answer],
-        lines: Sequence[Said],
+        task: str | TaskPrompt,
+        answer: type[LlmAnswer],
+        lines: Sequence[Utterance],
         most: int = 0,
         spare: int = 0,
         overlap: int = 0,
         **material: str,
-    ) -> list[list[Said]]:
+    ) -> list[list[Utterance]]:
         """All of `lines`, in portions that the errand can take; at most `most` in each unless that is 0.
 
         `spare` tokens are kept free for material that is not known yet. Each portion repeats up to `overlap` lines of the one
@@ -145,7 +145,7 @@ class Clerk:
         """Tokens of each text."""
         return await self._count(texts)
 
-    async def _answered(self, task: str | Errand, answer: type[T], material: dict[str, str]) -> T:
+    async def _answered(self, task: str | TaskPrompt, answer: type[T], material: dict[str, str]) -> T:
         tries = 0
         while True:
             await self._wait()
@@ -185,8 +185,8 @@ class Clerk:
         while self._busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
             await asyncio.sleep(WAIT)
 
-    def _errand(self, task: str | Errand) -> Errand:
-        return task if isinstance(task, Errand) else self._errands.of(task)
+    def _errand(self, task: str | TaskPrompt) -> TaskPrompt:
+        return task if isinstance(task, TaskPrompt) else self._errands.of(task)
 
     def _loaded(self) -> LoadedModel:
         model = self._ready()
@@ -194,7 +194,7 @@ class Clerk:
             raise ModelMissing("No model is loaded.")
         return model
 
-    async def _prompt(self, model: LoadedModel, task: str | Errand, material: dict[str, str]) -> str:
+    async def _prompt(self, model: LoadedModel, task: str | TaskPrompt, material: dict[str, str]) -> str:
         if self._disarm[0] is not model:
             self._disarm = (model, Disarmer(model.control_tokens))  # takes a while with thousands of control tokens
         disarm = self._disarm[1]
@@ -202,7 +202,7 @@ class Clerk:
         return (await self._form(model)).renderer.render(turns, thinking=False)
 
     async def _hear(
-        self, task: str | Errand, answer: type[Answer], material: dict[str, str], tries: int
+        self, task: str | TaskPrompt, answer: type[LlmAnswer], material: dict[str, str], tries: int
     ) -> tuple[str, StopReason]:
         """What the model says, and why it ended. No stop strings: the schema ends the answer, and they may occur in it."""
         prompt = await self._prompt(self._loaded(), task, material)
@@ -212,11 +212,13 @@ class Clerk:
         sampler = SamplerPreset(name="clerk", temperature=warmth, top_p=0.9, seed=seed)
         said: list[str] = []
         read, written, reason = 0, 0, StopReason.STOPPED
-        stream = self._client.generate(prompt, sampler, answer.most_tokens, schema=answer.schema_text(), lane=Lane.QUIET)
+        stream = self._client.generate(
+            prompt, sampler, answer.most_tokens, schema=answer.schema_text(), lane=RequestPriority.QUIET
+        )
         try:
             async with aclosing(stream) as reports:
                 async for report in reports:
-                    if isinstance(report, Reading):
+                    if isinstance(report, PrefillProgress):
                         read = report.done
                     elif isinstance(report, Chunk):
                         said.append(report.text)
@@ -233,10 +235,10 @@ async def _at_leisure() -> None:
     """There is nothing to be hurried."""
 
 
-class Messenger:
+class TaskModelAdapter:
     """An `Asker`, as the hands of a task are."""
 
-    def __init__(self, clerk: Clerk, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
+    def __init__(self, clerk: StructuredOutput, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
         """`hurry` is done before every errand, where somebody waits for it: it ends other quiet work that is under way."""
         self._clerk, self._hurry = clerk, hurry
 
@@ -245,7 +247,7 @@ class Messenger:
         await self._hurry()
         return await self._clerk.ask(errand, answer, **material)
 
-    async def room(self, errand: str, answer: type[Answer], **material: str) -> int:
+    async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int:
         """Tokens for the gaps that `material` does not fill."""
         return await self._clerk.room(errand, answer, **material)
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lethe_app.config.settings import Settings
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.calibration import ORIGINAL, Thresholds, calibrate, load_pairs
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.preferences import Preferences
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 SCOPE = "calibration"
 """Of the limits in the state of the house, by embedder."""
@@ -28,7 +28,7 @@ AT_ONCE = 8
 class Calibration:
     """Until an embedder was measured, and where there is none, the limits of the seed hold, which pass next to nothing."""
 
-    def __init__(self, state: HouseState, embedding: Embedding, preferences: Preferences, pairs: Path) -> None:
+    def __init__(self, state: AppState, embedding: Embedding, preferences: Preferences, pairs: Path) -> None:
         self.changed: Listeners[Thresholds] = Listeners()
         self._state = state
         self._embedding = embedding
@@ -64,8 +64,8 @@ class Calibration:
             return
         pairs = await asyncio.to_thread(load_pairs, self._pairs)
 
-        async def embed(texts: Sequence[str]) -> list[Meaning]:
-            meanings: list[Meaning] = []
+        async def embed(texts: Sequence[str]) -> list[TextEmbedding]:
+            meanings: list[TextEmbedding] = []
             for start in range(0, len(texts), AT_ONCE):
                 if pause is not None:
                     await pause()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, ModelFile
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
@@ -73,11 +73,11 @@ class Embedding:
                 await self._fail(error)
         return bool(self.state.name)
 
-    async def embed(self, texts: Sequence[str]) -> list[Meaning]:
+    async def embed(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Each text as a whole and token by token, as something to be found. Raises ModelError."""
         return await self._client.embed_tokens([self._prefixes.passage + text for text in texts])
 
-    async def ask(self, texts: Sequence[str]) -> list[Meaning]:
+    async def ask(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """The same for texts that ask; some embedders want to be told the difference."""
         return await self._client.embed_tokens([self._prefixes.question + text for text in texts])
 

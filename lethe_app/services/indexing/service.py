@@ -25,11 +25,11 @@ from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.index.pending import Debt, Debts
-from lethe_app.storage.key_value import HouseState
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.index.pending import Debt, PendingIndex
+from lethe_app.storage.key_value import AppState
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 
 AT_ONCE = 100
@@ -55,16 +55,16 @@ class Indexing:
 
     def __init__(
         self,
-        debts: Debts,
+        debts: PendingIndex,
         chats: Chats,
         memories: Memories,
-        facts: Facts,
-        state: HouseState,
+        facts: FactStore,
+        state: AppState,
         library: Library,
         recall: Recall,
         embedding: Embedding,
         calibration: Calibration,
-        quiet: Quiet,
+        quiet: BackgroundPriority,
     ) -> None:
         self.progress = Progress()
         self.changed: Listeners[Progress] = Listeners()

@@ -16,8 +16,8 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.library import Library
-from lethe_app.services.scheduling.priority import Quiet
-from lethe_app.storage.key_value import HouseState
+from lethe_app.services.scheduling.priority import BackgroundPriority
+from lethe_app.storage.key_value import AppState
 
 SCOPE = "worlds"
 """Of what was taken over, by file name."""
@@ -47,7 +47,7 @@ class TakenOver(BaseModel):
 class WorldPassages:
     """An entry that did not change keeps its passages and their meaning, however much of its world did."""
 
-    def __init__(self, library: Library, state: HouseState, recall: Recall, quiet: Quiet) -> None:
+    def __init__(self, library: Library, state: AppState, recall: Recall, quiet: BackgroundPriority) -> None:
         self._library = library
         self._state = state
         self._recall = recall

@@ -15,7 +15,7 @@ AFTER_SECONDS = 30.0
 """The start belongs to the user."""
 
 
-class Safekeeping:
+class BackupService:
     """One quiet task from the opening of the house until it closes."""
 
     def __init__(self, database: Path) -> None:

@@ -19,7 +19,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
 from lethe_app.services.memory import objections, proactive
-from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.service import Brain
 from lethe_app.services.notebooks import writer
 from lethe_app.services.notebooks.service import Notebooks
@@ -27,7 +27,7 @@ from lethe_app.services.personas import draft_chat, goals
 from lethe_app.services.personas.presets import Presets
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.sessions.editing import Chronicle
+from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.service import Sessions
 from lethe_app.services.web import research
 from lethe_app.storage.chats.sessions import Chats
@@ -51,9 +51,9 @@ class Trash:
         library: Library,
         presets: Presets,
         sessions: Sessions,
-        chronicle: Chronicle,
+        chronicle: SessionEditing,
         brain: Brain,
-        knowing: Knowing,
+        knowing: FactService,
         indexing: Indexing,
         preferences: Preferences,
         notebooks: Notebooks,

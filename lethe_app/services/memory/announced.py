@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.errors import StorageError
-from lethe_app.services.prompting.stable_prefix import Frame
+from lethe_app.services.prompting.stable_prefix import StablePrefix
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
 
@@ -18,7 +18,7 @@ TOLD = "told"
 _TOLD = TypeAdapter(dict[UUID, UUID])
 
 
-class Telling:
+class AnnouncedMemories:
     """What has left the prompt, or was deleted, counts as told no longer: it may be brought up as any other memory."""
 
     def __init__(self, chats: Chats, state: SessionState) -> None:
@@ -31,7 +31,7 @@ class Telling:
         return {TOLD: _TOLD.dump_python(told, mode="json") or None}
 
     async def in_sight(
-        self, session: ChatSession, frame: Frame | None, before: UUID | None, history: Sequence[Message]
+        self, session: ChatSession, frame: StablePrefix | None, before: UUID | None, history: Sequence[Message]
     ) -> frozenset[UUID]:
         """The memories whose lines are in the prompt of a message; `history` is the newest part of what stands above it.
 

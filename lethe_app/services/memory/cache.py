@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.recall.memory_set import Held
+from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import Listeners
 from lethe_app.storage.memory.memories import Memories
@@ -17,7 +17,7 @@ FEW = 500
 """Changed memories that are read one by one."""
 
 
-class Holdings:
+class MemoryCache:
     """Everything that changes memories goes through here; `changed` names the persona."""
 
     def __init__(self, memories: Memories) -> None:
@@ -25,12 +25,12 @@ class Holdings:
         self.forgotten: Listeners[str] = Listeners()
         """Told the persona of whose memories some are in the trash now, or say something else."""
         self._memories = memories
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, MemorySet] = {}
         self._stale: dict[str, set[UUID]] = {}
         """Of those held, the ones that have changed since."""
         self._changes = 0
 
-    async def of(self, persona_id: str) -> Held:
+    async def of(self, persona_id: str) -> MemorySet:
         """All that are not in the trash, newest first."""
         while (held := self._held.get(persona_id)) is None or self._stale.get(persona_id):
             before = self._changes
@@ -40,11 +40,11 @@ class Holdings:
                 self._stale.pop(persona_id, None)
         return held
 
-    async def _read(self, persona_id: str, held: Held | None) -> Held:
+    async def _read(self, persona_id: str, held: MemorySet | None) -> MemorySet:
         """All of them, or where a few have changed, only these: to let go of tens of thousands takes long, too."""
         named = self._stale.get(persona_id, set())
         if held is None or len(named) > FEW:
-            return await asyncio.to_thread(Held, await self._memories.of(persona_id))
+            return await asyncio.to_thread(MemorySet, await self._memories.of(persona_id))
         return await asyncio.to_thread(held.kept, await self._memories.some(persona_id, named), frozenset(named))
 
     async def put(self, persona_id: str, *memories: MemoryUnit) -> None:

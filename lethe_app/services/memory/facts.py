@@ -12,7 +12,7 @@ from uuid import UUID
 
 from lethe_app.brain.facts import merge as facts_merge
 from lethe_app.brain.facts.comparison import is_said_otherwise, may_meet, names_only_one, restates, twins
-from lethe_app.brain.facts.merge import Nearness, Relation
+from lethe_app.brain.facts.merge import FactRelation, Nearness
 from lethe_app.brain.facts.updates import Withdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import digest
 from lethe_app.domain.clock import now
@@ -24,16 +24,16 @@ from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.service import Indexing
-from lethe_app.services.prompting.stable_prefix import Frames
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.services.prompting.stable_prefix import StablePrefixes
+from lethe_app.storage.memory.facts import FactStore
 
 NEAREST = 6
 """Known facts a new one is compared with."""
 
-AS_JUDGED = {judged: Relation(judged.value) for judged in wording.Relation}
+AS_JUDGED = {judged: FactRelation(judged.value) for judged in wording.SentenceRelation}
 """What words and distance say, in the terms of the ledger."""
 
-Judge = Callable[[str, str], Awaitable[Relation | None]]
+Judge = Callable[[str, str], Awaitable[FactRelation | None]]
 """What a new fact (second) is to a known one (first); None where nobody can tell."""
 
 
@@ -56,10 +56,12 @@ class Book:
     """Forgotten, or put in the user's own words: what the same messages say of it is not learnt again in other words."""
 
 
-class Knowing:
+class FactService:
     """All facts of all personas. `changed` names the persona."""
 
-    def __init__(self, facts: Facts, recall: Recall, indexing: Indexing, calibration: Calibration, frames: Frames) -> None:
+    def __init__(
+        self, facts: FactStore, recall: Recall, indexing: Indexing, calibration: Calibration, frames: StablePrefixes
+    ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._facts = facts
         self._recall = recall
@@ -265,7 +267,7 @@ class Knowing:
         told = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
         if told is not None and not any(distance == 0.0 for _other, distance in near):
             shorter = fact.model_copy(update={"made_by": told.made_by})  # whoever says less does not word it
-            return facts_merge.settle(shorter, [(told, 0.0)], Relation.SAME)
+            return facts_merge.settle(shorter, [(told, 0.0)], FactRelation.SAME)
         found = facts_merge.rival(near)
         relation = None
         if found is not None and 0 < found[1] <= limits.update and not names_only_one(found[0], fact):

@@ -11,13 +11,13 @@ from pydantic import ValidationError
 
 from lethe_app.brain.lore.compiled import Lore, OpenLore
 from lethe_app.brain.lore.engine import evaluate
-from lethe_app.brain.lore.evaluation import Cause, Evaluation, Fired, Limits, Turn
+from lethe_app.brain.lore.evaluation import ActivationCause, Evaluation, EvaluationTurn, Fired, LoreLimits
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.text.scan_window import Window
-from lethe_app.domain.recall import Because, NotRecalled, Recollection, Way
+from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.domain.recall import Because, NotRecalled, RecallWay, Recollection
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.library import Library
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import apart
 from lethe_app.storage.key_value import SessionState
@@ -27,11 +27,11 @@ BOUND = "worlds"
 SHARE = 0.2
 """Part of the context that world entries may have together, where the user set nothing."""
 WAYS = {
-    Cause.KEY: Way.KEYWORD,
-    Cause.ABSENCE: Way.WOKEN,
-    Cause.CONSTANT: Way.CONSTANT,
-    Cause.ACTIVE: Way.ACTIVE,
-    Cause.RECURSION: Way.WOKEN,
+    ActivationCause.KEY: RecallWay.KEYWORD,
+    ActivationCause.ABSENCE: RecallWay.WOKEN,
+    ActivationCause.CONSTANT: RecallWay.CONSTANT,
+    ActivationCause.ACTIVE: RecallWay.ACTIVE,
+    ActivationCause.RECURSION: RecallWay.WOKEN,
 }
 
 
@@ -59,7 +59,7 @@ class LoreKeeping:
         self._state = state
         self._open = OpenLore()
 
-    async def bound(self, cast: Cast, session_id: UUID | None) -> Bound:
+    async def bound(self, cast: Participants, session_id: UUID | None) -> Bound:
         """Worlds that are named but not there are passed over; the library tells of broken files by itself."""
         chosen = await self._state.get(session_id, BOUND) if session_id is not None else None
         names = [
@@ -87,15 +87,15 @@ class LoreKeeping:
         wanting = (world.deepest_scan for world in bound.worlds.values() if world.least_awake)
         return max((*depths, *wanting), default=0)
 
-    async def listen(self, bound: Bound, window: Window, state: object, turn: Turn, context: int) -> Evaluation:
+    async def listen(self, bound: Bound, window: ScanWindow, state: object, turn: EvaluationTurn, context: int) -> Evaluation:
         """What wakes; `state` is what the last evaluation left, as it was stored."""
         lore = await self._lore(bound, turn)
         settings = self._preferences.current
-        limits = Limits(tokens=settings.world_tokens or int(context * SHARE), rounds=settings.world_rounds)
+        limits = LoreLimits(tokens=settings.world_tokens or int(context * SHARE), rounds=settings.world_rounds)
         listen = partial(evaluate, lore, window, lore_state(state), turn, limits)
         return await apart(sum(len(world.entries) for world in bound.worlds.values()), listen)
 
-    async def _lore(self, bound: Bound, turn: Turn) -> Lore:
+    async def _lore(self, bound: Bound, turn: EvaluationTurn) -> Lore:
         worlds = list(bound.worlds.values())
         return await apart(sum(len(world.entries) for world in worlds), partial(self._open.of, worlds, turn.expand))
 
@@ -117,7 +117,7 @@ def recalled(evaluation: Evaluation) -> list[Recollection]:
     ]
 
 
-def entry_recollection(world: World, entry: WorldEntry, way: Way, because: list[Because]) -> Recollection:
+def entry_recollection(world: World, entry: WorldEntry, way: RecallWay, because: list[Because]) -> Recollection:
     """An entry as it goes into the prompt."""
     return Recollection(
         memory=entry.guid,
@@ -137,15 +137,15 @@ def entry_recollection(world: World, entry: WorldEntry, way: Way, because: list[
 def reason_of(fired: Fired) -> str:
     """Why an entry fired, in words."""
     match fired.reason:
-        case Cause.KEY:
+        case ActivationCause.KEY:
             return f"“{fired.key}” was said {before(fired.message_index or 0)}"
-        case Cause.ABSENCE:
+        case ActivationCause.ABSENCE:
             return "a word it waits for was not said"
-        case Cause.CONSTANT:
+        case ActivationCause.CONSTANT:
             return "it is always there"
-        case Cause.ACTIVE:
+        case ActivationCause.ACTIVE:
             return f"it woke a few turns ago and stays until turn {fired.active_until}"
-        case Cause.RECURSION:
+        case ActivationCause.RECURSION:
             return f"“{fired.key}” stands in “{fired.woken_by}”"
 
 

@@ -13,12 +13,12 @@ from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.prompt.macros import Scene
-from lethe_app.services.memory.cache import Holdings
+from lethe_app.prompt.macros import MacroContext
+from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreKeeping
-from lethe_app.services.participants import Cast
-from lethe_app.services.prompting.macro_values import Place
-from lethe_app.services.untrusted_memories import Foreign
+from lethe_app.services.participants import Participants
+from lethe_app.services.prompting.macro_values import MacroPosition
+from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import Chats
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ _IDLE = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
 class MacroValues:
     """Reads nothing for texts that do not use these macros."""
 
-    def __init__(self, chats: Chats, holdings: Holdings, keeping: LoreKeeping, foreign: Foreign) -> None:
+    def __init__(self, chats: Chats, holdings: MemoryCache, keeping: LoreKeeping, foreign: UntrustedMemories) -> None:
         self._chats = chats
         self._holdings = holdings
         self._keeping = keeping
@@ -40,7 +40,7 @@ class MacroValues:
         self._begun: dict[UUID, timedelta] = {}
         """The silence before each conversation, as its first prompt said it."""
 
-    async def fill(self, scene: Scene, place: Place, texts: Iterable[str]) -> Scene:
+    async def fill(self, scene: MacroContext, place: MacroPosition, texts: Iterable[str]) -> MacroContext:
         """The scene with the memories that the texts name and the time since the user wrote before."""
         whole = "\n".join(texts)
         titles = list(dict.fromkeys(_TITLED.findall(whole)))
@@ -53,7 +53,7 @@ class MacroValues:
                 self._begun[place.session.guid] = scene.idle
         return scene
 
-    async def _idle(self, place: Place) -> timedelta:
+    async def _idle(self, place: MacroPosition) -> timedelta:
         """Since the user's message before this one, in whatever conversation with the persona; zero where there is none."""
         session = place.session
         asked = None if place.at_beginning else await self._newest(session, place.before)
@@ -72,7 +72,7 @@ class MacroValues:
         said = await self._chats.tail(session.guid, NEAR_END, before) if session.leaf_id is not None else []
         return next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
 
-    async def _memories(self, session: ChatSession, cast: Cast, titles: Sequence[str]) -> Callable[[str], str | None]:
+    async def _memories(self, session: ChatSession, cast: Participants, titles: Sequence[str]) -> Callable[[str], str | None]:
         """Finds the text of the named memories by a part of their titles; the oldest, so that a new one changes no prompt."""
         bound = await self._keeping.bound(cast, session.guid)
         entries = [entry for world in bound.worlds.values() for entry in world.entries]

@@ -17,7 +17,7 @@ from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.search import without
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
 MOST = 400
@@ -42,10 +42,10 @@ class Objected:
     """The conversation they stand in."""
 
 
-class Objecting:
+class ObjectionService:
     """An objection takes the memory out of the turn it was made in, and makes it come less easily in turns like that one."""
 
-    def __init__(self, state: HouseState, turns: TurnMemories, chats: Chats) -> None:
+    def __init__(self, state: AppState, turns: TurnMemories, chats: Chats) -> None:
         self.changed: Listeners[str] = Listeners()
         """Told the persona to whose memories something was objected, or not any more."""
         self._state = state

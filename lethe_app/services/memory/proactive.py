@@ -11,23 +11,23 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.brain.proactive import selection, user_return
-from lethe_app.brain.proactive.selection import Evidence
-from lethe_app.brain.proactive.user_return import Absence, UserReturnInsert
+from lethe_app.brain.proactive.selection import ProactiveEvidence
+from lethe_app.brain.proactive.user_return import UserAbsence, UserReturnInsert
 from lethe_app.brain.proactive.wording import wording
 from lethe_app.brain.recall.decay import faded, over
-from lethe_app.brain.recall.memory_set import Held
-from lethe_app.brain.recall.proactive_rules import Pace, Rules
+from lethe_app.brain.recall.memory_set import MemorySet
+from lethe_app.brain.recall.proactive_rules import Pace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
-from lethe_app.domain.recall import Because, Recollection, Way
+from lethe_app.domain.recall import Because, RecallWay, Recollection
 from lethe_app.services.mood import Felt, Moods
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.scheduling.offload import apart
 from lethe_app.services.truncation import short_line, short_memory, short_note
-from lethe_app.services.untrusted_memories import Foreign
-from lethe_app.storage.chats.messages import Standing
-from lethe_app.storage.key_value import HouseState, SessionState
+from lethe_app.services.untrusted_memories import UntrustedMemories
+from lethe_app.storage.chats.messages import MessageStanding
+from lethe_app.storage.key_value import AppState, SessionState
 
 LOOK_THROUGH = timedelta(hours=1)
 PACE = "pace"
@@ -89,7 +89,7 @@ class Initiative:
 
 
 @dataclass(frozen=True)
-class Concluded:
+class ProactiveChanges:
     """What is to be stored once an initiative was taken."""
 
     states: Mapping[str, object]
@@ -98,16 +98,16 @@ class Concluded:
     """Of the house, by scope and key; None takes a key away."""
 
 
-class Guidance:
+class ProactiveMemory:
     """Decides what comes and changes nothing; `concluded` says what is to be stored when it came."""
 
-    def __init__(self, house: HouseState, state: SessionState, moods: Moods, foreign: Foreign) -> None:
+    def __init__(self, house: AppState, state: SessionState, moods: Moods, foreign: UntrustedMemories) -> None:
         self._house = house
         self._state = state
         self.felt = moods.felt
         self._moods = moods
         self._foreign = foreign
-        self._looked_through: dict[str, tuple[Held, datetime, Rules]] = {}
+        self._looked_through: dict[str, tuple[MemorySet, datetime, ProactiveRules]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
         """Something to tell at the user's return."""
@@ -129,11 +129,11 @@ class Guidance:
     async def at_return(
         self,
         session: ChatSession,
-        cast: Cast,
-        standing: Standing,
+        cast: Participants,
+        standing: MessageStanding,
         moment: datetime,
         memories: Sequence[MemoryUnit],
-        rules: Rules,
+        rules: ProactiveRules,
         *,
         is_latest: bool,
         previous_is_system: bool,
@@ -141,7 +141,7 @@ class Guidance:
     ) -> Announced | None:
         """The note that greets the returning user, if they were away and anything is to be said; `memories` wait for that."""
         quoted = await self._foreign.told_of(memories)
-        absence = Absence(
+        absence = UserAbsence(
             last_message=standing.heard_before,
             moment=moment,
             persona=cast.persona,
@@ -158,7 +158,7 @@ class Guidance:
             return None
         told_memories = [memory for memory in memories if memory.guid in note.used]
         recalled = [
-            recollected(memory, quoted.get(memory.guid) or short_memory(memory).content, Way.RETURN, note.because)
+            recollected(memory, quoted.get(memory.guid) or short_memory(memory).content, RecallWay.RETURN, note.because)
             for memory in told_memories
         ]
         return Announced(
@@ -171,12 +171,12 @@ class Guidance:
     async def of_its_own(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         text: str,
         moment: datetime,
         waiting: Sequence[MemoryUnit],
-        evidence: Mapping[UUID, Evidence],
-        rules: Rules,
+        evidence: Mapping[UUID, ProactiveEvidence],
+        rules: ProactiveRules,
         *,
         tagged: bool,
     ) -> Initiative:
@@ -197,7 +197,7 @@ class Guidance:
         )
         return Initiative(announced, Pace.fresh(moment))
 
-    async def faded(self, persona_id: str, memories: Held, moment: datetime, rules: Rules) -> tuple[UUID, ...]:
+    async def faded(self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
         """What has faded or is over. That takes days: with nothing new among them, one look an hour will do."""
         known = self._looked_through.get(persona_id)
         if known is not None:
@@ -209,7 +209,7 @@ class Guidance:
         self._looked_through[persona_id] = (memories, moment, rules)
         return found
 
-    async def concluded(self, session: ChatSession, initiative: Initiative) -> Concluded:
+    async def concluded(self, session: ChatSession, initiative: Initiative) -> ProactiveChanges:
         """It is done: notes that were told wait no longer, and the pace goes on from here. What came meanwhile still waits."""
         states: dict[str, object] = {}
         house: dict[tuple[str, str], object] = {}
@@ -220,7 +220,7 @@ class Guidance:
             states[PACE] = initiative.pace.model_dump(mode="json")
         if initiative.felt is not None:
             house |= await self._moods.traces(session.persona_id, initiative.felt.mood)
-        return Concluded(states, house)
+        return ProactiveChanges(states, house)
 
     async def pace(self, session: ChatSession, moment: datetime) -> Pace:
         """How long she has held back in this session."""
@@ -230,9 +230,9 @@ class Guidance:
             return Pace.fresh(moment)
 
 
-def rules_of(settings: Settings, natural_limit: float) -> Rules:
+def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
     """The settings that are rules of guidance; how near is near follows from the embedder."""
-    return Rules(
+    return ProactiveRules(
         min_insert_delay_minutes=settings.min_insert_delay,
         min_message_delay=settings.min_message_delay,
         eureka_cut_off_days=settings.eureka_cut_off_days,
@@ -247,7 +247,7 @@ def rules_of(settings: Settings, natural_limit: float) -> Rules:
     )
 
 
-def to_forget(memories: Held, moment: datetime, rules: Rules) -> tuple[UUID, ...]:
+def to_forget(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
     """What has faded or is over."""
     mortal = memories.mortal
     return tuple({memory.guid: None for memory in (*faded(mortal, moment, rules), *over(mortal, moment))})
@@ -270,7 +270,7 @@ def was_announced(history: Sequence[Message]) -> bool:
     return bool(history) and history[-1].hidden and history[-1].note.startswith(OURS)
 
 
-def recollected(memory: MemoryUnit, text: str, way: Way, because: Sequence[Because]) -> Recollection:
+def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Because]) -> Recollection:
     """A memory that was written into the conversation."""
     return Recollection(
         memory=memory.guid,
@@ -286,5 +286,10 @@ def recollected(memory: MemoryUnit, text: str, way: Way, because: Sequence[Becau
 def _bare(session: ChatSession, text: str, because: Sequence[Because]) -> Recollection:
     """A note that no memory is behind, such as the time of day."""
     return Recollection(
-        memory=session.guid, category=MemoryType.REMINDER, title="Return", text=text, way=Way.RETURN, because=list(because)
+        memory=session.guid,
+        category=MemoryType.REMINDER,
+        title="Return",
+        text=text,
+        way=RecallWay.RETURN,
+        because=list(because),
     )

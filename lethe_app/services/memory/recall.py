@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
-from lethe_app.brain.lore.evaluation import Turn
-from lethe_app.brain.proactive.selection import Evidence, waiting
+from lethe_app.brain.lore.evaluation import EvaluationTurn
+from lethe_app.brain.proactive.selection import ProactiveEvidence, waiting
 from lethe_app.brain.recall.keyword_recall import Pool
-from lethe_app.brain.recall.proactive_rules import Rules
+from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.brain.recall.session_notes import block, learn
-from lethe_app.brain.text.scan_window import Window
+from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.brain.text.utterance import aloud
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
@@ -24,17 +24,17 @@ from lethe_app.retrieval.memory_index import Recall
 from lethe_app.retrieval.query_terms import unaddressed
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.service import Indexing
-from lethe_app.services.memory.announced import Telling
-from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.announced import AnnouncedMemories
+from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreKeeping
-from lethe_app.services.memory.proactive import Guidance, Initiative, rules_of, was_announced
+from lethe_app.services.memory.proactive import Initiative, ProactiveMemory, rules_of, was_announced
 from lethe_app.services.memory.search import without
-from lethe_app.services.memory.selection import LONGEST_QUESTION, STATES, Mind, Minding, Occasion, present
-from lethe_app.services.participants import Cast
+from lethe_app.services.memory.selection import LONGEST_QUESTION, STATES, MemorySelection, RecallContext, RecallResult, present
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.stable_prefix import Frame, Frames
+from lethe_app.services.prompting.stable_prefix import StablePrefix, StablePrefixes
 from lethe_app.services.scheduling.offload import apart, whole
-from lethe_app.services.untrusted_memories import Foreign
+from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
@@ -60,7 +60,7 @@ class Remembered:
     """A hidden line that was stored above it."""
 
 
-class Recollecting:
+class RecallService:
     """`of_turn` is for a message that was just stored; `preview` shows what any text would bring up, without a trace."""
 
     def __init__(
@@ -68,16 +68,16 @@ class Recollecting:
         chats: Chats,
         turns: TurnMemories,
         state: SessionState,
-        holdings: Holdings,
+        holdings: MemoryCache,
         keeping: LoreKeeping,
-        minding: Minding,
-        guidance: Guidance,
-        frames: Frames,
+        minding: MemorySelection,
+        guidance: ProactiveMemory,
+        frames: StablePrefixes,
         recall: Recall,
         indexing: Indexing,
         calibration: Calibration,
         preferences: Preferences,
-        foreign: Foreign,
+        foreign: UntrustedMemories,
     ) -> None:
         self._chats = chats
         self._turns = turns
@@ -93,9 +93,9 @@ class Recollecting:
         self._preferences = preferences
         self._foreign = foreign
         self._keywords = Pool()
-        self._telling = Telling(chats, state)
+        self._telling = AnnouncedMemories(chats, state)
 
-    async def of_turn(self, session: ChatSession, cast: Cast, message: Message, model: LoadedModel) -> Remembered:
+    async def of_turn(self, session: ChatSession, cast: Participants, message: Message, model: LoadedModel) -> Remembered:
         """Everything that comes to mind at this message, stored with it.
 
         A memory that cannot be read keeps nobody from answering: then nothing comes to mind, and the log says why.
@@ -106,7 +106,7 @@ class Recollecting:
             log.warning("Nothing could be remembered in this turn: %s", error)
             return Remembered(TurnMemory())
 
-    async def _of_turn(self, session: ChatSession, cast: Cast, message: Message, model: LoadedModel) -> Remembered:
+    async def _of_turn(self, session: ChatSession, cast: Participants, message: Message, model: LoadedModel) -> Remembered:
         await self._indexing.settle()
         frame = await self._frames.of(session, cast, model)
         occasion = await self._occasion(session, cast, message, model.context, frame)
@@ -122,7 +122,7 @@ class Recollecting:
         mind = await self._mind(occasion)
         return await whole(self._stored(occasion, message, initiative, mind))
 
-    async def _mind(self, occasion: Occasion) -> Mind:
+    async def _mind(self, occasion: RecallContext) -> RecallResult:
         """What comes to mind, as a prompt may hold it."""
         mind = await self._minding.think(occasion)
         return replace(mind, recalled=await self._foreign.fenced(mind.recalled, occasion.memories.by_guid))
@@ -147,7 +147,7 @@ class Recollecting:
         kept = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
         await self._state.set(session_id, SCRATCH, kept or None)
 
-    async def preview(self, session: ChatSession, cast: Cast, text: str, context: int = USUAL_CONTEXT) -> TurnMemory:
+    async def preview(self, session: ChatSession, cast: Participants, text: str, context: int = USUAL_CONTEXT) -> TurnMemory:
         """What `text` would bring up in this session if it were said now, and why. Changes nothing."""
         await self._indexing.settle_all()
         message = Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)])
@@ -158,8 +158,15 @@ class Recollecting:
     # What is around a message
 
     async def _occasion(
-        self, session: ChatSession, cast: Cast, message: Message, context: int, frame: Frame | None, *, is_stored: bool = True
-    ) -> Occasion:
+        self,
+        session: ChatSession,
+        cast: Participants,
+        message: Message,
+        context: int,
+        frame: StablePrefix | None,
+        *,
+        is_stored: bool = True,
+    ) -> RecallContext:
         exists = is_stored or session.leaf_id is not None
         bound = await self._keeping.bound(cast, session.guid)
         reach = max(WINDOW, 2 * min(self._keeping.depth(bound), DEEPEST))  # hidden lines lie between
@@ -167,12 +174,12 @@ class Recollecting:
         spoken, asked = await self._counted(message, history, is_stored=is_stored)
         moment, scene = message.time, cast.scene(session, session.added)
         by_meaning = self._preferences.current.rag_enabled and bool(message.content.strip())
-        return Occasion(
+        return RecallContext(
             session=session,
             cast=cast,
             text=message.content,
             moment=moment,
-            turn=Turn(
+            turn=EvaluationTurn(
                 id=str(message.id),
                 number=asked,
                 spoken=spoken,
@@ -180,7 +187,7 @@ class Recollecting:
                 seed=str(session.guid),
                 expand=lambda text: expand(text, scene),
             ),
-            window=Window.of(history, message),
+            window=ScanWindow.of(history, message),
             history=history,
             memories=await self._holdings.of(session.persona_id),
             sessions=await self._chats.mentionable(session.persona_id),
@@ -210,7 +217,7 @@ class Recollecting:
 
     # What she brings up of her own accord
 
-    async def _initiative(self, occasion: Occasion, message: Message) -> Initiative:
+    async def _initiative(self, occasion: RecallContext, message: Message) -> Initiative:
         settings = self._preferences.current
         session, cast, moment = occasion.session, occasion.cast, occasion.moment
         if cast.persona.disable_bot_guidance or cast.user.disable_bot_guidance:
@@ -237,12 +244,12 @@ class Recollecting:
         faded = await self._guidance.faded(session.persona_id, occasion.memories, moment, rules)
         return replace(eureka, faded=faded, felt=felt)
 
-    async def _eureka(self, occasion: Occasion, rules: Rules) -> Initiative:
+    async def _eureka(self, occasion: RecallContext, rules: ProactiveRules) -> Initiative:
         due = await apart(len(held := occasion.memories.waiting), partial(waiting, held, occasion.moment, rules))
         keywords = await apart(len(due), partial(self._keywords.keywords, due, occasion.window, occasion.turn))
         told, meaning = [memory.guid for memory in due if memory.category not in rules.silent], occasion.meaning
         distances = await self._recall.distances(meaning, told) if told and meaning is not None else {}
-        evidence = {memory.guid: Evidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
+        evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
         tagged, said = self._preferences.current.tagged_events, unaddressed(occasion.text, present(occasion.cast))
         return await self._guidance.of_its_own(
             occasion.session, occasion.cast, said, occasion.moment, due, evidence, rules, tagged=tagged
@@ -250,7 +257,9 @@ class Recollecting:
 
     # What is kept
 
-    async def _stored(self, occasion: Occasion, message: Message, initiative: Initiative, mind: Mind) -> Remembered:
+    async def _stored(
+        self, occasion: RecallContext, message: Message, initiative: Initiative, mind: RecallResult
+    ) -> Remembered:
         """The line above the message, what was recalled, and what became of it all: kept at once or, after a crash, not."""
         announced, session = initiative.announced, occasion.session
         line = self._filled(announced.message, occasion) if announced else None
@@ -278,12 +287,12 @@ class Recollecting:
         self._holdings.follow(traces)
         return Remembered(traces.memory, note)
 
-    def _filled(self, line: Message, occasion: Occasion) -> Message:
+    def _filled(self, line: Message, occasion: RecallContext) -> Message:
         """A hidden line with its macros filled in."""
         text = expand(line.content, occasion.cast.scene(occasion.session, occasion.moment))
         return line.model_copy(update={"alternatives": [Alternative(content=text, created=line.time)]})
 
-    async def _noted(self, occasion: Occasion, message: Message) -> tuple[str, dict[str, object]]:
+    async def _noted(self, occasion: RecallContext, message: Message) -> tuple[str, dict[str, object]]:
         """The facts of this conversation so far in one line, and the session's state where they are others than before."""
         if not self._preferences.current.scratch:
             return "", {}

@@ -13,20 +13,20 @@ from lethe_app.brain.recall.memory_text import form_of, one_line, snippet
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.passage import Meaning, Passage, PassageKind
-from lethe_app.domain.recall import LOGGED, Because, Lead, Recollection, Way
+from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
+from lethe_app.domain.recall import LOGGED, Because, RecallLead, RecallWay, Recollection
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.memory_index import Recall
-from lethe_app.retrieval.ranking import Hit
-from lethe_app.retrieval.ranking import Lead as Evidence
+from lethe_app.retrieval.ranking import PassageLead as Evidence
+from lethe_app.retrieval.ranking import RankedSource
 from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.lore import Bound, entry_recollection
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import LONGEST_MEMORY, shortened
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 
 DEPTH = 3
 """Messages from the newest one upwards at which sessions stand."""
@@ -38,7 +38,7 @@ SPARE = 8
 
 
 @dataclass(frozen=True)
-class Asking:
+class MemoryQuery:
     """One question to everything a persona remembers."""
 
     persona_id: str
@@ -61,22 +61,22 @@ class Asking:
     """Names of those of them who are personas: what they said of the user is no evidence."""
     dates: bool = True
     """Does the persona want dates with sessions?"""
-    meaning: Meaning | None = None
+    meaning: TextEmbedding | None = None
     is_awake: Callable[[WorldEntry], bool] = lambda _entry: True
     """May an entry of a world come now? One that rests, or was kept back, does not come by another door."""
 
 
-class Reminding:
+class MemorySearch:
     """Changes nothing: neither durations nor counts."""
 
-    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences) -> None:
+    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: FactStore, preferences: Preferences) -> None:
         self._recall = recall
         self._preferences = preferences
         self._passages = passages
         self._chats = chats
         self._facts = facts
 
-    async def search(self, asking: Asking, count: int, *, only_sure: bool = True) -> list[Recollection]:
+    async def search(self, asking: MemoryQuery, count: int, *, only_sure: bool = True) -> list[Recollection]:
         """The best `count` of what the text reminds of; with `only_sure` no more than is really meant."""
         if count == 0:
             return []
@@ -107,7 +107,7 @@ class Reminding:
                 recollections.append(asked_for if hit.source in met else recollection)
         return recollections
 
-    async def _recollection(self, asking: Asking, hit: Hit, texts: Mapping[int, Passage]) -> Recollection | None:
+    async def _recollection(self, asking: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> Recollection | None:
         """None where it is not there any more, or may not be brought up."""
         leads, because = await self._with_changes(leads_of(hit, texts)), reasons_of(hit)
         if hit.source in asking.memories:
@@ -116,20 +116,22 @@ class Reminding:
             return of_memory(memory, hit, because, leads) if may_come else None
         woken = asking.bound.entry(hit.source)
         if woken is not None:
-            given = entry_recollection(*woken, Way.MEANING, because)
+            given = entry_recollection(*woken, RecallWay.MEANING, because)
             found = given.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
             return found if is_open(woken[1], asking.moment) and asking.is_awake(woken[1]) else None
         with suppress(StorageError):
             return self._session(asking, await self._chats.session(hit.source), hit, because, leads)
         return await self._fact(asking, hit, because, leads)
 
-    async def _with_changes(self, leads: Sequence[Lead]) -> list[Lead]:
+    async def _with_changes(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
         """Return the leads, those last of which it is known what has changed since."""
         changed = await self._facts.changed([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
         marked = [lead.model_copy(update={"changed": changed.get(lead.origin, "")}) for lead in leads]
         return sorted(marked, key=lambda lead: bool(lead.changed))
 
-    async def _fact(self, asking: Asking, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection | None:
+    async def _fact(
+        self, asking: MemoryQuery, hit: RankedSource, because: list[Because], leads: list[RecallLead]
+    ) -> Recollection | None:
         """One that stands for itself, unless it is in the prompt already."""
         with suppress(StorageError):
             fact = await self._facts.get(hit.source)
@@ -138,7 +140,7 @@ class Reminding:
                     memory=fact.guid,
                     category=MemoryType.GENERAL,
                     text=one_line(fact.fact),
-                    way=Way.FACT,
+                    way=RecallWay.FACT,
                     because=because,
                     leads=leads,
                     score=hit.score,
@@ -147,7 +149,7 @@ class Reminding:
         return None
 
     def _session(
-        self, asking: Asking, session: ChatSession, hit: Hit, because: list[Because], leads: list[Lead]
+        self, asking: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Because], leads: list[RecallLead]
     ) -> Recollection:
         by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
         return Recollection(
@@ -155,7 +157,7 @@ class Reminding:
             category=MemoryType.CHAT_SESSION,
             title=session.name,
             text=session_text(session, leads, dates=asking.dates, told=session.guid in asking.summarised),
-            way=Way.FACT if by_fact else Way.MEANING,
+            way=RecallWay.FACT if by_fact else RecallWay.MEANING,
             because=because,
             leads=leads,
             score=hit.score,
@@ -170,14 +172,14 @@ def is_open(memory: MemoryUnit, moment: datetime) -> bool:
     return memory.enabled and memory.is_due(moment) and memory.insertion is MemoryInsertion.TRIGGER
 
 
-def of_memory(memory: MemoryUnit, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection:
+def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Because], leads: list[RecallLead]) -> Recollection:
     """A memory that stands for itself."""
     return Recollection(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
         text=shortened(snippet(memory, form_of(memory.category, dates=True)), LONGEST_MEMORY),
-        way=Way.MEANING,
+        way=RecallWay.MEANING,
         because=because,
         leads=leads,
         score=hit.score,
@@ -187,7 +189,7 @@ def of_memory(memory: MemoryUnit, hit: Hit, because: list[Because], leads: list[
     )
 
 
-def session_text(session: ChatSession, leads: Sequence[Lead], *, dates: bool, told: bool) -> str:
+def session_text(session: ChatSession, leads: Sequence[RecallLead], *, dates: bool, told: bool) -> str:
     """Title, date, summary and the lines that led there; `told`: the summary is in the prompt already."""
     summary = "" if told else shortened(session.content, LONGEST_SUMMARY)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
@@ -197,7 +199,7 @@ def session_text(session: ChatSession, leads: Sequence[Lead], *, dates: bool, to
     return "\n".join([snippet(head, form_of(MemoryType.CHAT_SESSION, dates=dates)), *lines])
 
 
-def _line(lead: Lead) -> str:
+def _line(lead: RecallLead) -> str:
     """Return a text that led there as a line of the memory, with what has changed since."""
     said = f"- {one_line(lead.text)}"
     return f"{said} (no longer so: {one_line(lead.changed)})" if lead.changed else said
@@ -221,7 +223,7 @@ def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection 
     return recollection.model_copy(update={"text": text, "leads": leads})
 
 
-def is_within(hit: Hit, texts: Mapping[int, Passage], settings: Settings) -> bool:
+def is_within(hit: RankedSource, texts: Mapping[int, Passage], settings: Settings) -> bool:
     """Return whether one of the texts that led to it is as near as the user's own distances ask, if they set any.
 
     What was found by its words alone has no distance and passes.
@@ -236,10 +238,10 @@ def is_within(hit: Hit, texts: Mapping[int, Passage], settings: Settings) -> boo
     return any(map(is_near, hit.leads)) or not hit.leads
 
 
-def leads_of(hit: Hit, texts: Mapping[int, Passage]) -> list[Lead]:
+def leads_of(hit: RankedSource, texts: Mapping[int, Passage]) -> list[RecallLead]:
     """The texts that led to it, as far as they are still there."""
     return [
-        Lead(
+        RecallLead(
             kind=passage.kind.value,
             text=passage.text,
             origin=passage.origin,
@@ -251,7 +253,7 @@ def leads_of(hit: Hit, texts: Mapping[int, Passage]) -> list[Lead]:
     ]
 
 
-def reasons_of(hit: Hit) -> list[Because]:
+def reasons_of(hit: RankedSource) -> list[Because]:
     """What spoke for it, strongest first."""
     reasons = [Because(what=reason.meaning, value=round(reason.value, 4)) for reason in hit.reasons[:MOST_REASONS]]
     if not reasons and (shared := list(dict.fromkeys(word for lead in hit.leads for word in lead.words))):

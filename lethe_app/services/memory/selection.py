@@ -14,25 +14,25 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.brain.dreams.preferences import firm
-from lethe_app.brain.lore.evaluation import Evaluation, Turn
+from lethe_app.brain.lore.evaluation import Evaluation, EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import Outcome, Pool, recollection
-from lethe_app.brain.recall.memory_set import Held
+from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, recollection
+from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.memory_text import form_of, snippet
-from lethe_app.brain.text.scan_window import Window
+from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
-from lethe_app.domain.passage import Meaning
-from lethe_app.domain.recall import Because, NotRecalled, Recollection, Way
+from lethe_app.domain.passage import TextEmbedding
+from lethe_app.domain.recall import Because, NotRecalled, RecallWay, Recollection
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import Bound, LoreKeeping, lore_state
-from lethe_app.services.memory.objections import Objecting
-from lethe_app.services.memory.search import DEPTH, Asking, is_open, session_text
-from lethe_app.services.memory.time_search import Found, TimeSearch
-from lethe_app.services.participants import NOBODY, Cast
+from lethe_app.services.memory.objections import ObjectionService
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, is_open, session_text
+from lethe_app.services.memory.time_search import TimeSearch, TimeSearchResult
+from lethe_app.services.participants import NOBODY, Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.stable_prefix import Frame
+from lethe_app.services.prompting.stable_prefix import StablePrefix
 from lethe_app.services.scheduling.offload import apart
 from lethe_app.services.truncation import LONGEST_MEMORY, shortened
 
@@ -45,29 +45,29 @@ MOST_BLOCKED = 40
 """Of those kept back, as many are told: with a large world and little luck there are thousands."""
 _STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
 """The turn in which a memory was brought up, and the last one in which it stays."""
-LASTING = frozenset({Way.ACTIVE, Way.CONSTANT})
+LASTING = frozenset({RecallWay.ACTIVE, RecallWay.CONSTANT})
 """Ways of what is there whatever this message says."""
 
 
 @dataclass(frozen=True)
-class Occasion:
+class RecallContext:
     """A message and everything around it that decides what it brings up."""
 
     session: ChatSession
-    cast: Cast
+    cast: Participants
     text: str
     moment: datetime
-    turn: Turn
-    window: Window
+    turn: EvaluationTurn
+    window: ScanWindow
     history: Sequence[Message]
-    memories: Held
+    memories: MemorySet
     sessions: Sequence[ChatSession]
     """Those that are sticky or have keywords."""
     bound: Bound
     context: int
-    frame: Frame | None = None
+    frame: StablePrefix | None = None
     states: dict[str, object] = field(default_factory=dict)
-    meaning: Meaning | None = None
+    meaning: TextEmbedding | None = None
     told: frozenset[UUID] = frozenset()
     """Memories that stand in the conversation, because she told them."""
 
@@ -86,7 +86,7 @@ class Occasion:
 
 
 @dataclass(frozen=True)
-class Mind:
+class RecallResult:
     """What comes, what was kept back, and what the session is to remember of it."""
 
     recalled: list[Recollection]
@@ -97,13 +97,17 @@ class Mind:
     @property
     def anew(self) -> list[UUID]:
         """What was brought up by this message: not what is merely still there, nor what begins a conversation."""
-        return [one.memory for one in self.recalled if one.way not in LASTING and one.way is not Way.OPENING and not one.world]
+        return [
+            one.memory for one in self.recalled if one.way not in LASTING and one.way is not RecallWay.OPENING and not one.world
+        ]
 
 
-class Minding:
+class MemorySelection:
     """Stores nothing; the same occasion gives the same mind as long as nothing is learnt or forgotten."""
 
-    def __init__(self, keeping: LoreKeeping, searching: TimeSearch, preferences: Preferences, objecting: Objecting) -> None:
+    def __init__(
+        self, keeping: LoreKeeping, searching: TimeSearch, preferences: Preferences, objecting: ObjectionService
+    ) -> None:
         self._keeping = keeping
         self._searching = searching
         self._preferences = preferences
@@ -111,7 +115,7 @@ class Minding:
         self._pool = Pool()
         self._listening = asyncio.Lock()
 
-    async def think(self, occasion: Occasion) -> Mind:
+    async def think(self, occasion: RecallContext) -> RecallResult:
         """In this order, each memory once: worlds, keywords, meaning, what is always there, what stays, what opens."""
         states = occasion.states
         evaluation = await self._keeping.listen(
@@ -128,7 +132,7 @@ class Minding:
         ]
         found = once(found, without=occasion.in_view)
         recalled, unwanted = await self._objecting.sifted(occasion.session.persona_id, found, occasion.text)
-        if not any(one.way is not Way.CONSTANT for one in recalled):
+        if not any(one.way is not RecallWay.CONSTANT for one in recalled):
             recalled += await self._opening(occasion, {one.memory for one in recalled} | occasion.told)
         kept: dict[str, object] = {
             LORE: evaluation.state.model_dump(mode="json"),
@@ -138,17 +142,17 @@ class Minding:
         there = {one.memory for one in recalled}
         kept_back = chain(unwanted, lore.blocked(evaluation), mentioned.blocked)
         blocked = islice((one for one in kept_back if one.memory not in there), MOST_BLOCKED)
-        return Mind(recalled, list(blocked), kept, reminded.remark)
+        return RecallResult(recalled, list(blocked), kept, reminded.remark)
 
-    async def _mentioned(self, occasion: Occasion) -> Outcome:
+    async def _mentioned(self, occasion: RecallContext) -> KeywordRecallResult:
         settings = self._preferences.current
         state = lore_state(occasion.states.get(POOL))
         if not settings.keyword_retrieval:
-            return Outcome([], [], LoreState())
+            return KeywordRecallResult([], [], LoreState())
         there = occasion.in_view | occasion.summarised
         sessions = [session for session in occasion.sessions if session.guid not in there]
 
-        def listen() -> Outcome:
+        def listen() -> KeywordRecallResult:
             triggers = [memory for memory in occasion.memories.triggers if memory.guid not in occasion.told]
             most = settings.keyword_max_entries
             return self._pool.listen(triggers, sessions, occasion.window, state, occasion.turn, most=most)
@@ -156,11 +160,11 @@ class Minding:
         async with self._listening:  # what the pool has made ready is one turn's at a time
             return await apart(len(occasion.memories) + len(sessions), listen)
 
-    async def _reminded(self, occasion: Occasion, evaluation: Evaluation) -> Found:
+    async def _reminded(self, occasion: RecallContext, evaluation: Evaluation) -> TimeSearchResult:
         settings = self._preferences.current
         if not settings.rag_enabled or not occasion.text.strip():
-            return Found()
-        asking = Asking(
+            return TimeSearchResult()
+        asking = MemoryQuery(
             persona_id=occasion.session.persona_id,
             text=occasion.text[:LONGEST_QUESTION],
             moment=occasion.moment,
@@ -178,7 +182,7 @@ class Minding:
         )
         return await self._searching.search(asking, settings.rag_entries, session=occasion.session)
 
-    async def _opening(self, occasion: Occasion, there: Collection[UUID]) -> list[Recollection]:
+    async def _opening(self, occasion: RecallContext, there: Collection[UUID]) -> list[Recollection]:
         """At the beginning of a conversation that nothing else leads into: what matters most."""
         if occasion.turn.number > 1 or (occasion.frame and (occasion.frame.summaries or occasion.frame.facts)):
             return []
@@ -186,10 +190,12 @@ class Minding:
         choose = partial(_most_important, occasion, there, settings.recall_without_match, kinds_named(settings.silent_types))
         best = await apart(len(occasion.memories), choose)
         why = [Because(what="a conversation begins, and it is among what matters most")]
-        return [shown(memory, Way.OPENING, why) for memory in best]
+        return [shown(memory, RecallWay.OPENING, why) for memory in best]
 
 
-def _most_important(occasion: Occasion, there: Collection[UUID], most: int, silent: Collection[MemoryType]) -> list[MemoryUnit]:
+def _most_important(
+    occasion: RecallContext, there: Collection[UUID], most: int, silent: Collection[MemoryType]
+) -> list[MemoryUnit]:
     open_now = (
         memory
         for memory in occasion.memories
@@ -198,27 +204,27 @@ def _most_important(occasion: Occasion, there: Collection[UUID], most: int, sile
     return nsmallest(most, open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
 
 
-def present(cast: Cast) -> tuple[str, ...]:
+def present(cast: Participants) -> tuple[str, ...]:
     """The names of those who speak. A user who has none is called like many a thing."""
     return cast.names if cast.user is NOBODY else (*cast.names, cast.user.name)
 
 
-def dates(occasion: Occasion) -> bool:
+def dates(occasion: RecallContext) -> bool:
     """Does the persona want dates with sessions?"""
     return occasion.cast.persona.dates_in_session_summaries
 
 
-def sticky(occasion: Occasion) -> list[Recollection]:
+def sticky(occasion: RecallContext) -> list[Recollection]:
     """What is always there; a sticky session whose summary is in the prompt is there already."""
     why = [Because(what="it is always there")]
     held = firm(occasion.memories.standing)  # what must never happen again
     memories = [
-        shown(memory, Way.CONSTANT, why)
+        shown(memory, RecallWay.CONSTANT, why)
         for memory in occasion.memories.standing
         if (memory.sticky or memory.guid in held) and is_open(memory, occasion.moment)
     ]
     sessions = [
-        shown(session, Way.CONSTANT, why).model_copy(
+        shown(session, RecallWay.CONSTANT, why).model_copy(
             update={"text": session_text(session, (), dates=dates(occasion), told=False), "position_index": DEPTH}
         )
         for session in occasion.sessions
@@ -227,33 +233,33 @@ def sticky(occasion: Occasion) -> list[Recollection]:
     return [*memories, *sessions]
 
 
-def staying(occasion: Occasion) -> list[Recollection]:
+def staying(occasion: RecallContext) -> list[Recollection]:
     """Memories, and entries found by meaning, that were brought up in an earlier turn and whose duration is not over."""
     spans = _spans(occasion)
     if not spans:
         return []
     why = [Because(what="it was brought up a few turns ago and stays")]
     held = occasion.memories.some(spans)
-    memories = [shown(memory, Way.ACTIVE, why) for memory in held if is_open(memory, occasion.moment)]
+    memories = [shown(memory, RecallWay.ACTIVE, why) for memory in held if is_open(memory, occasion.moment)]
     found = [entry for guid in spans if (entry := occasion.bound.entry(guid)) is not None]
-    entries = [lore.entry_recollection(*one, Way.ACTIVE, why) for one in found if is_open(one[1], occasion.moment)]
+    entries = [lore.entry_recollection(*one, RecallWay.ACTIVE, why) for one in found if is_open(one[1], occasion.moment)]
     return [*memories, *entries]
 
 
-def still_there(occasion: Occasion, recalled: Iterable[Recollection]) -> dict[str, tuple[int, int]]:
+def still_there(occasion: RecallContext, recalled: Iterable[Recollection]) -> dict[str, tuple[int, int]]:
     """Which of them stay beyond this turn: since which turn and until which."""
     number = occasion.turn.number
     held = occasion.memories.by_guid
     kept = {guid: span for guid, span in _spans(occasion).items() if span[1] > number}
     for one in recalled:
-        woken = occasion.bound.entry(one.memory) if one.world and one.way is Way.MEANING else None
+        woken = occasion.bound.entry(one.memory) if one.world and one.way is RecallWay.MEANING else None
         duration = woken[1].duration if woken is not None else (held[one.memory].duration if one.memory in held else 1)
         if one.way not in LASTING and duration > 1:
             kept[one.memory] = (number, number + duration - 1)
     return {str(guid): span for guid, span in kept.items()}
 
 
-def waking(occasion: Occasion, evaluation: Evaluation) -> Callable[[WorldEntry], bool]:
+def waking(occasion: RecallContext, evaluation: Evaluation) -> Callable[[WorldEntry], bool]:
     """Says which entries may be found by meaning: none that its world's rules have kept back, that rests or is too early."""
     number = occasion.turn.number
     silent = {blocked.entry.guid for blocked in evaluation.blocked}
@@ -267,12 +273,12 @@ def once(found: Iterable[Recollection], *, without: Collection[UUID]) -> list[Re
     """Each memory in the first way in which it came; what is in the prompt word for word only if its time was asked for."""
     chosen: dict[UUID, Recollection] = {}
     for one in found:
-        if one.memory not in without or one.way is Way.TIME:
+        if one.memory not in without or one.way is RecallWay.TIME:
             chosen.setdefault(one.memory, one)
     return list(chosen.values())
 
 
-def shown(memory: MemoryUnit, way: Way, because: list[Because]) -> Recollection:
+def shown(memory: MemoryUnit, way: RecallWay, because: list[Because]) -> Recollection:
     """A memory as it goes into the prompt."""
     return Recollection(
         memory=memory.guid,
@@ -291,7 +297,7 @@ def short(recollection: Recollection) -> Recollection:
     return recollection.model_copy(update={"text": shortened(recollection.text, LONGEST_MEMORY)})
 
 
-def _spans(occasion: Occasion) -> dict[UUID, tuple[int, int]]:
+def _spans(occasion: RecallContext) -> dict[UUID, tuple[int, int]]:
     """What stays in this turn. Of a turn that was taken back and is played again, nothing does."""
     try:
         spans = _STAYING.validate_python(occasion.states.get(STAYING) or {})

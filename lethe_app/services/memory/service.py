@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.brain.recall import duplicates
-from lethe_app.brain.recall.duplicates import NAMED, Kept
+from lethe_app.brain.recall.duplicates import NAMED, DeduplicatedMemory
 from lethe_app.brain.vocabulary.normalize import fold
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
@@ -19,13 +19,13 @@ from lethe_app.retrieval.calibration import Thresholds
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.service import Indexing, owner_of_waiting
-from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreKeeping
-from lethe_app.services.memory.recall import Recollecting
-from lethe_app.services.memory.search import Asking
+from lethe_app.services.memory.recall import RecallService
+from lethe_app.services.memory.search import MemoryQuery
 from lethe_app.services.memory.time_search import TimeSearch
-from lethe_app.services.participants import Casting
-from lethe_app.services.prompting.stable_prefix import Frames
+from lethe_app.services.participants import ParticipantService
+from lethe_app.services.prompting.stable_prefix import StablePrefixes
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.memory.memories import Memories
 
@@ -40,16 +40,16 @@ class Brain:
     def __init__(
         self,
         memories: Memories,
-        holdings: Holdings,
+        holdings: MemoryCache,
         chats: Chats,
-        casting: Casting,
+        casting: ParticipantService,
         keeping: LoreKeeping,
-        recollecting: Recollecting,
+        recollecting: RecallService,
         searching: TimeSearch,
         recall: Recall,
         indexing: Indexing,
         calibration: Calibration,
-        frames: Frames,
+        frames: StablePrefixes,
     ) -> None:
         self.changed = holdings.changed
         self._memories = memories
@@ -75,7 +75,7 @@ class Brain:
         *,
         check: bool = True,
         tell: Callable[[MemoryUnit], Awaitable[None]] | None = None,
-    ) -> Kept:
+    ) -> DeduplicatedMemory:
         """Keep a memory. One that says what is known already takes the place of that, with its guid, sources and counts.
 
         With `check=False` it is put beside whatever is there. What a task or a tool made never takes the place of the user's.
@@ -132,7 +132,7 @@ class Brain:
             return []
         await self._indexing.settle_all()
         cast = await self._casting.of_persona(persona_id)
-        asking = Asking(
+        asking = MemoryQuery(
             persona_id=persona_id,
             text=text,
             moment=now(),
@@ -208,7 +208,7 @@ class Brain:
 
 def says_another_thing(old: MemoryUnit, new: MemoryUnit, distance: float, limits: Thresholds) -> bool:
     """Is it only near what is known, and neither the same nor a change of it? Then both are kept."""
-    return wording.relation(old.content, new.content, distance, limits) is wording.Relation.NEW
+    return wording.relation(old.content, new.content, distance, limits) is wording.SentenceRelation.NEW
 
 
 def words(memory: MemoryUnit) -> str:

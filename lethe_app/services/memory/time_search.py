@@ -17,13 +17,13 @@ from lethe_app.brain.text.utterance import aloud
 from lethe_app.domain.chat import ChatSession, Message, SessionSummary
 from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import Because, Lead, Recollection, Way
+from lethe_app.domain.recall import Because, RecallLead, RecallWay, Recollection
 from lethe_app.retrieval.memory_index import Recall
-from lethe_app.services.memory.search import DEPTH, Asking, Reminding, leads_of, session_text
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, leads_of, session_text
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 
 ALL = 100_000
 """Sessions read for a request; there are never so many."""
@@ -39,7 +39,7 @@ AT_LEAST = 10
 
 
 @dataclass(frozen=True)
-class Found:
+class TimeSearchResult:
     """What a message brings up."""
 
     recollections: list[Recollection] = field(default_factory=list)
@@ -54,27 +54,29 @@ class _Chosen:
     sessions: tuple[SessionSummary, ...] = ()
     days: Range | None = None
     """The days asked for, where there are any."""
-    leads: dict[UUID, list[Lead]] = field(default_factory=dict)
+    leads: dict[UUID, list[RecallLead]] = field(default_factory=dict)
     """Lines that tell of the topic, by session."""
 
 
 class TimeSearch:
     """Changes nothing."""
 
-    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences) -> None:
-        self._reminding = Reminding(recall, passages, chats, facts, preferences)
+    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: FactStore, preferences: Preferences) -> None:
+        self._reminding = MemorySearch(recall, passages, chats, facts, preferences)
         self._recall = recall
         self._passages = passages
         self._chats = chats
 
-    async def search(self, asking: Asking, count: int, *, only_sure: bool = True, session: ChatSession | None = None) -> Found:
+    async def search(
+        self, asking: MemoryQuery, count: int, *, only_sure: bool = True, session: ChatSession | None = None
+    ) -> TimeSearchResult:
         """The best `count` of what the text asks for or reminds of; `session` is the one in which it is said.
 
         Where single days are asked for, no conversation of another day comes.
         """
         request = time_request(asking.text, asking.moment.astimezone().date(), asking.present)
         if request is None or count == 0:
-            return Found(await self._reminding.search(asking, count, only_sure=only_sure))
+            return TimeSearchResult(await self._reminding.search(asking, count, only_sure=only_sure))
         here = session or ChatSession(persona_id=asking.persona_id, added=asking.moment)
         held = await self._held(here, asking.moment)
         chosen = await self._chosen(request, held, asking)
@@ -84,7 +86,7 @@ class TimeSearch:
             others = [one for one in others if one.category is not MemoryType.CHAT_SESSION]
         is_here = chosen.days is not None and await self._is_in(here, chosen.days)
         remark = self._remark(request, chosen, held, count, is_here=is_here)
-        return Found([*of_time, *others][:count], remark)
+        return TimeSearchResult([*of_time, *others][:count], remark)
 
     async def _held(self, here: ChatSession, moment: datetime) -> list[SessionSummary]:
         """All earlier conversations, oldest first."""
@@ -93,7 +95,7 @@ class TimeSearch:
 
     # Which conversations
 
-    async def _chosen(self, request: TimeRequest, held: Sequence[SessionSummary], asking: Asking) -> _Chosen:
+    async def _chosen(self, request: TimeRequest, held: Sequence[SessionSummary], asking: MemoryQuery) -> _Chosen:
         days, found = None, list(held)
         if request.times:
             days, found = await self._at(request.times[0], held)
@@ -146,7 +148,7 @@ class TimeSearch:
     async def _newest(self, here: ChatSession) -> Message:
         return (await self._chats.tail(here.guid, 1))[0]
 
-    async def _leads(self, asking: Asking, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[Lead]]:
+    async def _leads(self, asking: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[RecallLead]]:
         """Of these sessions those that tell of the topic, with the lines that do."""
         if request.topic is None or not guids:
             return {}
@@ -173,7 +175,7 @@ class TimeSearch:
             category=MemoryType.CHAT_SESSION,
             title=record.name,
             text=session_text(record, leads, dates=True, told=False),
-            way=Way.TIME,
+            way=RecallWay.TIME,
             because=[Because(what=f"the conversation of that time was asked for: {words}")],
             leads=leads,
             priority=max(record.priority, AT_LEAST),

@@ -22,7 +22,7 @@ USUAL = 8192
 LEAST = 2048
 
 
-class Verdict(StrEnum):
+class FitLevel(StrEnum):
     """How well a model fits."""
 
     FITS = "fits"
@@ -43,7 +43,7 @@ class Fit:
     """Tokens it was reckoned with."""
     longest: int
     """Tokens of context that would fit; 0 where not even a short one does."""
-    verdict: Verdict
+    verdict: FitLevel
 
     @property
     def needed(self) -> int:
@@ -78,7 +78,7 @@ def cache_bytes(model: ModelFile, kv: KvType) -> float:
     return 2 * model.attention_layers * model.kv_heads * model.head_length * BYTES[kv]
 
 
-def _verdict(needed: int, free: int) -> Verdict:
+def _verdict(needed: int, free: int) -> FitLevel:
     if needed > free:
-        return Verdict.TOO_LARGE
-    return Verdict.TIGHT if needed > TIGHT * free else Verdict.FITS
+        return FitLevel.TOO_LARGE
+    return FitLevel.TIGHT if needed > TIGHT * free else FitLevel.FITS

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 
 from lethe_app.domain.model import LoadedModel, NextWords, StopReason
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import ModelMissing
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, Lane
-from lethe_app.prompt.format.instruct import Choice
+from lethe_app.llm.protocol import Chunk, Done, RequestPriority
+from lethe_app.prompt.format.instruct import RendererChoice
 
 LONGEST = 96
 """Tokens within which a greeting ends by itself."""
-GREETING = (Turn("system", "You are polite and brief."), Turn("user", "Good evening! Answer with one short sentence."))
+GREETING = (
+    PromptTurn("system", "You are polite and brief."),
+    PromptTurn("user", "Good evening! Answer with one short sentence."),
+)
 MOST_WORDS = 40
 """Told one by one of those that could come next."""
 SHORT = 40
@@ -25,7 +28,7 @@ SAMPLER = SamplerPreset(name="trying", temperature=0.3, seed=5)
 
 
 @dataclass(frozen=True)
-class Heard:
+class TrialResult:
     """What came of it."""
 
     source: str
@@ -35,11 +38,14 @@ class Heard:
     """It said something, stopped by itself, and spelled out none of its own signs."""
 
 
-class Trying:
+class ModelTrial:
     """Asks the model that is loaded, in the quiet lane: the conversation loses nothing of what was read. Nothing is kept."""
 
     def __init__(
-        self, client: ModelClient, ready: Callable[[], LoadedModel | None], form: Callable[[LoadedModel], Awaitable[Choice]]
+        self,
+        client: ModelClient,
+        ready: Callable[[], LoadedModel | None],
+        form: Callable[[LoadedModel], Awaitable[RendererChoice]],
     ) -> None:
         self._client, self._ready, self._form = client, ready, form
 
@@ -48,13 +54,13 @@ class Trying:
         model = self._ready()
         return (await self._form(model)).template_source if model is not None else ""
 
-    async def greet(self) -> Heard:
+    async def greet(self) -> TrialResult:
         """Raises ModelError, also where no model is loaded."""
         model = self._loaded()
         choice = await self._form(model)
         prompt = choice.renderer.render(list(GREETING), thinking=False)
         words, reason = "", StopReason.LENGTH
-        stream = self._client.generate(prompt, SAMPLER, LONGEST, choice.renderer.stop_strings, lane=Lane.QUIET)
+        stream = self._client.generate(prompt, SAMPLER, LONGEST, choice.renderer.stop_strings, lane=RequestPriority.QUIET)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Chunk):
@@ -62,7 +68,9 @@ class Trying:
                 elif isinstance(piece, Done):
                     reason = piece.usage.reason
         spelled = [sign for sign in (*model.control_tokens, *choice.renderer.stop_strings) if sign.strip() and sign in words]
-        return Heard(choice.template_source, words.strip(), bool(words.strip()) and reason is StopReason.END and not spelled)
+        return TrialResult(
+            choice.template_source, words.strip(), bool(words.strip()) and reason is StopReason.END and not spelled
+        )
 
     async def next_words(self, beginning: str) -> NextWords:
         """What could follow, as the model itself has it; nothing where the conversation wanted it meanwhile.
@@ -75,7 +83,7 @@ class Trying:
     async def go_on(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
         """A short continuation, piece by piece. Raises ModelError, also where no model is loaded."""
         self._loaded()
-        stream = self._client.generate(beginning.rstrip(), sampler, SHORT, lane=Lane.QUIET)
+        stream = self._client.generate(beginning.rstrip(), sampler, SHORT, lane=RequestPriority.QUIET)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Chunk):

@@ -16,26 +16,34 @@ from uuid import UUID, uuid5
 
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Notebook, Recent
-from lethe_app.brain.notebooks.matching import Limits, Signs, Vocabulary, chosen, goes_on, signs, vocabulary
+from lethe_app.brain.notebooks.matching import (
+    DistanceLimits,
+    NotebookSigns,
+    NotebookVocabulary,
+    chosen,
+    goes_on,
+    signs,
+    vocabulary,
+)
 from lethe_app.brain.text.fingerprint import digest
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.passage import Meaning
-from lethe_app.domain.recall import Because, Recollection, Way
+from lethe_app.domain.passage import TextEmbedding
+from lethe_app.domain.recall import Because, RecallWay, Recollection
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors.subject_distances import distances
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.memory.lore import LoreKeeping
-from lethe_app.services.memory.objections import Objecting
-from lethe_app.services.memory.selection import Mind, Minding, Occasion, present
+from lethe_app.services.memory.objections import ObjectionService
+from lethe_app.services.memory.selection import MemorySelection, RecallContext, RecallResult, present
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.notebooks.service import Notebooks
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.past_sessions import Standing
+from lethe_app.services.prompting.past_sessions import NotebookSections
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.key_value import SessionState
 
@@ -67,7 +75,7 @@ class Subjects:
         counting: Counting,
         embedding: Embedding,
         calibration: Calibration,
-        quiet: Quiet,
+        quiet: BackgroundPriority,
     ) -> None:
         self._notebooks = notebooks
         self._state = state
@@ -78,7 +86,7 @@ class Subjects:
         self._quiet = quiet
         self._vectors: dict[tuple[str, str], bytes] = {}
         """By embedder and text."""
-        self._words: dict[str, tuple[list[Notebook], Vocabulary]] = {}
+        self._words: dict[str, tuple[list[Notebook], NotebookVocabulary]] = {}
         self._wanted: dict[str, None] = {}
         """Texts whose meaning is still to be found out."""
         self._background = Background(self._learn)
@@ -103,7 +111,7 @@ class Subjects:
         """Return which of a persona's notebooks a text is about by its words; empty for none."""
         return chosen(signs(text, await self._vocabulary(persona_id, books), names), await self._limits())
 
-    async def _signs(self, books: Sequence[Notebook], occasion: Occasion) -> dict[str, Signs]:
+    async def _signs(self, books: Sequence[Notebook], occasion: RecallContext) -> dict[str, NotebookSigns]:
         """Return what speaks for each notebook in a message."""
         words = await self._vocabulary(occasion.session.persona_id, books)
         found = signs(occasion.text, words, present(occasion.cast))
@@ -111,7 +119,7 @@ class Subjects:
             return found
         return {book.name: replace(found[book.name], distances=self._near(occasion.meaning, book)) for book in books}
 
-    async def noted(self, occasion: Occasion, mind: Mind) -> Mind:
+    async def noted(self, occasion: RecallContext, mind: RecallResult) -> RecallResult:
         """The same with the notebook that this message is about, and without what stands in it anyhow.
 
         One that is open is told again only where the message goes on about it, and closed after `UNTOUCHED` that do not.
@@ -141,22 +149,22 @@ class Subjects:
                 recalled = [opening(persona_id, book, text, is_new=name != opened), *recalled]
         return replace(mind, recalled=recalled, states={**mind.states, SUBJECT: {"name": name}})
 
-    async def standing(self, session: ChatSession, context: int) -> Standing:
+    async def standing(self, session: ChatSession, context: int) -> NotebookSections:
         """What stands in a frame that is made now: the notebook that is open, and what was spoken of lately."""
         if not self._preferences.current.notebooks:
-            return Standing()
+            return NotebookSections()
         try:
             books = {kept.name: kept.notebook for kept in await self._notebooks.of(session.persona_id)}
             recents = await self._notebooks.recent(session.persona_id)
         except LetheError:
-            return Standing()  # a disk that cannot be read keeps nobody from talking
+            return NotebookSections()  # a disk that cannot be read keeps nobody from talking
         book = books.get(await self.open_in(session.guid))
         text = await self._told(book, int(context * SHARE)) if book is not None else ""
         rows = [row_of(one, books[one.name]) for one in recents[:MOST_LISTED] if one.name in books]
         lately = "\n".join([LATELY, *rows]) if rows else ""
         tokens = sum(await self._counting.count([one for one in (text, lately) if one])) + 4
         says = partial(writing.says, book) if book is not None and text else None
-        return Standing(text, lately, tokens, says) if says is not None else Standing(text, lately, tokens)
+        return NotebookSections(text, lately, tokens, says) if says is not None else NotebookSections(text, lately, tokens)
 
     def vectors_of(self, texts: Sequence[str]) -> list[bytes] | None:
         """What these mean, if all of it is known by now."""
@@ -177,13 +185,13 @@ class Subjects:
             kept += 1
         return writing.told(book, kept) if kept else ""
 
-    async def _vocabulary(self, persona_id: str, books: Sequence[Notebook]) -> Vocabulary:
+    async def _vocabulary(self, persona_id: str, books: Sequence[Notebook]) -> NotebookVocabulary:
         known = self._words.get(persona_id)
         if known is None or list(map(id, known[0])) != list(map(id, books)):
             known = self._words[persona_id] = (list(books), await asyncio.to_thread(vocabulary, books))
         return known[1]
 
-    def _near(self, meaning: Meaning, book: Notebook) -> tuple[float, ...]:
+    def _near(self, meaning: TextEmbedding, book: Notebook) -> tuple[float, ...]:
         """To its title and newest lines, as far as their meaning is known; what is not is found out soon."""
         if not self._embedding.id:
             return ()
@@ -194,9 +202,9 @@ class Subjects:
             self._background.wake()
         return tuple(distances(meaning, [vector for _text, vector in known if vector is not None]))
 
-    async def _limits(self) -> Limits:
+    async def _limits(self) -> DistanceLimits:
         limits = await self._calibration.thresholds()
-        return Limits(limits.natural, limits.rag_limit)
+        return DistanceLimits(limits.natural, limits.rag_limit)
 
     async def _learn(self) -> None:
         while self._wanted and self._embedding.id:
@@ -209,16 +217,21 @@ class Subjects:
                 self._wanted.pop(text, None)
 
 
-class Noting(Minding):
+class NotebookRecall(MemorySelection):
     """Puts together what comes to mind, and opens a notebook where there is one for it."""
 
     def __init__(
-        self, subjects: Subjects, keeping: LoreKeeping, searching: TimeSearch, preferences: Preferences, objecting: Objecting
+        self,
+        subjects: Subjects,
+        keeping: LoreKeeping,
+        searching: TimeSearch,
+        preferences: Preferences,
+        objecting: ObjectionService,
     ) -> None:
         super().__init__(keeping, searching, preferences, objecting)
         self._subjects = subjects
 
-    async def think(self, occasion: Occasion) -> Mind:
+    async def think(self, occasion: RecallContext) -> RecallResult:
         return await self._subjects.noted(occasion, await super().think(occasion))
 
 
@@ -246,7 +259,7 @@ def opening(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> Reco
         category=MemoryType.FILE,
         title=book.title,
         text=text,
-        way=Way.MEANING if is_new else Way.ACTIVE,
+        way=RecallWay.MEANING if is_new else RecallWay.ACTIVE,
         because=[Because(what=what)],
         priority=3,
         world=WORLD,

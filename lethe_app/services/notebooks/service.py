@@ -12,7 +12,7 @@ from typing import TypeVar
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks import splitting as parting
 from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent
-from lethe_app.brain.notebooks.splitting import Piece
+from lethe_app.brain.notebooks.splitting import NotebookPiece
 from lethe_app.brain.text.fingerprint import digest
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, LetheError
@@ -26,7 +26,7 @@ LONGEST_TITLE = 80
 
 
 @dataclass(frozen=True)
-class Kept:
+class NotebookListItem:
     """A notebook in a list."""
 
     notebook: Notebook
@@ -55,13 +55,13 @@ class Notebooks:
         """Where hers lie."""
         return self._files.folder(persona_id)
 
-    async def of(self, persona_id: str) -> list[Kept]:
+    async def of(self, persona_id: str) -> list[NotebookListItem]:
         """All that can be read, the one that was written in last first."""
 
-        def work() -> list[Kept]:
+        def work() -> list[NotebookListItem]:
             texts = self._files.all(persona_id).texts
             recents = {one.name: one.when for one in writing.read_index(self._files.index(persona_id))}
-            return [Kept(self._read(persona_id, name, text), recents.get(name)) for name, text in texts.items()]
+            return [NotebookListItem(self._read(persona_id, name, text), recents.get(name)) for name, text in texts.items()]
 
         found = await self._database.aside(work)
         return sorted(found, key=lambda one: (one.when is None, -one.when.timestamp() if one.when else 0, one.notebook.title))
@@ -165,7 +165,7 @@ class Notebooks:
             first, *_others = books
             lines = [line for book in books for line in book.lines]
             dated = sorted(lines, key=lambda line: (line.day is not None, line.day.isoformat() if line.day else ""))
-            text = parting.texts(first, [Piece(title or first.title, tuple(dated))])[0]
+            text = parting.texts(first, [NotebookPiece(title or first.title, tuple(dated))])[0]
             for book in books[1:]:
                 above = "\n".join(row for row in book.head.split("\n") if not row.startswith("# ")).strip()
                 text += f"\n{above}\n" if above else ""
@@ -175,7 +175,7 @@ class Notebooks:
 
         return await self._told(persona_id, work)
 
-    async def part(self, persona_id: str, notebook: Notebook, pieces: Sequence[Piece]) -> list[str]:
+    async def part(self, persona_id: str, notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
         """Several in the place of one, whose file goes to the trash; their names.
 
         Raises LetheError where the file says something else by now, and then nothing is changed.

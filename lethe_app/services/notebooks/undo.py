@@ -10,11 +10,11 @@ from uuid import UUID
 
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Notebook
-from lethe_app.domain.agent_runs import Change, ChangeState, Made, MadeKind, TaskRun
+from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange, TaskRun
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import StorageError
 from lethe_app.services.background.activity_log import NOTEBOOKS, Doing
-from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.notebooks.service import Notebooks
 from lethe_app.storage.agents.change_log import Changes
 from lethe_app.storage.agents.task_runs import TaskRuns
@@ -26,27 +26,27 @@ Before they are written, it is proposed and holds all there are; what is still p
 """
 
 
-class Unwriting:
+class NotebookUndo:
     """What the user has changed since, or thrown away, stays as they left it."""
 
-    def __init__(self, changes: Changes, notebooks: Notebooks, knowing: Knowing, runs: TaskRuns) -> None:
+    def __init__(self, changes: Changes, notebooks: Notebooks, knowing: FactService, runs: TaskRuns) -> None:
         self._changes, self._notebooks, self._knowing, self._runs = changes, notebooks, knowing, runs
         self._begun: set[UUID] = set()
         """Changes that are being made now."""
 
     # while it is written
 
-    async def begin(self, run_id: UUID, persona_id: str) -> Change:
+    async def begin(self, run_id: UUID, persona_id: str) -> RecordedChange:
         """Something is about to be written into her notebooks."""
         texts = await self._notebooks.texts(persona_id)
         before = json.dumps(texts, ensure_ascii=False)
         values = {"what": WROTE, "reason": NOTEBOOKS.name, "before": before, "after": ""}
-        change = Change(run_id=run_id, persona_id=persona_id, state=ChangeState.PROPOSED, **values)
+        change = RecordedChange(run_id=run_id, persona_id=persona_id, state=ChangeState.PROPOSED, **values)
         self._begun.add(change.id)
         await self._changes.put(change)
         return change
 
-    async def finish(self, change: Change) -> list[Made]:
+    async def finish(self, change: RecordedChange) -> list[Made]:
         """What has become of her notebooks since then; those that were written."""
         before, there = json.loads(change.before), await self._notebooks.texts(change.persona_id)
         names = sorted(name for name in before.keys() | there.keys() if before.get(name) != there.get(name))
@@ -97,7 +97,7 @@ class Unwriting:
                     if old.superseded_by == fact.guid:
                         await self._knowing.restore(old.guid)
 
-    async def _put_back(self, change: Change) -> None:
+    async def _put_back(self, change: RecordedChange) -> None:
         before, after = json.loads(change.before), json.loads(change.after)
         there = await self._notebooks.texts(change.persona_id)
         if before.keys() - after.keys():  # parted: one file in the place of others, or all stays

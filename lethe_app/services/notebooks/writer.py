@@ -16,35 +16,35 @@ from functools import partial
 from uuid import UUID
 
 from lethe_app.agents.task import Result
-from lethe_app.brain.llm_schemas.notebooks import Parting
+from lethe_app.brain.llm_schemas.notebooks import SplitAnswer
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
 from lethe_app.brain.notebooks.filing import MAKE_ONE, by_matter, filed
 from lethe_app.brain.notebooks.matching import elected
-from lethe_app.brain.notebooks.splitting import Piece, clustered, proposed
+from lethe_app.brain.notebooks.splitting import NotebookPiece, clustered, proposed
 from lethe_app.brain.notebooks.subjects import Matters
 from lethe_app.brain.text.utterance import aloud
-from lethe_app.domain.agent_runs import Outcome
+from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import PartState, Role, SessionPart, SessionSummary
 from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.retrieval.vectors.subject_distances import likeness
-from lethe_app.services.background.activity_log import NOTEBOOKS, Doing, Doings
+from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityLog, Doing
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.conclusions import NOT_NOW, CameTo, Concluding, Reading
-from lethe_app.services.extraction.qualification import Trust
-from lethe_app.services.extraction.structured_output import Clerk
+from lethe_app.services.extraction.conclusions import NOT_NOW, CameTo, ConclusionService, FinishedConversation
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
-from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.notebooks.recall import Subjects
 from lethe_app.services.notebooks.service import Notebooks
-from lethe_app.services.notebooks.undo import Unwriting
-from lethe_app.services.participants import Casting
+from lethe_app.services.notebooks.undo import NotebookUndo
+from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.sessions.archive_queue import Archiving
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.key_value import HouseState
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.key_value import AppState
+from lethe_app.storage.memory.facts import FactStore
 
 SCOPE = "notebooks"
 """Of the state of the house: which conversations of a persona were read, and how many messages they had then."""
@@ -57,19 +57,19 @@ class Notekeeping:
     def __init__(
         self,
         chats: Chats,
-        facts: Facts,
-        casting: Casting,
-        knowing: Knowing,
-        concluding: Concluding,
-        doings: Doings,
-        unwriting: Unwriting,
+        facts: FactStore,
+        casting: ParticipantService,
+        knowing: FactService,
+        concluding: ConclusionService,
+        doings: ActivityLog,
+        unwriting: NotebookUndo,
         archiving: Archiving,
-        clerk: Clerk,
-        trust: Trust,
-        quiet: Quiet,
+        clerk: StructuredOutput,
+        trust: Qualification,
+        quiet: BackgroundPriority,
         notebooks: Notebooks,
         subjects: Subjects,
-        house: HouseState,
+        house: AppState,
         preferences: Preferences,
         library: Library,
         sessions_changed: Listeners[str],
@@ -160,7 +160,7 @@ class Notekeeping:
         """Write down what one conversation came to; the names of the notebooks it was written into."""
         session = await self._chats.session(session_id)
         lines = aloud(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
-        reading = Reading(session, await self._casting.of_session(session), lines)
+        reading = FinishedConversation(session, await self._casting.of_session(session), lines)
         if not lines:
             return []
         if doing is None:
@@ -170,7 +170,7 @@ class Notekeeping:
         await self._unwriting.keep_only(doing, came_to.foretold, came_to.learnt)
         return await self._noted(reading, came_to, doing) if came_to.conclusions else []
 
-    async def _noted(self, reading: Reading, came_to: CameTo, doing: Doing) -> list[str]:
+    async def _noted(self, reading: FinishedConversation, came_to: CameTo, doing: Doing) -> list[str]:
         """Write it down, and whatever happens in between, what was written stands with the run."""
         change = await self._unwriting.begin(doing.run_id, reading.session.persona_id)
         try:
@@ -179,7 +179,7 @@ class Notekeeping:
             for made in await self._unwriting.finish(change):
                 await doing.note(made)
 
-    async def _written(self, reading: Reading, came_to: CameTo) -> list[str]:
+    async def _written(self, reading: FinishedConversation, came_to: CameTo) -> list[str]:
         """Each into the notebook it belongs to, or new ones; the names of the notebooks."""
         session, found = reading.session, came_to.conclusions
         if not found:
@@ -215,10 +215,10 @@ class Notekeeping:
 
     # Where it belongs
 
-    async def _about(self, reading: Reading, books: Sequence[Notebook], text: str) -> str:
+    async def _about(self, reading: FinishedConversation, books: Sequence[Notebook], text: str) -> str:
         return await self._subjects.about(books, reading.session.persona_id, text, self._names(reading))
 
-    async def _home(self, reading: Reading, books: Sequence[Notebook], votes: Sequence[str]) -> str:
+    async def _home(self, reading: FinishedConversation, books: Sequence[Notebook], votes: Sequence[str]) -> str:
         """The notebook that was open in the conversation, or that half of it is about, or all that the user said."""
         opened = await self._subjects.open_in(reading.session.guid)
         if any(book.name == opened for book in books):
@@ -226,24 +226,24 @@ class Notekeeping:
         said = " ".join(said.text for said in reading.lines if said.role is Role.USER)
         return elected(votes) or await self._about(reading, books, said)
 
-    def _title(self, reading: Reading, found: Sequence[Conclusion], subject: str) -> str:
+    def _title(self, reading: FinishedConversation, found: Sequence[Conclusion], subject: str) -> str:
         """By its matter: what a model says, what these sentences have in common, or else what the conversation was about."""
         keywords = [word.capitalize() for word in reading.session.keywords_main[:1]]
         common = self._matters.title([one.text for one in found], self._names(reading))
         others = (subject, common, *keywords, reading.session.name, f"Notes of {found[0].day.isoformat()}")
         return next(title for title in map(str.strip, others) if title)
 
-    def _names(self, reading: Reading) -> tuple[str, ...]:
+    def _names(self, reading: FinishedConversation) -> tuple[str, ...]:
         return (reading.cast.persona.name, reading.cast.user.name)
 
-    async def _pieces(self, book: Notebook) -> Sequence[Piece]:
+    async def _pieces(self, book: Notebook) -> Sequence[NotebookPiece]:
         longest = self._preferences.current.notebook_lines
         verdict = self._trust.verdict
         if verdict is not None and verdict.may_write_summaries:
             lines = "\n".join(f"{number}. {line.text}" for number, line in enumerate(book.lines, 1))
             with suppress(ModelError):  # too long for it, or it could not say: by rules, then
-                if (await self._clerk.count([lines]))[0] <= await self._clerk.room("split", Parting, title=book.title):
-                    answer = await self._clerk.ask("split", Parting, title=book.title, lines=lines)
+                if (await self._clerk.count([lines]))[0] <= await self._clerk.room("split", SplitAnswer, title=book.title):
+                    answer = await self._clerk.ask("split", SplitAnswer, title=book.title, lines=lines)
                     pieces = proposed(book, [(part.title, part.lines) for part in answer.parts])
                     if pieces is not None:
                         return pieces
@@ -268,8 +268,8 @@ class Notekeeping:
 def _told(read: int, written: Sequence[str]) -> Result:
     """What came of it, in a sentence."""
     if not read:
-        return Result("There was no model to ask; it is read another time.", outcome=Outcome.NOTHING)
+        return Result("There was no model to ask; it is read another time.", outcome=RunOutcome.NOTHING)
     talks = "one conversation" if read == 1 else f"{read} conversations"
     if not written:
-        return Result(f"Read {talks}; there was nothing to write down.", outcome=Outcome.NOTHING)
+        return Result(f"Read {talks}; there was nothing to write down.", outcome=RunOutcome.NOTHING)
     return Result(f"Read {talks} and wrote into {'one notebook' if len(written) == 1 else f'{len(written)} notebooks'}.")

@@ -12,7 +12,7 @@ from lethe_app.domain.bundle import Bundle
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.paths import Paths
-from lethe_app.storage.files.collection import Shelf
+from lethe_app.storage.files.collection import FileCollection
 
 PASSING = {"guid", "added", "last_trigger", "trigger_count", "path"}
 """Of an entry, what says nothing about whether it is the same."""
@@ -44,8 +44,8 @@ class GuestBook:
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._personas = Shelf(Persona, paths.shipped_personas, paths.personas, paths.trash / "personas")
-        self._worlds = Shelf(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo")
+        self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, paths.trash / "personas")
+        self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo")
 
     def settle(self, guests: Guests, bundle: Bundle, name: str) -> None:
         """Write worlds, portrait and persona, in this order: she appears when all that she needs is there."""

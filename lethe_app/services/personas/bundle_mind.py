@@ -20,7 +20,7 @@ from lethe_app.services.personas.goals import SCOPE as WISHES
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.file_names import stem_for
 from lethe_app.storage.files.notebooks import ENDING, INDEX, NotebookFiles
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T")
 _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
@@ -29,7 +29,7 @@ _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReadin
 class Minds:
     """What is written of files is written where the database works."""
 
-    def __init__(self, paths: Paths, database: Database, state: HouseState) -> None:
+    def __init__(self, paths: Paths, database: Database, state: AppState) -> None:
         self._files = NotebookFiles(paths.notebooks, paths.trash)
         self._database, self._state = database, state
 

@@ -25,14 +25,14 @@ from lethe_app.services.memory.proactive import NOTES
 from lethe_app.services.personas.bundle_files import GuestBook, Guests, free_name
 from lethe_app.services.personas.bundle_mind import Minds, places
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.offload import Stop, Told, beside, silent, until_done
+from lethe_app.services.scheduling.offload import CancelToken, Told, beside, silent, until_done
 from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
 from lethe_app.storage.bundles.export import Belongings
 from lethe_app.storage.bundles.import_ import Arrival, Arrivals
 from lethe_app.storage.database import Database
 from lethe_app.storage.error_translation import translated
 from lethe_app.storage.files.json_files import parse
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 OBJECTIONS = "objections {}"
 """Scope under which `services/memory/objections` keeps them for each persona."""
@@ -43,7 +43,7 @@ EACH = 160
 
 
 @dataclass(frozen=True)
-class Offer:
+class BundleOffer:
     """What a bundle of this persona would hold, and about how many bytes it would have, by how much goes into it."""
 
     persona: Persona
@@ -70,7 +70,7 @@ class Bundles:
         paths: Paths,
         database: Database,
         library: Library,
-        state: HouseState,
+        state: AppState,
         indexing: Indexing,
         preferences: Preferences,
         sessions_changed: Listeners[str],
@@ -82,7 +82,7 @@ class Bundles:
 
     # giving
 
-    async def offer(self, persona_id: str) -> Offer:
+    async def offer(self, persona_id: str) -> BundleOffer:
         """Raises FileError if there is no such persona."""
         persona = await self._library.persona(persona_id)
         holds, words = await self._belongings.held(persona_id)
@@ -96,7 +96,7 @@ class Bundles:
         said = round(words * SHARE_PACKED) + holds.messages * EACH
         sizes = {BundleScope.PERSONA: who, BundleScope.MEMORIES: known, BundleScope.EVERYTHING: known + said}
         holds = holds.model_copy(update={"worlds": len(worlds), "notebooks": notebooks})
-        return Offer(persona, await self._giver(), holds, sizes)
+        return BundleOffer(persona, await self._giver(), holds, sizes)
 
     async def export(self, persona_id: str, scope: BundleScope, target: Path, told: Told = silent) -> Path:
         """Write the bundle to `target`, which gets our ending if it has none; what is there is replaced when all is well."""
@@ -191,7 +191,7 @@ class Bundles:
             except OSError as error:
                 raise FileError(file, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
 
-        stop = Stop(told)
+        stop = CancelToken(told)
         bundle = await until_done(asyncio.to_thread(work, stop.check), stop)
         if stop.is_wanted:
             raise asyncio.CancelledError
@@ -207,7 +207,7 @@ class Bundles:
         name = name.strip() or await self.name_for(bundle)
         selves = {persona.unique_name for persona in await self._library.user_personas()}
         guests = Guests(bundle.persona)
-        stop = Stop(told)
+        stop = CancelToken(told)
 
         def enter() -> Arrival:
             self._book.settle(guests, bundle, name)

@@ -10,7 +10,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.services.library import Library
 from lethe_app.services.sessions.service import Sessions
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 SCOPE = "rehearsals"
 """Where it is kept which persona is a copy of which: key is the copy."""
@@ -35,10 +35,10 @@ class Dismissal:
     kept: object
 
 
-class Rehearsing:
+class DraftChat:
     """A copy has its name, words and picture from the draft, and conversations and memories of its own."""
 
-    def __init__(self, library: Library, sessions: Sessions, state: HouseState) -> None:
+    def __init__(self, library: Library, sessions: Sessions, state: AppState) -> None:
         self._library = library
         self._sessions = sessions
         self._state = state

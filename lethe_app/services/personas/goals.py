@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from lethe_app.agents.goals import Wish
+from lethe_app.agents.goals import GoalRequest
 from lethe_app.services.events import Listeners
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 
 SCOPE = "goal wishes"
 
 
-class Wishes:
+class GoalService:
     """`changed` names the persona."""
 
-    def __init__(self, house: HouseState) -> None:
+    def __init__(self, house: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
         self._house = house
 
-    async def of(self, persona_id: str) -> Wish:
+    async def of(self, persona_id: str) -> GoalRequest:
         """Nothing, if nothing was ever asked."""
         kept = await self._house.get(SCOPE, persona_id)
         if not isinstance(kept, dict):
-            return Wish()
-        return Wish(str(kept.get("request", "")), str(kept.get("notice", "")))
+            return GoalRequest()
+        return GoalRequest(str(kept.get("request", "")), str(kept.get("notice", "")))
 
     async def ask(self, persona_id: str, request: str, notice: str = "") -> None:
         """Put other words in their place."""

@@ -15,7 +15,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
-from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.proactive import rules_of
 from lethe_app.services.preferences import Preferences
 
@@ -23,7 +23,7 @@ LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ActiveGoal:
     """A goal, and how long it is still pursued."""
 
     memory: MemoryUnit
@@ -34,7 +34,7 @@ class Wanted:
 class InnerLife:
     """Reads for the page of her mind, and writes what the user writes there about her; `changed` names the persona."""
 
-    def __init__(self, library: Library, holdings: Holdings, preferences: Preferences) -> None:
+    def __init__(self, library: Library, holdings: MemoryCache, preferences: Preferences) -> None:
         self.changed: Listeners[str] = holdings.changed
         self._library = library
         self._holdings = holdings
@@ -45,12 +45,12 @@ class InnerLife:
         """All entries, newest first."""
         return [one for one in await self._holdings.of(persona_id) if one.category is MemoryType.JOURNAL]
 
-    async def goals(self, persona_id: str) -> list[Wanted]:
+    async def goals(self, persona_id: str) -> list[ActiveGoal]:
         """Those that are still pursued, the most important first."""
         held = [one for one in await self._holdings.of(persona_id) if one.category is MemoryType.GOAL and one.enabled]
         present = now()
         ranked = sorted(held, key=lambda one: (-one.priority, -one.added.timestamp(), one.guid))
-        return [Wanted(one, self._days_left(one, present)) for one in ranked]
+        return [ActiveGoal(one, self._days_left(one, present)) for one in ranked]
 
     async def thoughts(self, persona_id: str) -> str:
         """What she thinks of herself and of the user, in her own words. Raises FileError."""

@@ -11,7 +11,7 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
-from lethe_app.storage.files.collection import Shelf
+from lethe_app.storage.files.collection import FileCollection
 from lethe_app.storage.files.json_files import read_model, write_model
 
 T = TypeVar("T", InstructPreset, SamplerPreset, SystemPreset)
@@ -38,8 +38,8 @@ class Presets:
         """`changed` is told whenever a file was written or taken away."""
         self._database, self._changed = database, changed
         self._shipped = {kind: paths.shipped_presets / name for kind, name in FOLDERS.items()}
-        self._shelves: dict[type[Any], Shelf[Any]] = {
-            kind: Shelf(kind, self._shipped[kind], paths.presets / name, paths.trash / "presets")
+        self._shelves: dict[type[Any], FileCollection[Any]] = {
+            kind: FileCollection(kind, self._shipped[kind], paths.presets / name, paths.trash / "presets")
             for kind, name in FOLDERS.items()
         }
 

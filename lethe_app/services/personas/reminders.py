@@ -11,10 +11,10 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
-from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.service import Brain
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.memories import ReminderRows
 
 KEPT = timedelta(days=30)
@@ -28,7 +28,7 @@ SCOPE, TOLD = "reminders", "told on the desktop"
 class Reminders:
     """`due` is told the reminders whose time has come, each with the persona whose it is: once, whatever happens."""
 
-    def __init__(self, brain: Brain, holdings: Holdings, rows: ReminderRows, house: HouseState) -> None:
+    def __init__(self, brain: Brain, holdings: MemoryCache, rows: ReminderRows, house: AppState) -> None:
         self.due: Listeners[list[tuple[str, MemoryUnit]]] = Listeners()
         self._brain = brain
         self._holdings = holdings

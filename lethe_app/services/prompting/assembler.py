@@ -15,21 +15,21 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset, SystemPreset
-from lethe_app.domain.prompt import Note, Prompt, Turn
+from lethe_app.domain.prompt import Note, Prompt, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
 from lethe_app.prompt.budget import REREAD_TARGET
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.control_tokens import Disarmer
-from lethe_app.prompt.format.instruct import Choice, choose_renderer
+from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
 from lethe_app.prompt.format.thinking import Markers, pair
 from lethe_app.prompt.format.tool_calls import equipped
-from lethe_app.prompt.macros import Scene, expand
+from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.library import Library
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.macro_values import Fill, Place, unfilled
-from lethe_app.services.prompting.stable_prefix import SHORTEST_TURN, Frame, Frames
+from lethe_app.services.prompting.macro_values import Fill, MacroPosition, unfilled
+from lethe_app.services.prompting.stable_prefix import SHORTEST_TURN, StablePrefix, StablePrefixes
 from lethe_app.services.prompting.tool_messages import newest_pairs, tool_turn
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.sessions import Chats
@@ -57,14 +57,16 @@ class Format:
     instruct: str
     thinking: Markers | None
     """What encloses its thoughts, where the user said so."""
-    choice: Choice
+    choice: RendererChoice
     disarm: Disarmer
 
 
 class Prompting:
     """Builds prompts for the model that is loaded."""
 
-    def __init__(self, chats: Chats, frames: Frames, library: Library, preferences: Preferences, counting: Counting) -> None:
+    def __init__(
+        self, chats: Chats, frames: StablePrefixes, library: Library, preferences: Preferences, counting: Counting
+    ) -> None:
         self._chats = chats
         self._frames = frames
         self._library = library
@@ -97,7 +99,7 @@ class Prompting:
     async def build(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         model: LoadedModel,
         before: UUID | None,
         so_far: Alternative | None,
@@ -108,19 +110,19 @@ class Prompting:
         With `so_far`, that wording is continued. `memory` is what the newest message brought up.
         Raises PromptTooLong, TemplateUnusable and FileError.
         """
-        more = [Turn("assistant", so_far.content, cast.speaker.name)] if so_far is not None else []
+        more = [PromptTurn("assistant", so_far.content, cast.speaker.name)] if so_far is not None else []
         prompt = await self._built(session, cast, model, before, more, memory or TurnMemory(), goes_on=so_far is not None)
         if self._preferences.current.first_paragraph_only:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
         return prompt
 
-    async def beginning(self, session: ChatSession, cast: Cast, model: LoadedModel, lasting: TurnMemory) -> str:
+    async def beginning(self, session: ChatSession, cast: Participants, model: LoadedModel, lasting: TurnMemory) -> str:
         """The next prompt as far as it is known before the user has written: up to where their words will stand.
 
         `lasting` is what will be in the system prompt, whatever they write. A history that is about to outgrow its room is cut
         now, while nobody waits.
         """
-        words = [Turn("user", NEXT_WORDS, cast.user.name)]
+        words = [PromptTurn("user", NEXT_WORDS, cast.user.name)]
         with suppress(PromptTooLong):  # the turn itself may still fit, and tells if it does not
             await self._built(session, cast, model, None, words, lasting, spare=model.context // NEXT_SHARE)
         prompt = await self._built(session, cast, model, None, words, lasting)
@@ -129,10 +131,10 @@ class Prompting:
     async def _built(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         model: LoadedModel,
         before: UUID | None,
-        more: Sequence[Turn],
+        more: Sequence[PromptTurn],
         memory: TurnMemory,
         *,
         goes_on: bool = False,
@@ -159,12 +161,12 @@ class Prompting:
             frame = await self._frames.cut(session, cast, model, frame, messages, dropped)
         return prompt
 
-    async def preview(self, cast: Cast, model: LoadedModel, history: Sequence[Turn]) -> Prompt:
+    async def preview(self, cast: Participants, model: LoadedModel, history: Sequence[PromptTurn]) -> Prompt:
         """Build the prompt of a conversation that begins with `history`, before anything is remembered; stores nothing.
 
         What is too long for the context is shown whole. Raises TemplateUnusable and FileError.
         """
-        frame = Frame(context=model.context, tools=await self._frames.explained(cast.persona, model))
+        frame = StablePrefix(context=model.context, tools=await self._frames.explained(cast.persona, model))
         session = ChatSession(persona_id=cast.persona.unique_name)
         scene = await self._scene(session, cast, model, TurnMemory())
         request = await self._request(session, cast, model, history, frame, TurnMemory(), scene)
@@ -173,16 +175,18 @@ class Prompting:
         except PromptTooLong:
             return await build(replace(request, context=AMPLE), self._counting.count)
 
-    async def _scene(self, session: ChatSession, cast: Cast, model: LoadedModel, memory: TurnMemory) -> Scene:
+    async def _scene(self, session: ChatSession, cast: Participants, model: LoadedModel, memory: TurnMemory) -> MacroContext:
         """What macros mean in the prompt of that conversation, as it began."""
         texts = [session.scenario, *(one.text for one in memory.recalled), *written(await self._system(model), cast)]
-        return await self.fill(cast.scene(session, session.added), Place(session, cast, at_beginning=True), texts)
+        return await self.fill(cast.scene(session, session.added), MacroPosition(session, cast, at_beginning=True), texts)
 
     async def _present(
-        self, session: ChatSession, cast: Cast, before: UUID | None, memory: TurnMemory, scene: Scene
+        self, session: ChatSession, cast: Participants, before: UUID | None, memory: TurnMemory, scene: MacroContext
     ) -> TurnMemory:
         """What was brought up for the reply above `before`, with the silence before the message that it answers."""
-        late = await self.fill(scene, Place(session, cast, before, is_answer=True), [one.text for one in memory.recalled])
+        late = await self.fill(
+            scene, MacroPosition(session, cast, before, is_answer=True), [one.text for one in memory.recalled]
+        )
         if late.idle == scene.idle:
             return memory
         told = [
@@ -197,19 +201,19 @@ class Prompting:
             self._preferences.current.system_preset or suited_system(small=is_small(model))
         )
 
-    async def form(self, model: LoadedModel) -> Choice:
+    async def form(self, model: LoadedModel) -> RendererChoice:
         """How that model wants to be spoken to."""
         return (await self._form(model)).choice
 
     async def _request(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         model: LoadedModel,
-        history: Sequence[Turn],
-        frame: Frame,
+        history: Sequence[PromptTurn],
+        frame: StablePrefix,
         memory: TurnMemory,
-        scene: Scene,
+        scene: MacroContext,
     ) -> Request:
         settings = self._preferences.current
         form = await self._form(model)
@@ -240,7 +244,7 @@ class Prompting:
         wanted = self._preferences.current.history_target
         return wanted if self.cuts_the_cache and model.can_shift else min(wanted, REREAD_TARGET)
 
-    async def _earlier(self, frame: Frame) -> int:
+    async def _earlier(self, frame: StablePrefix) -> int:
         """Messages said aloud that have left the history."""
         if frame.first is None:
             return 0
@@ -261,7 +265,7 @@ class Prompting:
             form = self._format = Format(model, instruct, thinking, choice, Disarmer(model.control_tokens))
         return form
 
-    async def _history(self, session: ChatSession, frame: Frame, before: UUID | None, context: int) -> list[Message]:
+    async def _history(self, session: ChatSession, frame: StablePrefix, before: UUID | None, context: int) -> list[Message]:
         """Earlier sessions of the frame, then this one from where its history begins; as much as can matter.
 
         A reply that was stopped in its thoughts says nothing and is left out.
@@ -301,7 +305,7 @@ def suited_system(*, small: bool) -> str:
     return "tiny" if small else "default"
 
 
-def written(system: SystemPreset, cast: Cast) -> list[str]:
+def written(system: SystemPreset, cast: Participants) -> list[str]:
     """Every text of presets and personas in which a macro may stand."""
     found = [
         getattr(system, name) for name in ("prompt", *(name for name in SystemPreset.model_fields if name.endswith("_title")))
@@ -311,9 +315,9 @@ def written(system: SystemPreset, cast: Cast) -> list[str]:
     return found
 
 
-def as_turns(messages: Sequence[Message]) -> list[Turn]:
+def as_turns(messages: Sequence[Message]) -> list[PromptTurn]:
     """What the model is shown of messages: never their thinking."""
-    return [tool_turn(message) or Turn(message.role.value, message.content, message.speaker_name) for message in messages]
+    return [tool_turn(message) or PromptTurn(message.role.value, message.content, message.speaker_name) for message in messages]
 
 
 def notes(memory: TurnMemory) -> list[Note]:

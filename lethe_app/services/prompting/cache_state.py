@@ -20,7 +20,7 @@ from lethe_app.services.preferences import Preferences
 MEGABYTE = 1 << 20
 
 
-class Warmth:
+class CacheState:
     """Says where the states of conversations lie, and which of them must go."""
 
     def __init__(self, client: ModelClient, preferences: Preferences, folder: Path) -> None:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession
-from lethe_app.prompt.macros import Scene
-from lethe_app.services.participants import Cast
+from lethe_app.prompt.macros import MacroContext
+from lethe_app.services.participants import Participants
 
 
 @dataclass(frozen=True)
-class Place:
+class MacroPosition:
     """Where a text with macros stands."""
 
     session: ChatSession
-    cast: Cast
+    cast: Participants
     before: UUID | None = None
     """The message above which it stands; without one it is the end of the conversation."""
     is_answer: bool = False
@@ -25,10 +25,10 @@ class Place:
     """Does it stand in the system prompt? That stays as the conversation began, so that it is read once."""
 
 
-Fill = Callable[[Scene, Place, Iterable[str]], Awaitable[Scene]]
+Fill = Callable[[MacroContext, MacroPosition, Iterable[str]], Awaitable[MacroContext]]
 """Completes a scene with the values that its texts ask for."""
 
 
-async def unfilled(scene: Scene, _place: Place, _texts: Iterable[str]) -> Scene:
+async def unfilled(scene: MacroContext, _place: MacroPosition, _texts: Iterable[str]) -> MacroContext:
     """Leaves the scene as it is."""
     return scene

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.facts import core_facts
-from lethe_app.brain.recall.memory_text import Form, Title, one_line, snippet
+from lethe_app.brain.recall.memory_text import MemoryTextForm, TitleStyle, one_line, snippet
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.reported_speech import shorten
 from lethe_app.brain.text.utterance import aloud
@@ -20,11 +20,11 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import WORD
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 
 MOST_EARLIER = 16
 """Sessions word for word: each is read with every prompt."""
@@ -51,7 +51,7 @@ class Frozen(BaseModel):
 
 
 @dataclass(frozen=True)
-class Standing:
+class NotebookSections:
     """What of notebooks stands still: the one that is open, and what was spoken of lately."""
 
     notebook: str = ""
@@ -65,10 +65,10 @@ class Standing:
         return [one for one in facts if not self.says(one.text)]
 
 
-class Hindsight:
+class PastSessions:
     """Reads, and changes nothing."""
 
-    def __init__(self, chats: Chats, facts: Facts, preferences: Preferences, counting: Counting) -> None:
+    def __init__(self, chats: Chats, facts: FactStore, preferences: Preferences, counting: Counting) -> None:
         self._chats = chats
         self._facts = facts
         self._preferences = preferences
@@ -96,7 +96,7 @@ class Hindsight:
             chosen.append(one.guid)
         return chosen[::-1]
 
-    async def summaries(self, sessions: Sequence[SessionSummary], cast: Cast, most: int) -> list[Frozen]:
+    async def summaries(self, sessions: Sequence[SessionSummary], cast: Participants, most: int) -> list[Frozen]:
         """Of as many sessions as there is room for in `most` tokens, newest first.
 
         The newest is what the conversation follows on, so it is told in any case, shortened to half of the room where it has
@@ -123,7 +123,7 @@ class Hindsight:
                 wanted.append(Frozen(guid=one.guid, text=text))
         return sorted(wanted, key=lambda frozen: order[frozen.guid])
 
-    async def core(self, cast: Cast, most: int, session: UUID | None = None) -> list[Frozen]:
+    async def core(self, cast: Participants, most: int, session: UUID | None = None) -> list[Frozen]:
         """What she knows of others in at most `most` tokens; of herself her persona tells enough, and what is pinned.
 
         What was said in character stands only in the conversation (`session`) it was said in, and is marked there.
@@ -147,12 +147,14 @@ class Hindsight:
         counts = await self._counting.count([told_fact(fact) for fact in facts])
         return {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
 
-    async def _spelled(self, record: ChatSession, until: datetime, cast: Cast) -> tuple[str, int]:
+    async def _spelled(self, record: ChatSession, until: datetime, cast: Participants) -> tuple[str, int]:
         """The session as it stands among the previous ones, and its tokens."""
         text = summarised(record, until, dated=cast.persona.dates_in_session_summaries)
         return text, (await self._counting.count([text]))[0] + PER_PIECE
 
-    async def _shortened(self, record: ChatSession, until: datetime, cast: Cast, room: int, tokens: int) -> tuple[str, int]:
+    async def _shortened(
+        self, record: ChatSession, until: datetime, cast: Participants, room: int, tokens: int
+    ) -> tuple[str, int]:
         """The same with the beginning of its summary, in `room` tokens; it has too many."""
         text, longest = "", len(record.content)
         while tokens > room and longest > 0:
@@ -182,4 +184,4 @@ def told_fact(fact: ExtractedFact) -> str:
 
 def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:
     """A session as it stands among the previous ones."""
-    return snippet(session, Form(Title.H2, dated=dated), until=until)
+    return snippet(session, MemoryTextForm(TitleStyle.H2, dated=dated), until=until)

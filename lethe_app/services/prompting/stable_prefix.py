@@ -16,23 +16,23 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.reported_speech import shorten
-from lethe_app.brain.text.utterance import Said, aloud
+from lethe_app.brain.text.utterance import Utterance, aloud
 from lethe_app.config.options import SessionHandling
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import PromptPart
 from lethe_app.errors import StorageError
 from lethe_app.prompt.budget import CAPS
 from lethe_app.prompt.sections import Extras
 from lethe_app.services.events import Listeners
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.past_sessions import Frozen, Hindsight, Standing
+from lethe_app.services.prompting.past_sessions import Frozen, NotebookSections, PastSessions
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 
 FRAME = "frame"
 """Key of a session's state."""
@@ -52,7 +52,7 @@ async def _nothing(_persona: Persona, _model: LoadedModel) -> str:
     return ""
 
 
-class Frame(BaseModel):
+class StablePrefix(BaseModel):
     """Everything in a prompt that stays the same from turn to turn, besides the persona."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -98,17 +98,17 @@ class Frame(BaseModel):
         return Extras(world, summaries, [one.text for one in self.facts], self.tools)
 
 
-class Frames:
+class StablePrefixes:
     """Makes frames, keeps them, and moves their edge when the history is cut. `cuts` names a session of which more left."""
 
     def __init__(
         self,
         chats: Chats,
-        facts: Facts,
+        facts: FactStore,
         state: SessionState,
         preferences: Preferences,
         counting: Counting,
-        standing: Callable[[ChatSession, int], Awaitable[Standing]],
+        standing: Callable[[ChatSession, int], Awaitable[NotebookSections]],
     ) -> None:
         """`standing` tells what of notebooks stands with a session in a context of so many tokens."""
         self._standing = standing
@@ -119,7 +119,7 @@ class Frames:
         self._state = state
         self._preferences = preferences
         self._counting = counting
-        self._hindsight = Hindsight(chats, facts, preferences, counting)
+        self._hindsight = PastSessions(chats, facts, preferences, counting)
         self._renewals: Counter[str] = Counter()
         """How often what is known of a persona was changed by the user."""
         self._made: dict[UUID, object] = {}
@@ -129,12 +129,12 @@ class Frames:
         self.explained: Explained = _nothing
         """Put here by whoever wires the house."""
 
-    async def of(self, session: ChatSession, cast: Cast, model: LoadedModel) -> Frame:
+    async def of(self, session: ChatSession, cast: Participants, model: LoadedModel) -> StablePrefix:
         """The one the session has, or a new one."""
         frame = await self._of(session, cast, model)
         return frame.model_copy(update={"tools": await self.explained(cast.persona, model)})
 
-    async def _of(self, session: ChatSession, cast: Cast, model: LoadedModel) -> Frame:
+    async def _of(self, session: ChatSession, cast: Participants, model: LoadedModel) -> StablePrefix:
         kept = await self.kept(session.guid)
         if kept is None or kept.context != model.context or not await self._is_there(kept.first):
             fresh = await self._begun(session, model)
@@ -146,10 +146,10 @@ class Frames:
             earlier = await self._chosen(session, model) if kept.first is None else []
         return await self._make(session, cast, model, kept.model_copy(update={"rolling": kept.told}), earlier)
 
-    async def kept(self, session_id: UUID) -> Frame | None:
+    async def kept(self, session_id: UUID) -> StablePrefix | None:
         """The frame as it was last made, if it can still be understood."""
         try:
-            return Frame.model_validate(await self._state.get(session_id, FRAME))
+            return StablePrefix.model_validate(await self._state.get(session_id, FRAME))
         except ValidationError:
             return None
 
@@ -164,8 +164,14 @@ class Frames:
             await self._state.set(session_id, FRAME, None)
 
     async def cut(
-        self, session: ChatSession, cast: Cast, model: LoadedModel, frame: Frame, history: Sequence[Message], dropped: int
-    ) -> Frame:
+        self,
+        session: ChatSession,
+        cast: Participants,
+        model: LoadedModel,
+        frame: StablePrefix,
+        history: Sequence[Message],
+        dropped: int,
+    ) -> StablePrefix:
         """The oldest `dropped` messages have no room: earlier sessions leave whole, the present one is summed up."""
         left, stays = history[:dropped], history[dropped]
         if stays.session_id != session.guid:  # only earlier sessions are affected; none is cut in two
@@ -179,7 +185,7 @@ class Frames:
         self.cuts.tell(session.guid)
         return made
 
-    async def between(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Said]:
+    async def between(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:
         """What was said from one message on, or from the beginning, up to another one, which is left out."""
         places = {entry.id: place for place, entry in enumerate(await self._chats.outline(session_id))}
         begin = places.get(first, 0) if first is not None else 0
@@ -196,12 +202,12 @@ class Frames:
     async def _make(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         model: LoadedModel,
-        frame: Frame,
+        frame: StablePrefix,
         earlier: Sequence[UUID],
         was: UUID | None = None,
-    ) -> Frame:
+    ) -> StablePrefix:
         """The frame with all that stands still as it is now; `earlier` are the sessions that are there word for word."""
         terms = self._terms(session)
         before = await self._hindsight.before(session)
@@ -209,7 +215,7 @@ class Frames:
         rolling = (await self._counting.count([f"{PRESENT}\n{frame.rolling}"]))[0] + 2 if frame.rolling else 0
         rest = [one for one in before if one.guid not in whole]
         standing = await self._standing(session, model.context)
-        room = int(model.context * CAPS[Part.SUMMARIES]) - rolling - standing.tokens
+        room = int(model.context * CAPS[PromptPart.SUMMARIES]) - rolling - standing.tokens
         made = frame.model_copy(
             update={
                 "handling": self._preferences.current.session_handling,
@@ -228,19 +234,19 @@ class Frames:
             self._made[session.guid] = terms
         return made
 
-    async def _core(self, session: ChatSession, cast: Cast, model: LoadedModel) -> list[Frozen]:
-        return await self._hindsight.core(cast, int(model.context * CAPS[Part.FACTS]), session.guid)
+    async def _core(self, session: ChatSession, cast: Participants, model: LoadedModel) -> list[Frozen]:
+        return await self._hindsight.core(cast, int(model.context * CAPS[PromptPart.FACTS]), session.guid)
 
-    async def _begun(self, session: ChatSession, model: LoadedModel) -> Frame:
+    async def _begun(self, session: ChatSession, model: LoadedModel) -> StablePrefix:
         """Where no history was cut yet. What is so far back that no prompt reads it is summed up all the same."""
         most = max(model.context // SHORTEST_TURN, 1)
         outline = await self._chats.outline(session.guid) if session.leaf_id else []
         if len(outline) <= most:
-            return Frame(context=model.context)
+            return StablePrefix(context=model.context)
         first = outline[-most].id
         lines = await self.between(session.guid, None, first)
         rolling = await asyncio.to_thread(digest.rolling, lines, "", longest(model.context))
-        return Frame(context=model.context, first=first, rolling=rolling)
+        return StablePrefix(context=model.context, first=first, rolling=rolling)
 
     async def _chosen(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
         if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.domain.tools import ToolCall, ToolResult
 
 CALLS, RESULT = "calls ", "result "
@@ -69,12 +69,12 @@ def results_above(messages: Sequence[Message]) -> list[ToolResult]:
     return found[::-1]
 
 
-def tool_turn(message: Message) -> Turn | None:
+def tool_turn(message: Message) -> PromptTurn | None:
     """As a prompt has it; None for a message of another kind."""
     if calls_in(message):
-        return Turn("calls", message.content, message.speaker_name)
+        return PromptTurn("calls", message.content, message.speaker_name)
     if (result := result_in(message)) is not None:
-        return Turn("tool", message.content, f"{result.call.id} {result.call.name}")
+        return PromptTurn("tool", message.content, f"{result.call.id} {result.call.name}")
     return None
 
 

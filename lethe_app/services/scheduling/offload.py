@@ -17,11 +17,11 @@ def silent(_done: float) -> None:
     """Nobody wants to know."""
 
 
-class Stopped(Exception):
+class WorkCancelled(Exception):
     """The user thought better of it: raised in a thread, to leave its work."""
 
 
-class Stop:
+class CancelToken:
     """Carries word both ways between the loop and a thread: how far it has come, and that it is to end."""
 
     def __init__(self, told: Told) -> None:
@@ -36,25 +36,25 @@ class Stop:
         self._wish.set()
 
     def check(self, done: float) -> None:
-        """In the thread. Raises `Stopped` when it is to end."""
+        """In the thread. Raises `WorkCancelled` when it is to end."""
         if self.is_wanted:
-            raise Stopped
+            raise WorkCancelled
         if done - self._last >= STEP or done >= 1.0:
             self._last = done
             self._loop.call_soon_threadsafe(self._told, done)
 
 
-async def until_done(work: Awaitable[T], stop: Stop) -> T:
+async def until_done(work: Awaitable[T], stop: CancelToken) -> T:
     """The result of `work`, which looks at `stop`. A caller who is cancelled waits for it: it ends early, or it is done."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
-    except Stopped:
+    except WorkCancelled:
         raise asyncio.CancelledError from None
     except asyncio.CancelledError:
         stop.want()
         await asyncio.wait({task})
-        if task.cancelled() or isinstance(task.exception(), Stopped):
+        if task.cancelled() or isinstance(task.exception(), WorkCancelled):
             raise
         return task.result()
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from lethe_app.services.events import Listeners
 
 
-class Quiet:
+class BackgroundPriority:
     """Background work asks before every step; the user's turn holds it off while it lasts."""
 
     def __init__(self) -> None:

@@ -13,20 +13,20 @@ from uuid import UUID
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.recall import Lead, Recollection
-from lethe_app.domain.search_results import Hit, HitKind
+from lethe_app.domain.recall import RecallLead, Recollection
+from lethe_app.domain.search_results import HitKind, SearchHit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
 from lethe_app.services.memory.service import Brain
-from lethe_app.services.search.query import Wanted, excerpt
-from lethe_app.services.sessions.editing import Chronicle
+from lethe_app.services.search.query import SearchQuery, excerpt
+from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.full_text import LAST, Keep, Sighting
-from lethe_app.storage.index.full_text import Finding as Texts
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.index.full_text import FullTextSearch as Texts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 
 MOST = 400
@@ -42,18 +42,18 @@ KINDS = {
 }
 
 
-class Finding:
+class SearchService:
     """Changes nothing but, where a message is on a branch out of sight, which branch is on display."""
 
     def __init__(
         self,
         database: Database,
         chats: Chats,
-        facts: Facts,
+        facts: FactStore,
         memories: Memories,
         brain: Brain,
         indexing: Indexing,
-        chronicle: Chronicle,
+        chronicle: SessionEditing,
         library: Library,
     ) -> None:
         self._texts = Texts(database)
@@ -61,13 +61,15 @@ class Finding:
         self._brain, self._indexing, self._chronicle = brain, indexing, chronicle
         self._library = library
 
-    async def by_words(self, text: str, persona_id: str | None = None, session: UUID | None = None) -> AsyncIterator[list[Hit]]:
+    async def by_words(
+        self, text: str, persona_id: str | None = None, session: UUID | None = None
+    ) -> AsyncIterator[list[SearchHit]]:
         """Piece by piece, the newest first as far as that is known; of one persona or of all, or in one conversation.
 
         Every piece is read in a few milliseconds. It ends after `MOST` places. Worlds, which are nobody's alone, are looked
         through last, and only where everybody is asked.
         """
-        wanted = Wanted.of(text)
+        wanted = SearchQuery.of(text)
         if not wanted.terms:
             return
         seen: set[tuple[str, str, str]] = set()
@@ -107,10 +109,10 @@ class Finding:
                 found, below = await read(persona_id, below, keep)
                 yield found, is_over
 
-    async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[Hit]:
+    async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
         """What a sentence is nearest to, whatever its words, best first for each persona."""
-        wanted = Wanted.of(f"{text} ")
-        found: list[Hit] = []
+        wanted = SearchQuery.of(f"{text} ")
+        found: list[SearchHit] = []
         for persona_id in persona_ids:
             for recollection in await self._brain.search(persona_id, text, NEAREST):
                 if not recollection.world:
@@ -134,7 +136,7 @@ class Finding:
                     return (await self._chats.session(message.session_id)).guid, message.id
         return None
 
-    async def _recalled(self, persona_id: str, one: Recollection, wanted: Wanted) -> list[Hit]:
+    async def _recalled(self, persona_id: str, one: Recollection, wanted: SearchQuery) -> list[SearchHit]:
         if one.category is MemoryType.CHAT_SESSION:
             with suppress(StorageError):
                 session = await self._chats.session(one.memory)
@@ -150,7 +152,7 @@ class Finding:
         text = f"{one.title}: {one.text}" if one.title and kind is HitKind.MEMORY else one.text
         return [_made(kind, one.memory, persona_id, None, one.title, "", when, text, wanted)] if when else []
 
-    async def _lead(self, session: ChatSession, lead: Lead, wanted: Wanted) -> Hit:
+    async def _lead(self, session: ChatSession, lead: RecallLead, wanted: SearchQuery) -> SearchHit:
         kind, when, speaker, text = KINDS.get(lead.kind, HitKind.SUMMARY), session.added, "", lead.text
         if kind is HitKind.MESSAGE:
             with suppress(StorageError):
@@ -170,19 +172,19 @@ def _said(text: str, speaker: str) -> str:
     return text[len(before) : -1] if speaker and text.startswith(before) and text.endswith('"') else text
 
 
-def _hit(one: Sighting, wanted: Wanted) -> Hit:
+def _hit(one: Sighting, wanted: SearchQuery) -> SearchHit:
     kind = KINDS[one.kind]
     session = UUID(one.source) if one.category == MemoryType.CHAT_SESSION else None
     owner = one.owner.removeprefix("waiting:")
     return _made(kind, UUID(one.origin), owner, session, one.title, one.speaker, one.moment, _body(one), wanted)
 
 
-async def _hits(found: Sequence[Sighting], wanted: Wanted) -> list[Hit]:
+async def _hits(found: Sequence[Sighting], wanted: SearchQuery) -> list[SearchHit]:
     """Made in a thread: to mark the words in a few dozen texts takes as long as a key press may."""
     return await asyncio.to_thread(lambda: [_hit(one, wanted) for one in found])
 
 
-def _in_worlds(worlds: Mapping[str, World], wanted: Wanted, most: int) -> list[Hit]:
+def _in_worlds(worlds: Mapping[str, World], wanted: SearchQuery, most: int) -> list[SearchHit]:
     """Entries, in the order of their worlds."""
     told = ((stem, world, entry) for stem, world in worlds.items() for entry in world.entries if wanted.marks(_told(entry)))
     return [_lore(stem, world, entry, wanted) for stem, world, entry in islice(told, most)]
@@ -192,7 +194,7 @@ def _told(entry: WorldEntry) -> str:
     return f"{entry.name}: {entry.content}" if entry.name else entry.content
 
 
-def _lore(stem: str, world: World, entry: WorldEntry, wanted: Wanted) -> Hit:
+def _lore(stem: str, world: World, entry: WorldEntry, wanted: SearchQuery) -> SearchHit:
     hit = _made(HitKind.WORLD, entry.guid, "", None, world.name, "", entry.added, _told(entry), wanted)
     return replace(hit, world=stem)
 
@@ -206,8 +208,8 @@ def _made(
     speaker: str,
     when: datetime,
     text: str,
-    wanted: Wanted,
-) -> Hit:
+    wanted: SearchQuery,
+) -> SearchHit:
     line = " ".join(text.split())
     shown, marks = excerpt(line, wanted.marks(line))
-    return Hit(kind, guid, persona_id, session, title, speaker, when.astimezone(), shown, marks)
+    return SearchHit(kind, guid, persona_id, session, title, speaker, when.astimezone(), shown, marks)

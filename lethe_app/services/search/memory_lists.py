@@ -19,22 +19,22 @@ from lethe_app.domain.list_items import FiledLine, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import PromptPart
 from lethe_app.errors import StorageError
 from lethe_app.prompt.budget import CAPS
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.indexing.service import Indexing, owner_of_waiting
-from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.recall import USUAL_CONTEXT
-from lethe_app.services.participants import Casting
+from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.past_sessions import PER_PIECE, Hindsight
+from lethe_app.services.prompting.past_sessions import PER_PIECE, PastSessions
 from lethe_app.services.search.timeline import Timeline, told
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.memory.memory_list import LAST, Listing
 
@@ -82,12 +82,12 @@ class Browsing:
         self,
         database: Database,
         memories: Memories,
-        holdings: Holdings,
+        holdings: MemoryCache,
         chats: Chats,
-        facts: Facts,
+        facts: FactStore,
         recall: Recall,
         indexing: Indexing,
-        casting: Casting,
+        casting: ParticipantService,
         preferences: Preferences,
         counting: Counting,
         loaded: Callable[[], LoadedModel | None],
@@ -104,7 +104,7 @@ class Browsing:
         self._casting = casting
         self._preferences = preferences
         self._counting = counting
-        self._hindsight = Hindsight(chats, facts, preferences, counting)
+        self._hindsight = PastSessions(chats, facts, preferences, counting)
         self._loaded = loaded
 
     # Memories
@@ -188,7 +188,7 @@ class Browsing:
     async def core(self, persona_id: str) -> Core:
         """The facts that stand in every prompt of hers now, what they cost, and what they may."""
         model = self._loaded()
-        room = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[Part.FACTS])
+        room = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[PromptPart.FACTS])
         chosen = await self._hindsight.core(await self._casting.of_persona(persona_id), room)
         tokens = sum(await self._counting.count([one.text for one in chosen])) + PER_PIECE * len(chosen)
         budget = min(self._preferences.current.core_facts_tokens, room)

@@ -61,13 +61,13 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SearchQuery:
     """All terms have to be found in one text, in any order."""
 
     terms: tuple[Term, ...]
 
     @classmethod
-    def of(cls, text: str) -> Wanted:
+    def of(cls, text: str) -> SearchQuery:
         """What `text` asks for. A word that nothing follows yet counts as begun."""
         found: list[Term] = []
         for piece in QUOTED.finditer(text):

@@ -14,7 +14,7 @@ from lethe_app.retrieval.query_terms import WORD
 
 
 @dataclass(frozen=True)
-class Known:
+class TimelineItem:
     """One thing that is known."""
 
     fact: ExtractedFact
@@ -37,14 +37,14 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Talk:
+class TimelineConversation:
     """What was said in one conversation of a month."""
 
     session: UUID | None
     by_user: bool
     """Did the user write it down, so that there is no conversation?"""
     title: str
-    known: tuple[Known, ...]
+    known: tuple[TimelineItem, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Month:
 
     year: int
     month: int
-    talks: tuple[Talk, ...]
+    talks: tuple[TimelineConversation, ...]
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Timeline:
 
     persona: str
     user: str
-    known: tuple[Known, ...]
+    known: tuple[TimelineItem, ...]
 
-    def pinned(self, *, everybody: bool) -> tuple[Known, ...]:
+    def pinned(self, *, everybody: bool) -> tuple[TimelineItem, ...]:
         """What the user wants remembered whatever comes."""
         return tuple(one for one in self.known if one.fact.pinned and (everybody or one.about_user))
 
@@ -91,7 +91,7 @@ class Headings:
     title: str
     pinned: str
     month: Callable[[Month], str]
-    talk: Callable[[Talk], str]
+    talk: Callable[[TimelineConversation], str]
 
 
 def as_markdown(line: Timeline, headings: Headings, *, everybody: bool) -> str:
@@ -105,21 +105,21 @@ def as_markdown(line: Timeline, headings: Headings, *, everybody: bool) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _bullet(one: Known) -> str:
+def _bullet(one: TimelineItem) -> str:
     return f"- {' '.join(one.fact.fact.split())} ({one.when:%Y-%m-%d})"
 
 
-def _talks(known: Iterable[Known]) -> Iterable[Talk]:
+def _talks(known: Iterable[TimelineItem]) -> Iterable[TimelineConversation]:
     """Conversations in the order in which something first came up in them."""
-    talks: dict[tuple[UUID | None, bool], list[Known]] = {}
+    talks: dict[tuple[UUID | None, bool], list[TimelineItem]] = {}
     for one in known:
         talks.setdefault((one.session, one.by_user), []).append(one)
-    return [Talk(session, by_user, those[0].title, tuple(those)) for (session, by_user), those in talks.items()]
+    return [TimelineConversation(session, by_user, those[0].title, tuple(those)) for (session, by_user), those in talks.items()]
 
 
-def _known(fact: ExtractedFact, sessions: Mapping[UUID, SessionSummary], names: set[str]) -> Known:
+def _known(fact: ExtractedFact, sessions: Mapping[UUID, SessionSummary], names: set[str]) -> TimelineItem:
     there = [sessions[guid] for guid in fact.source_memories if guid in sessions]
     first = min(there, key=lambda session: session.started, default=None)
     title = (first.title or first.first_words) if first is not None else ""
     about = not names.isdisjoint(word.casefold() for word in WORD.findall(fact.fact))
-    return Known(fact, fact.first_seen.astimezone(), first.guid if first is not None else None, title, about)
+    return TimelineItem(fact, fact.first_seen.astimezone(), first.guid if first is not None else None, title, about)

@@ -8,18 +8,18 @@ from uuid import UUID
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_rules.extractor import Statement, extract
-from lethe_app.brain.facts.merge import Relation
+from lethe_app.brain.facts.merge import FactRelation
 from lethe_app.brain.facts.updates import withdraw
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.utterance import Said, aloud
+from lethe_app.brain.text.utterance import Utterance, aloud
 from lethe_app.domain.chat import ChatSession, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
-from lethe_app.services.extraction.conversation import Minutes
-from lethe_app.services.extraction.llm_facts import Noted
-from lethe_app.services.extraction.qualification import Trust
-from lethe_app.services.memory.facts import Judge, Knowing
+from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.llm_facts import SupportedFact
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.memory.facts import FactService, Judge
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats.archive_jobs import Parts
 from lethe_app.storage.chats.sessions import Chats
@@ -41,7 +41,13 @@ class Archivist:
     """Does the work; which part comes when, and what if it fails, is for `Archiving` to say."""
 
     def __init__(
-        self, chats: Chats, parts: Parts, knowing: Knowing, minutes: Minutes, trust: Trust, preferences: Preferences
+        self,
+        chats: Chats,
+        parts: Parts,
+        knowing: FactService,
+        minutes: ConversationExtraction,
+        trust: Qualification,
+        preferences: Preferences,
     ) -> None:
         self._chats = chats
         self._parts = parts
@@ -62,7 +68,7 @@ class Archivist:
         """The name of that model."""
         return self._trust.verdict.model if self._trust.verdict is not None else ""
 
-    async def lines(self, session_id: UUID) -> list[Said]:
+    async def lines(self, session_id: UUID) -> list[Utterance]:
         """Everything that was said aloud, all of it."""
         count = len(await self._chats.outline(session_id))
         return aloud(await self._chats.page(session_id, 0, count))
@@ -107,7 +113,7 @@ class Archivist:
             left = record.made_by is MadeBy.MODEL or record.state is PartState.PENDING
             await self._extract(session, lines, is_by_model=left)
 
-    async def _extract(self, session: ChatSession, lines: Sequence[Said], *, is_by_model: bool = False) -> None:
+    async def _extract(self, session: ChatSession, lines: Sequence[Utterance], *, is_by_model: bool = False) -> None:
         """Learn what rules find, and withdraw what they found in this conversation before and find no more.
 
         Where a model takes the facts (`is_by_model`) rules add none. Of a line that a model has read already, they take nothing
@@ -134,7 +140,7 @@ class Archivist:
         new = [] if is_by_model else [fact for fact in produced if read.isdisjoint(fact.source_messages)]
         await self._knowing.learn(session.persona_id, [*moved, *new], ends=ends)
 
-    def _wanted(self, lines: Sequence[Said], facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    def _wanted(self, lines: Sequence[Utterance], facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Those the user said or confirmed: what a persona tells of itself a model made up, unless the user wants that too.
 
         What was said in character is left out where the user does not want it kept.
@@ -148,7 +154,7 @@ class Archivist:
             and (settings.facts_during_roleplay or not fact.in_story)
         ]
 
-    async def _story(self, session: ChatSession, lines: Sequence[Said]) -> set[UUID]:
+    async def _story(self, session: ChatSession, lines: Sequence[Utterance]) -> set[UUID]:
         """Messages in which nothing is said plainly; all of them where the user marked the conversation as roleplay."""
         record = (await self._parts.of(session.guid)).get(SessionPart.ROLEPLAY)
         if session.is_roleplay and record is not None and record.made_by is MadeBy.USER:
@@ -156,7 +162,7 @@ class Archivist:
         meant = await asyncio.to_thread(read_parts, lines)
         return {line.id for line, parts in zip(lines, meant, strict=True) if parts.in_character and not parts.plain}
 
-    async def _written(self, session: ChatSession, lines: Sequence[Said], part: SessionPart) -> object:
+    async def _written(self, session: ChatSession, lines: Sequence[Utterance], part: SessionPart) -> object:
         """Other parts may read the summary where there is too much to read all of it at once; it comes before them."""
         match part:
             case SessionPart.TITLE:
@@ -174,7 +180,7 @@ class Archivist:
             case SessionPart.FACTS:
                 raise AssertionError("facts are learnt one by one")
 
-    async def _learn(self, session: ChatSession, lines: Sequence[Said]) -> None:
+    async def _learn(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
         """What the model notes about the user, on wish about the persona too, new or changed since."""
         told = [said for said in lines if said.role is Role.USER or self._preferences.current.persona_facts]
         about = {said.name for said in told if said.name}
@@ -185,14 +191,14 @@ class Archivist:
         keys = keys_by_rules(noted, await asyncio.to_thread(extract, lines))
         changed = {(each.changes.fact, each.fact) for each in noted if each.changes is not None}
 
-        async def judge(old: str, new: str) -> Relation | None:
-            return Relation.UPDATE if (old, new) in changed else await self._judge(old, new)
+        async def judge(old: str, new: str) -> FactRelation | None:
+            return FactRelation.UPDATE if (old, new) in changed else await self._judge(old, new)
 
         facts = [_noted(session, each, lines).model_copy(update={"key": key}) for each, key in zip(noted, keys, strict=True)]
         await self._take_in(session, lines, facts, judge)
 
     async def _take_in(
-        self, session: ChatSession, lines: Sequence[Said], facts: Sequence[ExtractedFact], judge: Judge | None = None
+        self, session: ChatSession, lines: Sequence[Utterance], facts: Sequence[ExtractedFact], judge: Judge | None = None
     ) -> None:
         """Learn facts of a model; those from lines in character as facts of the story."""
         story = await self._story(session, lines)
@@ -201,19 +207,19 @@ class Archivist:
         ]
         await self._knowing.learn(session.persona_id, self._wanted(lines, found), judge)
 
-    async def _judge(self, old: str, new: str) -> Relation | None:
+    async def _judge(self, old: str, new: str) -> FactRelation | None:
         try:
-            return Relation(await self._minutes.settle(old, new))
+            return FactRelation(await self._minutes.settle(old, new))
         except ModelError:
             return None
 
 
-def keys_by_rules(noted: Sequence[Noted], statements: Sequence[Statement]) -> list[str]:
+def keys_by_rules(noted: Sequence[SupportedFact], statements: Sequence[Statement]) -> list[str]:
     """Return the attribute that each fact of a model states: that of the known fact it changes, or of what rules read there."""
     return [each.changes.key if each.changes and each.changes.key else _key(each, statements) for each in noted]
 
 
-def _key(noted: Noted, statements: Sequence[Statement]) -> str:
+def _key(noted: SupportedFact, statements: Sequence[Statement]) -> str:
     words = content_words(noted.fact)
     same = [each for each in statements if each.key and noted.source.id in each.messages]
     return next((each.key for each in same if 2 * len(words & content_words(each.text)) > len(words)), "")
@@ -233,7 +239,7 @@ def _fact(session: ChatSession, statement: Statement, *, in_story: bool) -> Extr
     )
 
 
-def _noted(session: ChatSession, noted: Noted, lines: Sequence[Said]) -> ExtractedFact:
+def _noted(session: ChatSession, noted: SupportedFact, lines: Sequence[Utterance]) -> ExtractedFact:
     """The fact of a model with its message; what the persona said of the user also has the reply that took it up, last."""
     place = next(place for place, line in enumerate(lines) if line.id == noted.source.id)
     replies = (line for line in lines[place + 1 :] if line.role is Role.USER)
@@ -253,6 +259,6 @@ def _noted(session: ChatSession, noted: Noted, lines: Sequence[Said]) -> Extract
     )
 
 
-def is_worth_archiving(lines: Sequence[Said]) -> bool:
+def is_worth_archiving(lines: Sequence[Utterance]) -> bool:
     """More than a greeting and a word: shorter ones are neither summed up nor deleted."""
     return len(lines) > 2 and any(said.role is Role.USER for said in lines)

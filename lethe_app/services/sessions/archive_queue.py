@@ -16,7 +16,7 @@ from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelM
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.sessions.archive_parts import FIELDS, Archivist, is_worth_archiving
 from lethe_app.storage.chats.archive_jobs import Parts
 from lethe_app.storage.chats.sessions import Chats
@@ -60,7 +60,7 @@ class Archiving:
         parts: Parts,
         archivist: Archivist,
         indexing: Indexing,
-        quiet: Quiet,
+        quiet: BackgroundPriority,
         changed: Listeners[str],
         check: Callable[[], Awaitable[object]] | None,
     ) -> None:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.domain.changes import Before, Told
+from lethe_app.domain.changes import Before, PartValue
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
-from lethe_app.services.participants import Cast, Casting
-from lethe_app.services.prompting.cache_state import Warmth
-from lethe_app.services.prompting.stable_prefix import Frames
+from lethe_app.services.participants import Participants, ParticipantService
+from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.services.prompting.stable_prefix import StablePrefixes
 from lethe_app.services.sessions.archive_queue import Archiving
 from lethe_app.services.sessions.service import Sessions, opening
 from lethe_app.storage.chats.reshape import Reshaping
@@ -41,18 +41,18 @@ class Reshaped:
     """Messages that say something else now."""
 
 
-class Chronicle:
+class SessionEditing:
     """Changes as the user; what the user wrote is overwritten by nobody else."""
 
     def __init__(
         self,
         database: Database,
         chats: Chats,
-        casting: Casting,
+        casting: ParticipantService,
         sessions: Sessions,
         archiving: Archiving,
-        frames: Frames,
-        warmth: Warmth,
+        frames: StablePrefixes,
+        warmth: CacheState,
     ) -> None:
         self.reshaped: Listeners[Reshaped] = Listeners()
         self.still: Callable[[Sequence[UUID]], Awaitable[None]] = _nothing_to_end
@@ -75,11 +75,11 @@ class Chronicle:
 
     # What is told of one
 
-    async def told(self, guid: UUID, part: SessionPart) -> Told:
+    async def told(self, guid: UUID, part: SessionPart) -> PartValue:
         """One part as it is now, for `tell_as`."""
         return await self._retelling.told(guid, part)
 
-    async def tell_as(self, told: Told) -> None:
+    async def tell_as(self, told: PartValue) -> None:
         """Make a part what it was, and whose it was."""
         await self._retelling.put_back(told)
         if told.part is SessionPart.ROLEPLAY:
@@ -132,7 +132,7 @@ class Chronicle:
         session = await self._chats.session(newest.guid)
         said = await self._chats.page(newest.guid, 0, 2)
         user = (await self._casting.of_session(session)).user
-        old, new = (opening(who, session, Cast(who, user).scene(session, session.added)) for who in (before, after))
+        old, new = (opening(who, session, Participants(who, user).scene(session, session.added)) for who in (before, after))
         if _words(said[0] if said else None) != _words(old) or len(said) > 1 or _words(old) == _words(new):
             return
         await self.still([session.guid])

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from lethe_app.domain.chat import SessionPart
 from lethe_app.errors import LetheError, StorageError
-from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.sessions.archive_queue import Archiving
-from lethe_app.services.sessions.editing import Chronicle
+from lethe_app.services.sessions.editing import SessionEditing
 
 
 class NoFacts(StrEnum):
@@ -24,7 +24,7 @@ class NoFacts(StrEnum):
 
 
 @dataclass(frozen=True)
-class Absence:
+class FactAbsence:
     """Why a persona knows no facts, with the numbers that explain it."""
 
     reason: NoFacts
@@ -39,7 +39,7 @@ class Absence:
 class FactExtraction:
     """Goes through conversations one by one; what a model has made of one is left to a model."""
 
-    def __init__(self, chronicle: Chronicle, archiving: Archiving, knowing: Knowing, preferences: Preferences) -> None:
+    def __init__(self, chronicle: SessionEditing, archiving: Archiving, knowing: FactService, preferences: Preferences) -> None:
         self._chronicle, self._archiving = chronicle, archiving
         self._knowing, self._preferences = knowing, preferences
 
@@ -72,7 +72,7 @@ class FactExtraction:
         report(len(lines), len(lines))
         return True
 
-    async def explain_absence(self, persona_id: str) -> Absence:
+    async def explain_absence(self, persona_id: str) -> FactAbsence:
         """Return why a persona knows no facts."""
         settings = self._preferences.current
         lines = await self._chronicle.lines(persona_id)
@@ -80,7 +80,7 @@ class FactExtraction:
         reason = NoFacts.NOTHING_LASTING if archived else NoFacts.NOTHING_ARCHIVED
         if not settings.fact_retrieval:
             reason = NoFacts.LEARNING_OFF
-        return Absence(reason, settings.rotation_minutes, archived, len(lines))
+        return FactAbsence(reason, settings.rotation_minutes, archived, len(lines))
 
     def _require_learning(self) -> None:
         if not self._preferences.current.fact_retrieval:

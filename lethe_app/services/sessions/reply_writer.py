@@ -8,14 +8,14 @@ from enum import Enum, auto
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.storage.chats.sessions import Chats
 
 CHECKPOINT_SECONDS = 2.0
 """What a crash of the whole machine may cost of a reply."""
 
 
-class Kind(Enum):
+class ReplyKind(Enum):
     """What is being written."""
 
     REPLY = auto()
@@ -26,25 +26,25 @@ class Kind(Enum):
     """More of the wording on display."""
 
 
-class Writing:
+class ReplyWriter:
     """One reply on its way to disk. Nothing is stored before there is a word to store."""
 
-    def __init__(self, chats: Chats, message: Message, kind: Kind) -> None:
+    def __init__(self, chats: Chats, message: Message, kind: ReplyKind) -> None:
         self._chats = chats
         self.message = message
         self._kind = kind
-        self._position = message.shown if kind is Kind.CONTINUATION else -1
+        self._position = message.shown if kind is ReplyKind.CONTINUATION else -1
         self._kept_at = 0.0
         self._underway: asyncio.Task[None] | None = None
 
     @property
     def is_stored(self) -> bool:
         """Is its message on disk, with or without this wording?"""
-        return self._kind is not Kind.REPLY or self._position >= 0
+        return self._kind is not ReplyKind.REPLY or self._position >= 0
 
     def speak_as(self, persona: Persona) -> None:
         """A new reply bears the name that its speaker has when it begins."""
-        if self._kind is Kind.REPLY:
+        if self._kind is ReplyKind.REPLY:
             self.message = self.message.model_copy(update={"speaker_name": persona.name})
 
     async def checkpoint(self, wording: Alternative) -> None:
@@ -62,7 +62,7 @@ class Writing:
     async def _write(self, wording: Alternative) -> None:
         if self._position >= 0:
             await self._chats.replace_alternative(self.message.id, self._position, wording)
-        elif self._kind is Kind.REPLY:
+        elif self._kind is ReplyKind.REPLY:
             self.message = await self._chats.add_message(self.message.model_copy(update={"alternatives": [wording]}))
             self._position = 0
         else:
@@ -74,7 +74,7 @@ class Writing:
         return await self._chats.message(self.message.id)
 
 
-def spoken_by_user(session: ChatSession, cast: Cast, text: str) -> Message:
+def spoken_by_user(session: ChatSession, cast: Participants, text: str) -> Message:
     """The user's message as it is stored."""
     return Message(
         session_id=session.guid,

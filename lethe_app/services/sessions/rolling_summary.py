@@ -6,21 +6,23 @@ from contextlib import suppress
 from uuid import UUID
 
 from lethe_app.errors import LetheError
-from lethe_app.services.extraction.conversation import Minutes
-from lethe_app.services.extraction.qualification import Trust
-from lethe_app.services.prompting.stable_prefix import Frames
+from lethe_app.services.extraction.conversation import ConversationExtraction
+from lethe_app.services.extraction.qualification import Qualification
+from lethe_app.services.prompting.stable_prefix import StablePrefixes
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.scheduling.priority import BackgroundPriority
 
 
-class Recapping:
+class RollingSummary:
     """Works through the conversations that were cut, one at a time, in the background.
 
     The prompt keeps its beginning until it has to change anyway: with the next cut. What fails or is interrupted is made up for
     after the next cut, whose lines and those missed are read together.
     """
 
-    def __init__(self, frames: Frames, minutes: Minutes, trust: Trust, quiet: Quiet) -> None:
+    def __init__(
+        self, frames: StablePrefixes, minutes: ConversationExtraction, trust: Qualification, quiet: BackgroundPriority
+    ) -> None:
         self._frames = frames
         self._minutes = minutes
         self._trust = trust

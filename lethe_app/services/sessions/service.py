@@ -9,10 +9,10 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionPart, SessionSummary
 from lethe_app.domain.persona import Persona
-from lethe_app.prompt.macros import Scene, expand
+from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import Listeners
-from lethe_app.services.participants import Casting
-from lethe_app.services.prompting.macro_values import Fill, Place, unfilled
+from lethe_app.services.participants import ParticipantService
+from lethe_app.services.prompting.macro_values import Fill, MacroPosition, unfilled
 from lethe_app.services.sessions.archive_queue import Archiving
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats.sessions import Chats
@@ -22,7 +22,7 @@ class Sessions:
     """All conversations of all personas."""
 
     def __init__(
-        self, chats: Chats, casting: Casting, archiving: Archiving, timeout: SessionTimeout, changed: Listeners[str]
+        self, chats: Chats, casting: ParticipantService, archiving: Archiving, timeout: SessionTimeout, changed: Listeners[str]
     ) -> None:
         self.changed = changed
         """Told the persona whose list of conversations changed."""
@@ -86,7 +86,7 @@ class Sessions:
         cast = await self._casting.of_persona(persona_id)
         await self.ended(persona_id)
         session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
-        scene = await self.fill(cast.scene(session, session.added), Place(session, cast), cast.persona.first_messages)
+        scene = await self.fill(cast.scene(session, session.added), MacroPosition(session, cast), cast.persona.first_messages)
         if greeting := opening(cast.persona, session, scene):
             await self._chats.add_message(greeting)
         self._begin_ending(persona_id)
@@ -172,7 +172,7 @@ class Sessions:
         return await self._chats.message(message_id)
 
 
-def opening(persona: Persona, session: ChatSession, scene: Scene) -> Message | None:
+def opening(persona: Persona, session: ChatSession, scene: MacroContext) -> Message | None:
     """The greeting that begins a conversation, one of the persona's at random with the others behind it as alternatives."""
     greetings = [expand(text, scene) for text in persona.first_messages if text.strip()]
     if not greetings:

@@ -12,7 +12,7 @@ from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import Background
-from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.services.sessions.archive_queue import Archiving
 from lethe_app.storage.chats.sessions import Chats
 
@@ -37,7 +37,7 @@ class SessionTimeout:
     is generated anywhere or a message of theirs is being edited.
     """
 
-    def __init__(self, chats: Chats, archiving: Archiving, preferences: Preferences, quiet: Quiet) -> None:
+    def __init__(self, chats: Chats, archiving: Archiving, preferences: Preferences, quiet: BackgroundPriority) -> None:
         self.is_edited: Callable[[UUID], bool] = lambda _session: False
         """Tells whether a message of a session is open in an editor; set by the window."""
         self._chats, self._archiving, self._preferences, self._quiet = chats, archiving, preferences, quiet

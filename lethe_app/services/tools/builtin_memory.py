@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
 from lethe_app.domain.recall import Recollection
-from lethe_app.domain.tools import Occasion, Told, Tool, ToolSet
+from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
 from lethe_app.services.memory.service import Brain
 from lethe_app.services.personas.reminders import Reminders, reminder
@@ -25,7 +25,7 @@ from lethe_app.services.tools.builtin_small import Nothing, spelled
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
 from lethe_app.services.tools.working_memory import Workbench, of_session
 from lethe_app.services.truncation import shortened
-from lethe_app.services.untrusted_memories import Foreign
+from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.sessions import Chats
 
 TOOL = "tool"
@@ -53,7 +53,7 @@ class Save(BaseModel):
     filed_under: str = Field(default="", description="A category such as preferences/food, if one fits.")
 
 
-class Words(BaseModel):
+class SearchArguments(BaseModel):
     """What to look for."""
 
     words: str = Field(min_length=1, description="What it is about, in a few words.")
@@ -84,7 +84,7 @@ class OfDay(BaseModel):
     day: Annotated[Day | None, BeforeValidator(_meant)] = Field(default=None, description="A weekday; empty is today.")
 
 
-class Plan(BaseModel):
+class WeekdayPlanArguments(BaseModel):
     """Plans for a weekday."""
 
     day: Annotated[Day, BeforeValidator(_meant)]
@@ -99,7 +99,7 @@ class MemoryTools:
     chats: Chats
     reminders: Reminders
     week: Week
-    foreign: Foreign
+    foreign: UntrustedMemories
     bench: Workbench
 
     def tool_set(self) -> ToolSet:
@@ -109,7 +109,7 @@ class MemoryTools:
             Tool("memory_save", "keep a memory", "Keep something about the user or the world for good.", Save, self.save,
                  changes=True, about=self.would_keep, hint=remember),
             Tool("memory_search", "search the memories", "Search everything remembered: memories, facts and earlier talks.",
-                 Words, self.search, hint=look),
+                 SearchArguments, self.search, hint=look),
             Tool("memory_by_date", "look up a day", "What was talked about and remembered on a day or in a month.",
                  OnDay, self.by_date, hint=r"\b(?:on|in) (?:\d{4}|january|february|march|april|may|june|july|august"
                  r"|september|october|november|december)\b.{0,40}\?|\b(?:last|that) (?:week|month|day)\b.{0,60}\?"),
@@ -122,12 +122,12 @@ class MemoryTools:
                  Remind, self.remind, changes=True, about=self.would_remind, hint=r"\bremind me\b|\bset a reminder\b"),
             Tool("week_get", "look at the week", "What is planned for a day of the week.", OfDay, self.week_get,
                  hint=r"\byour (?:plans?|schedule)\b|\bwhat (?:do|are) you (?:do|doing|planning)\b.{0,20}day\b"),
-            Tool("week_set", "change the plans for the week", "Change what is planned for a day of the week.", Plan,
-                 self.week_set, asks=True, changes=True, about=self.would_plan),
+            Tool("week_set", "change the plans for the week", "Change what is planned for a day of the week.",
+                 WeekdayPlanArguments, self.week_set, asks=True, changes=True, about=self.would_plan),
         )  # fmt: skip
         return ToolSet("memory", "Memory", tools)
 
-    async def save(self, occasion: Occasion, wish: Save) -> Told:
+    async def save(self, occasion: ToolContext, wish: Save) -> ToolOutput:
         memory = MemoryUnit(
             category=MemoryType.GENERAL,
             insertion=MemoryInsertion.TRIGGER,
@@ -138,9 +138,9 @@ class MemoryTools:
             sources=await self._sources(occasion),
         )
         kept = await self.brain.memorize(occasion.persona_id, memory)
-        return Told(f"Kept: {kept.record.content}", "kept a memory")
+        return ToolOutput(f"Kept: {kept.record.content}", "kept a memory")
 
-    async def search(self, occasion: Occasion, wish: Words) -> Told:
+    async def search(self, occasion: ToolContext, wish: SearchArguments) -> ToolOutput:
         sure = await self._found(occasion, wish.words, only_sure=True)
         found = sure or await self._found(occasion, wish.words, only_sure=False)
         own = {memory.guid: memory for memory in await self.brain.memories(occasion.persona_id)}
@@ -151,16 +151,16 @@ class MemoryTools:
             for one in found
         ]
         if lines and not sure:
-            return Told("\n".join([UNSURE, *lines]), "searched the memories: nothing certain found")
+            return ToolOutput("\n".join([UNSURE, *lines]), "searched the memories: nothing certain found")
         shown = f"searched the memories: {len(lines)} found" if lines else "searched the memories: nothing found"
-        return Told("\n".join(lines) or "Nothing of the kind is remembered.", shown)
+        return ToolOutput("\n".join(lines) or "Nothing of the kind is remembered.", shown)
 
-    async def _found(self, occasion: Occasion, words: str, *, only_sure: bool) -> list[Recollection]:
+    async def _found(self, occasion: ToolContext, words: str, *, only_sure: bool) -> list[Recollection]:
         """Without the conversation in which it is asked: that is in view."""
         found = await self.brain.search(occasion.persona_id, words, MOST + 1, only_sure=only_sure)
         return [one for one in found if one.memory != occasion.session_id][: MOST if only_sure else FEW]
 
-    async def by_date(self, occasion: Occasion, wish: OnDay) -> Told:
+    async def by_date(self, occasion: ToolContext, wish: OnDay) -> ToolOutput:
         first, is_month = day_or_month(wish.day)
 
         def there(moment: datetime) -> bool:
@@ -177,9 +177,9 @@ class MemoryTools:
         held = [one for one in await self.brain.memories(occasion.persona_id) if there(one.added)]
         told += [f"- Memory: {await self._told(one)}" for one in held[:MOST]]
         when = f"{first:%B %Y}" if is_month else spelled(first)
-        return Told("\n".join([f"{when}:", *told]) if told else f"Nothing is known of {when}.", f"looked up {when}")
+        return ToolOutput("\n".join([f"{when}:", *told]) if told else f"Nothing is known of {when}.", f"looked up {when}")
 
-    async def _sources(self, occasion: Occasion) -> list[str]:
+    async def _sources(self, occasion: ToolContext) -> list[str]:
         """Where it was said; and while pages lie on the workbench, the model may have taken it from them."""
         there = await self.bench.of(of_session(occasion.session_id))
         return [said_in(occasion), *dict.fromkeys(tag for one in there if one.category == FROM_WEB for tag in one.tags)]
@@ -191,18 +191,18 @@ class MemoryTools:
     async def _summary(self, guid: UUID, otherwise: str) -> str:
         return (await self.chats.session(guid)).content or otherwise
 
-    async def delete(self, occasion: Occasion, wish: Which) -> Told:
+    async def delete(self, occasion: ToolContext, wish: Which) -> ToolOutput:
         memory = await self.named(occasion, wish.memory)
         if memory.protected:
             raise LetheError("That memory is protected; only the user can let it go.")
         await self.brain.forget(memory.guid)
-        return Told(f"Forgotten: {await self._told(memory)}", "forgot a memory; it is in the trash")
+        return ToolOutput(f"Forgotten: {await self._told(memory)}", "forgot a memory; it is in the trash")
 
-    async def at_stake(self, occasion: Occasion, wish: Which) -> str:
+    async def at_stake(self, occasion: ToolContext, wish: Which) -> str:
         memory = await self.named(occasion, wish.memory)
         return line_of(memory.name, memory.content)
 
-    async def named(self, occasion: Occasion, which: str) -> MemoryUnit:
+    async def named(self, occasion: ToolContext, which: str) -> MemoryUnit:
         """By the beginning of its number or by its title. Raises LetheError unless it is exactly one."""
         wanted = which.strip().strip("[]").casefold()
         held = await self.brain.memories(occasion.persona_id)
@@ -211,21 +211,21 @@ class MemoryTools:
             raise LetheError("There is no such memory." if not found else "Several memories are called that.")
         return found[0]
 
-    async def categories(self, occasion: Occasion, _wish: Nothing) -> Told:
+    async def categories(self, occasion: ToolContext, _wish: Nothing) -> ToolOutput:
         held = await self.brain.memories(occasion.persona_id)
         counts = Counter(one.filed_under or f"({one.category.value})" for one in held)
         lines = [f"- {name}: {count}" for name, count in sorted(counts.items())]
-        return Told("\n".join(lines) or "Nothing is remembered yet.", "looked through the categories")
+        return ToolOutput("\n".join(lines) or "Nothing is remembered yet.", "looked through the categories")
 
-    async def remind(self, occasion: Occasion, wish: Remind) -> Told:
+    async def remind(self, occasion: ToolContext, wish: Remind) -> ToolOutput:
         moment = self.moment_of(wish)
         wanted, when = reminder(wish.text, moment), in_words(moment)
         waiting = await self.reminders.of(occasion.persona_id)
         if any((one.content, one.added) == (wanted.content, wanted.added) for one in waiting):
-            return Told(f"That reminder was set before, for {when}.", f"found a reminder for {when}")
+            return ToolOutput(f"That reminder was set before, for {when}.", f"found a reminder for {when}")
         await self.reminders.remind(occasion.persona_id, wish.text, moment, made_by=TOOL, sources=[said_in(occasion)])
         once = " It comes once and does not repeat; say so." if comes_again(wish.when) else ""
-        return Told(f"The reminder is set for {when}.{once}", f"set a reminder for {when}")
+        return ToolOutput(f"The reminder is set for {when}.{once}", f"set a reminder for {when}")
 
     def moment_of(self, wish: Remind) -> datetime | date:
         """Raises LetheError where the words name none that is still to come."""
@@ -234,28 +234,28 @@ class MemoryTools:
             raise LetheError(f"“{wish.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30.")
         return when.moment()
 
-    async def would_keep(self, _occasion: Occasion, wish: Save) -> str:
+    async def would_keep(self, _occasion: ToolContext, wish: Save) -> str:
         """The whole of it: nothing is kept that could not be read before."""
         return f"{wish.title}: {wish.content[:LONGEST]}" if wish.title else wish.content[:LONGEST]
 
-    async def would_remind(self, _occasion: Occasion, wish: Remind) -> str:
+    async def would_remind(self, _occasion: ToolContext, wish: Remind) -> str:
         return f"{wish.text} ({in_words(self.moment_of(wish))})"
 
-    async def would_plan(self, _occasion: Occasion, wish: Plan) -> str:
+    async def would_plan(self, _occasion: ToolContext, wish: WeekdayPlanArguments) -> str:
         return f"{wish.day.title()}: {wish.plan.strip() or '–'}"
 
-    async def week_get(self, occasion: Occasion, wish: OfDay) -> Told:
+    async def week_get(self, occasion: ToolContext, wish: OfDay) -> ToolOutput:
         day = Weekday(wish.day) if wish.day else None
         plan = await self.week.plan(occasion.persona_id, day)
-        return Told(plan or "Nothing is planned.", f"looked at the plans for {day.value.title() if day else 'today'}")
+        return ToolOutput(plan or "Nothing is planned.", f"looked at the plans for {day.value.title() if day else 'today'}")
 
-    async def week_set(self, occasion: Occasion, wish: Plan) -> Told:
+    async def week_set(self, occasion: ToolContext, wish: WeekdayPlanArguments) -> ToolOutput:
         before = await self.week.set_plan(occasion.persona_id, Weekday(wish.day), wish.plan)
         was = f" Before, it was: {before}" if before else ""
-        return Told(f"{wish.day.title()} is planned anew.{was}", f"changed the plans for {wish.day.title()}")
+        return ToolOutput(f"{wish.day.title()} is planned anew.{was}", f"changed the plans for {wish.day.title()}")
 
 
-def said_in(occasion: Occasion) -> str:
+def said_in(occasion: ToolContext) -> str:
     """Where a memory comes from that a tool keeps: the message it was used at, or the conversation where there is none."""
     session = str(occasion.session_id)
     return f"session:{session}" if occasion.turn in {"", session} else f"message:{occasion.turn}"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from lethe_app.brain.dates.future import read
 from lethe_app.domain.clock import now
-from lethe_app.domain.tools import Occasion, Told, Tool, ToolSet
+from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
 
 _DICE = re.compile(r"(\d{0,3})d(\d{1,4}|%)((?:[+-]\d{1,4})*)")
@@ -70,26 +70,28 @@ def dice_set() -> ToolSet:
     return ToolSet("dice", "Dice", (roll,))
 
 
-async def _tell_time(_occasion: Occasion, _arguments: Nothing) -> Told:
+async def _tell_time(_occasion: ToolContext, _arguments: Nothing) -> ToolOutput:
     moment = now().astimezone()
-    return Told(f"It is {moment:%A}, {moment.day} {moment:%B %Y}, {moment:%H:%M}.", f"looked at the clock: {moment:%H:%M}")
+    return ToolOutput(
+        f"It is {moment:%A}, {moment.day} {moment:%B %Y}, {moment:%H:%M}.", f"looked at the clock: {moment:%H:%M}"
+    )
 
 
-async def _count_days(_occasion: Occasion, arguments: Between) -> Told:
+async def _count_days(_occasion: ToolContext, arguments: Between) -> ToolOutput:
     first, last = _day(arguments.start), _day(arguments.end)
     days = (last - first).days
     words = f"From {spelled(first)} to {spelled(last)} it is {abs(days)} day{'' if abs(days) == 1 else 's'}"
     ago = "; the second day lies before the first" if days < 0 else ""
-    return Told(f"{words}{ago}.", f"counted the days: {abs(days)}")
+    return ToolOutput(f"{words}{ago}.", f"counted the days: {abs(days)}")
 
 
-async def _roll(occasion: Occasion, arguments: Dice) -> Told:
+async def _roll(occasion: ToolContext, arguments: Dice) -> ToolOutput:
     """The same for every wording of one reply, so that two of them can be compared; another one for every further roll."""
     notation, rolled, added = roll(arguments.dice, f"{occasion.turn} {arguments.dice} {occasion.number}")
     total = sum(rolled) + added
     single = ", ".join(map(str, rolled[:SHOWN_DICE])) + (", …" if len(rolled) > SHOWN_DICE else "")
     more = f" {'+' if added > 0 else '-'} {abs(added)}" if added else ""
-    return Told(f"{notation} rolled {single}{more}: {total} in all.", f"rolled {notation}: {total}")
+    return ToolOutput(f"{notation} rolled {single}{more}: {total} in all.", f"rolled {notation}: {total}")
 
 
 def roll(dice: str, seed: str) -> tuple[str, list[int], int]:

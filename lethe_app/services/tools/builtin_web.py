@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, Field
 
-from lethe_app.domain.tools import Occasion, Told, Tool, ToolSet
+from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import WebError
 from lethe_app.prompt.untrusted_text import Quoter, site_of
 from lethe_app.services.tools.builtin_working_memory import FROM_WEB
 from lethe_app.services.tools.working_memory import Workbench, of_session
-from lethe_app.services.web.gate import Surfing
+from lethe_app.services.web.gate import WebGate
 
 HEAD = 450
 """Characters of each page that the model gets at once; the whole of it lies on the workbench."""
@@ -29,7 +29,7 @@ class Query(BaseModel):
 class WebTools:
     """The set `web`; not there while the internet is not allowed."""
 
-    surfing: Surfing
+    surfing: WebGate
     bench: Workbench
     quoter: Callable[[], Awaitable[Quoter]]
 
@@ -46,7 +46,7 @@ class WebTools:
         )
         return ToolSet(WEB, "Internet", (search,), lambda: self.surfing.is_allowed)
 
-    async def search(self, occasion: Occasion, wish: Query) -> Told:
+    async def search(self, occasion: ToolContext, wish: Query) -> ToolOutput:
         pairs = await self.surfing.look_up(wish.query, f"{occasion.persona} asked to search for it, and you allowed it.")
         if not pairs:
             raise WebError("Nothing was found.")
@@ -60,4 +60,4 @@ class WebTools:
             if cut:
                 told.append(f"(The whole page lies on the workbench under “{key}”.)")
         sites = ", ".join(dict.fromkeys(site_of(page.address) for _found, page in pairs))
-        return Told("\n\n".join(told), f"searched the internet for “{wish.query}”: {sites}", looked_after=True)
+        return ToolOutput("\n\n".join(told), f"searched the internet for “{wish.query}”: {sites}", looked_after=True)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from pydantic import BaseModel, Field
 
-from lethe_app.domain.tools import BenchEntry, Occasion, Told, Tool, ToolSet
+from lethe_app.domain.tools import BenchEntry, Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.domain.web import PageText
 from lethe_app.errors import LetheError
 from lethe_app.prompt.untrusted_text import Quoter
@@ -36,7 +36,7 @@ class Key(BaseModel):
     start: int = Field(default=0, ge=0, description="The letter from which on it is shown.")
 
 
-class Words(BaseModel):
+class NoteSearchArguments(BaseModel):
     """What to look for."""
 
     words: str = Field(min_length=1)
@@ -54,31 +54,33 @@ class BenchTools:
             Tool("bench_save", "lay something on the workbench", "Lay a longer text aside for some minutes.", Put, self.save),
             Tool("bench_get", "look at the workbench", "Show what lies on the workbench under a key.", Key, self.get),
             Tool("bench_list", "look at the workbench", "What lies on the workbench.", Nothing, self.list),
-            Tool("bench_search", "search the workbench", "Search what lies on the workbench.", Words, self.search),
+            Tool(
+                "bench_search", "search the workbench", "Search what lies on the workbench.", NoteSearchArguments, self.search
+            ),
         )
         return ToolSet("bench", "Workbench", tools)
 
-    async def save(self, occasion: Occasion, wish: Put) -> Told:
+    async def save(self, occasion: ToolContext, wish: Put) -> ToolOutput:
         lasts = timedelta(minutes=wish.minutes)
         entry = await self.bench.put(of_session(occasion.session_id), wish.key, wish.text, lasts=lasts, category="note")
-        return Told(f"It lies under “{entry.key}” for {wish.minutes} minutes.", f"laid “{entry.key}” aside")
+        return ToolOutput(f"It lies under “{entry.key}” for {wish.minutes} minutes.", f"laid “{entry.key}” aside")
 
-    async def get(self, occasion: Occasion, wish: Key) -> Told:
+    async def get(self, occasion: ToolContext, wish: Key) -> ToolOutput:
         entry = await self.bench.get(of_session(occasion.session_id), wish.key)
         if entry is None:
             raise LetheError(f"Nothing lies under “{wish.key[:60]}”; it may have been swept away.")
         piece = entry.value[wish.start : wish.start + PIECE]
         end = wish.start + len(piece)
         more = f"\n({len(entry.value) - end} more letters; go on with start={end}.)" if end < len(entry.value) else ""
-        return Told(await self._safe(entry, piece) + more, f"looked at “{entry.key}”", looked_after=True)
+        return ToolOutput(await self._safe(entry, piece) + more, f"looked at “{entry.key}”", looked_after=True)
 
-    async def list(self, occasion: Occasion, _wish: Nothing) -> Told:
+    async def list(self, occasion: ToolContext, _wish: Nothing) -> ToolOutput:
         entries = await self.bench.of(of_session(occasion.session_id))
-        return Told("\n".join(map(told, entries)) or "The workbench is empty.", "looked at the workbench")
+        return ToolOutput("\n".join(map(told, entries)) or "The workbench is empty.", "looked at the workbench")
 
-    async def search(self, occasion: Occasion, wish: Words) -> Told:
+    async def search(self, occasion: ToolContext, wish: NoteSearchArguments) -> ToolOutput:
         found = await self.bench.search(of_session(occasion.session_id), wish.words)
-        return Told("\n".join(map(told, found)) or "Nothing like that lies there.", "searched the workbench")
+        return ToolOutput("\n".join(map(told, found)) or "Nothing like that lies there.", "searched the workbench")
 
     async def _safe(self, entry: BenchEntry, piece: str) -> str:
         """Words of strangers only as a quotation."""

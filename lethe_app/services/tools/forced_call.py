@@ -9,24 +9,24 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from pydantic import Field, ValidationError, create_model
 
-from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.domain.clock import now
 from lethe_app.domain.tools import Tool, ToolCall
 from lethe_app.errors import ModelError
 
-T = TypeVar("T", bound=Answer)
+T = TypeVar("T", bound=LlmAnswer)
 NONE = "none"
 MOST_OFFERED = 4
 LONGEST_MESSAGE = 1500
 
 
-class Asker(Protocol):
+class AnswerModel(Protocol):
     """Whoever has the model answer a question of a given shape."""
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
 
 
-class _Filled(Answer):
+class _Filled(LlmAnswer):
     """The arguments of one tool, in the shape that tool wants."""
 
     most_tokens: ClassVar[int] = 220
@@ -38,7 +38,7 @@ def likely(tools: Sequence[Tool], text: str) -> list[Tool]:
     return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MOST_OFFERED]
 
 
-async def decided(asker: Asker, tools: Sequence[Tool], user: str, persona: str, message: str) -> ToolCall | None:
+async def decided(asker: AnswerModel, tools: Sequence[Tool], user: str, persona: str, message: str) -> ToolCall | None:
     """The call that the model would make before it answers `message`; None if it wants none, or cannot say."""
     gaps = {"user": user, "persona": persona, "message": message[:LONGEST_MESSAGE]}
     try:
@@ -58,16 +58,16 @@ async def decided(asker: Asker, tools: Sequence[Tool], user: str, persona: str, 
     return ToolCall(name=tool.name, arguments=json.loads(filled.model_dump_json(exclude_defaults=True)))
 
 
-async def _chosen(asker: Asker, tools: Sequence[Tool], gaps: dict[str, str]) -> str:
+async def _chosen(asker: AnswerModel, tools: Sequence[Tool], gaps: dict[str, str]) -> str:
     names = [*(tool.name for tool in tools), NONE]
     told = "\n".join(f"- {tool.name}: {tool.description}" for tool in tools)
     kind: Any = Literal[tuple(names)]
-    choice = create_model("Tool", __base__=Answer, tool=(kind, ...))
+    choice = create_model("Tool", __base__=LlmAnswer, tool=(kind, ...))
     answer = await asker.ask("tools_choose", choice, tools=told, **gaps)
     return str(answer.tool)  # type: ignore[attr-defined]  # the field was just made
 
 
-def form_of(tool: Tool) -> type[Answer]:
+def form_of(tool: Tool) -> type[LlmAnswer]:
     """A form with the fields of a tool's arguments; all of them are asked for, so that none is forgotten."""
     fields: dict[str, Any] = {name: (field.annotation, _asked(field)) for name, field in tool.arguments.model_fields.items()}
     return create_model("Arguments", __base__=_Filled, **fields)

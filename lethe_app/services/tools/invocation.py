@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lethe_app.domain.tools import Occasion, Outcome, Told, Tool, ToolCall, ToolResult
+from lethe_app.domain.tools import CallOutcome, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
 from lethe_app.services.events import AskTool
 from lethe_app.storage.chats.sessions import Chats
@@ -75,7 +75,7 @@ class Means:
 
 def failed(call: ToolCall, tool: Tool, words: str) -> ToolResult:
     """Something went wrong, and these words say what."""
-    return ToolResult(call=call, text=words, shown=f"could not {tool.title}: {words}", outcome=Outcome.FAILED)
+    return ToolResult(call=call, text=words, shown=f"could not {tool.title}: {words}", outcome=CallOutcome.FAILED)
 
 
 def faults(problem: ValidationError) -> str:
@@ -87,7 +87,7 @@ def faults(problem: ValidationError) -> str:
 LOG = logging.getLogger(__name__)
 
 
-async def carried_out(tool: Tool, call: ToolCall, occasion: Occasion) -> Told:
+async def carried_out(tool: Tool, call: ToolCall, occasion: ToolContext) -> ToolOutput:
     """Raises whatever the tool raises, ValidationError for its arguments, and LetheError where it does not come to an end."""
     arguments = understood(tool.arguments, call.arguments)
     try:
@@ -97,12 +97,12 @@ async def carried_out(tool: Tool, call: ToolCall, occasion: Occasion) -> Told:
         if alarm.expired():
             raise LetheError(f"It took longer than {tool.seconds:g} seconds and was given up.") from problem
         raise
-    if not isinstance(told, Told):
+    if not isinstance(told, ToolOutput):
         raise TypeError("a tool returns what is to be told")
     return told
 
 
-async def at_stake(tool: Tool, call: ToolCall, occasion: Occasion) -> str:
+async def at_stake(tool: Tool, call: ToolCall, occasion: ToolContext) -> str:
     """What the user is told beside the arguments. Raises ValidationError and LetheError where the tool would fail."""
     wish = understood(tool.arguments, call.arguments)
     if tool.about is None:

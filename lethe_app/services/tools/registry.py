@@ -10,16 +10,16 @@ from uuid import UUID
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.tools import Tool, ToolCall, ToolSet, Verdict
+from lethe_app.domain.tools import PermissionAnswer, Tool, ToolCall, ToolSet
 from lethe_app.prompt.format.tool_calls import equipped, is_equipped
 from lethe_app.services.events import AskTool, Listeners
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import Prompting
 from lethe_app.services.prompting.tool_messages import results_above
-from lethe_app.services.sessions.reply_writer import Writing
+from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.builtin_web import WEB
-from lethe_app.services.tools.forced_call import Asker, decided, likely
+from lethe_app.services.tools.forced_call import AnswerModel, decided, likely
 from lethe_app.services.tools.invocation import Means
 from lethe_app.services.tools.plugins import ToolFault
 from lethe_app.services.tools.turn import ToolTurn
@@ -50,7 +50,7 @@ class Tooling:
         state: SessionState,
         preferences: Preferences,
         prompting: Prompting,
-        asker: Asker,
+        asker: AnswerModel,
         is_trusted: Callable[[], bool],
     ) -> None:
         """`asker` works within the turn; a model that is not trusted asks before it changes anything."""
@@ -105,16 +105,16 @@ class Tooling:
     def give_way(self) -> None:
         """Another reply is wanted: a question that nobody answered waits no longer."""
         if self._question is not None:
-            self._question.decide(Verdict.NOT_NOW)
+            self._question.decide(PermissionAnswer.NOT_NOW)
 
     async def turn(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         model: LoadedModel,
         above: UUID | None,
         so_far: Alternative | None,
-        writing: Writing,
+        writing: ReplyWriter,
     ) -> ToolTurn:
         """The tools of one reply. A wording that goes on uses none: it stands there already."""
         names = (cast.persona.name, cast.user.name)
@@ -129,7 +129,13 @@ class Tooling:
         return ToolTurn(session, writing, *names, above, means, turn, results_above(messages) if above else ())
 
     async def _means(
-        self, session: ChatSession, cast: Cast, model: LoadedModel, tools: Sequence[Tool], asked: Message | None, inventory: str
+        self,
+        session: ChatSession,
+        cast: Participants,
+        model: LoadedModel,
+        tools: Sequence[Tool],
+        asked: Message | None,
+        inventory: str,
     ) -> Means:
         renderer = (await self._prompting.form(model)).renderer
         allowed = await self._allowed(session.guid)

@@ -15,13 +15,13 @@ from pydantic import ValidationError
 from lethe_app.domain.chat import Alternative, ChatSession
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
-from lethe_app.domain.tools import MALFORMED, Occasion, Outcome, Told, Tool, ToolCall, ToolResult, Verdict
+from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
 from lethe_app.prompt.format.tool_calls import CallEars
-from lethe_app.services.events import AskTool, Began, Noted, ToolUsed
-from lethe_app.services.participants import Cast
+from lethe_app.services.events import AskTool, Began, NoteAdded, ToolUsed
+from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.tool_messages import as_messages
-from lethe_app.services.sessions.reply_writer import Writing
+from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.invocation import NO_SUCH, NOT_WANTED, UNREADABLE, Means, at_stake, carried_out, failed, faults
 
 Report = TypeVar("Report")
@@ -37,7 +37,7 @@ class ToolTurn:
     """Made for every reply; without tools it does nothing at all."""
 
     session: ChatSession
-    writing: Writing
+    writing: ReplyWriter
     persona: str
     user: str
     above: UUID | None
@@ -106,7 +106,7 @@ class ToolTurn:
         """Is there something to be said still? At first there is."""
         return self._is_fresh or self.is_wanted
 
-    async def work(self) -> AsyncGenerator[AskTool | Began | Noted | ToolUsed]:
+    async def work(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
         """What is to be done before the model speaks, or speaks again."""
         is_first, self._is_fresh = self._is_fresh, False
         if is_first:
@@ -121,7 +121,7 @@ class ToolTurn:
             async for later in events:
                 yield later
 
-    async def _beforehand(self) -> AsyncGenerator[AskTool | Began | Noted | ToolUsed]:
+    async def _beforehand(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
         """What a model that cannot ask by itself wants before it answers. Nothing where it was asked already."""
         if self.means is None or self.means.is_native or self.known or self.lead is not None:
             return
@@ -133,12 +133,12 @@ class ToolTurn:
             async for event in events:
                 yield event
 
-    async def _carry_out(self, calls: Sequence[ToolCall]) -> AsyncGenerator[AskTool | Noted | ToolUsed]:
+    async def _carry_out(self, calls: Sequence[ToolCall]) -> AsyncGenerator[AskTool | NoteAdded | ToolUsed]:
         results: list[ToolResult] = []
         is_stored = False
         try:
             for call in calls:
-                verdict = Verdict.ALLOW
+                verdict = PermissionAnswer.ALLOW
                 if (question := await self._question(call)) is not None:
                     yield question
                     verdict = await self._answered(question)
@@ -162,7 +162,7 @@ class ToolTurn:
         tool = self._tool(call)
         if tool is None or self.means is None or self._again(call) is not None:
             return None
-        was_used = tool.changes and any(one.call.name == call.name and one.outcome is Outcome.DONE for one in self._earlier)
+        was_used = tool.changes and any(one.call.name == call.name and one.outcome is CallOutcome.DONE for one in self._earlier)
         if call.key in self._refused or not (self.means.must_ask(tool) or was_used):
             return None
         try:
@@ -171,7 +171,7 @@ class ToolTurn:
             return None
         return AskTool(call, tool.title, self.persona, about, asyncio.get_running_loop().create_future())
 
-    async def _answered(self, question: AskTool) -> Verdict:
+    async def _answered(self, question: AskTool) -> PermissionAnswer:
         means, tool = self.means, self._tool(question.call)
         assert means is not None
         assert tool is not None
@@ -180,34 +180,34 @@ class ToolTurn:
             verdict = await question.answer
         finally:
             means.asking(None)
-        if verdict is Verdict.ALWAYS:
+        if verdict is PermissionAnswer.ALWAYS:
             await means.allow(tool)
         return verdict
 
     def _again(self, call: ToolCall) -> ToolResult | None:
         """What came of the same wish before, for this reply in any wording."""
         number = self._counts.get(call.key, 0)
-        same = [one for one in self.known if one.call.key == call.key and one.outcome is Outcome.DONE]
+        same = [one for one in self.known if one.call.key == call.key and one.outcome is CallOutcome.DONE]
         tool = self._tool(call)
         if number < len(same):
             return same[number]
         return same[-1] if same and tool is not None and not tool.every_time else None
 
-    def _occasion(self, number: int) -> Occasion:
+    def _occasion(self, number: int) -> ToolContext:
         place = (self.session.persona_id, self.persona, self.user, self.session.guid)
-        return Occasion(*place, self.turn, number)
+        return ToolContext(*place, self.turn, number)
 
-    async def _result(self, call: ToolCall, verdict: Verdict) -> ToolResult:
+    async def _result(self, call: ToolCall, verdict: PermissionAnswer) -> ToolResult:
         number = self._counts.get(call.key, 0)
         again = self._again(call)
         self._counts[call.key] = number + 1
         if again is not None:
             return again.model_copy(update={"call": call})
-        if verdict is Verdict.NOT_NOW or call.key in self._refused:
+        if verdict is PermissionAnswer.NOT_NOW or call.key in self._refused:
             self._refused.add(call.key)
             title = tool.title if (tool := self._tool(call)) else call.name
             told = NOT_WANTED.format(user=self.user)
-            return ToolResult(call=call, text=told, shown=f"did not {title}: you said not now", outcome=Outcome.REFUSED)
+            return ToolResult(call=call, text=told, shown=f"did not {title}: you said not now", outcome=CallOutcome.REFUSED)
         result = await self._used(call, number)
         self.known = [*self.known, result]
         return result
@@ -218,7 +218,7 @@ class ToolTurn:
         if tool is None:
             names = ", ".join(one.name for one in means.tools)
             words = UNREADABLE if call.name == MALFORMED else NO_SUCH.format(name=call.name[:60], names=names)
-            return ToolResult(call=call, text=words, shown="asked for a tool that is not there", outcome=Outcome.FAILED)
+            return ToolResult(call=call, text=words, shown="asked for a tool that is not there", outcome=CallOutcome.FAILED)
         try:
             told = await carried_out(tool, call, self._occasion(number))
         except ValidationError as problem:
@@ -232,7 +232,7 @@ class ToolTurn:
         told = await self._shortened(tool, told)
         return ToolResult(call=call, text=told.text, shown=told.shown)
 
-    async def _shortened(self, tool: Tool, told: Told) -> Told:
+    async def _shortened(self, tool: Tool, told: ToolOutput) -> ToolOutput:
         means = self.means
         if means is None or told.looked_after or len(told.text) <= means.room:
             return told
@@ -240,14 +240,14 @@ class ToolTurn:
         where = f"The whole of it lies on the workbench under “{key}”" if key else "The rest is left out"
         return replace(told, text=f"{told.text[: means.room].rstrip()} …\n({where}.)")
 
-    async def _store(self, results: Sequence[ToolResult]) -> list[Noted]:
+    async def _store(self, results: Sequence[ToolResult]) -> list[NoteAdded]:
         """Right above the reply, whether it is on disk already or still to come."""
         assert self.means is not None
         chats, below = self.means.chats, self.writing.message.id
         messages = as_messages(self.session, self.persona, [one.call for one in results], results)
         if not self.writing.is_stored:
-            return [Noted(message, below) for message in await chats.add_messages(messages)]
-        return [Noted(await chats.add_above(message, below), below) for message in messages]
+            return [NoteAdded(message, below) for message in await chats.add_messages(messages)]
+        return [NoteAdded(await chats.add_above(message, below), below) for message in messages]
 
 
 class TurnsOfTools(Protocol):
@@ -259,11 +259,11 @@ class TurnsOfTools(Protocol):
     async def turn(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         model: LoadedModel,
         above: UUID | None,
         so_far: Alternative | None,
-        writing: Writing,
+        writing: ReplyWriter,
     ) -> ToolTurn:
         """The tools of one reply."""
 
@@ -277,11 +277,11 @@ class NoTools:
     async def turn(
         self,
         session: ChatSession,
-        cast: Cast,
+        cast: Participants,
         _model: LoadedModel,
         above: UUID | None,
         so_far: Alternative | None,
-        writing: Writing,
+        writing: ReplyWriter,
     ) -> ToolTurn:
         """It does nothing."""
         return ToolTurn(session, writing, cast.persona.name, cast.user.name, above, lead=so_far)

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.agents.web_reading import Asker, Gathering, Merge, Page, Wish, sites
+from lethe_app.agents.web_reading import Gathering, Merge, ReadingRequest, ReadPage, TaskModel, sites
 from lethe_app.brain.llm_schemas.chunking import spell_all
 from lethe_app.brain.llm_schemas.web import WantsSearch
 from lethe_app.brain.text.utterance import aloud
-from lethe_app.brain.web_intent import Wanted, topic_in, wanted
+from lethe_app.brain.web_intent import WebIntent, topic_in, wanted
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import Found
+from lethe_app.domain.web import WebHit
 from lethe_app.errors import LetheError, ModelError
-from lethe_app.services.events import Noted, Searching
+from lethe_app.services.events import NoteAdded, Searching
 from lethe_app.services.memory.proactive import hidden_line
-from lethe_app.services.participants import Cast
+from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import shortened
 from lethe_app.storage.chats.sessions import Chats
@@ -42,29 +42,31 @@ class LookedUp:
     """What was looked up before a reply, and where it was read; without sources nothing was found."""
 
     topic: str
-    sources: tuple[Found, ...] = ()
+    sources: tuple[WebHit, ...] = ()
 
 
 class LookingUp:
     """Decides by words, then by the model where it may be trusted; whatever goes wrong, the reply comes all the same."""
 
     def __init__(
-        self, preferences: Preferences, chats: Chats, gathering: Gathering, asker: Asker, is_trusted: Callable[[], bool]
+        self, preferences: Preferences, chats: Chats, gathering: Gathering, asker: TaskModel, is_trusted: Callable[[], bool]
     ) -> None:
         """`asker` must not wait for the end of the turn it works in."""
         self._preferences, self._chats = preferences, chats
         self._gathering, self._asker, self._is_trusted = gathering, asker, is_trusted
 
-    def is_on(self, cast: Cast) -> bool:
+    def is_on(self, cast: Participants) -> bool:
         """Has the user allowed it, and does the model not search by itself?"""
         settings, persona = self._preferences.current, cast.persona
         tools = persona.tools if persona.override_default_toolset else settings.default_tools
         is_aside = settings.tools_enabled and WEB_TOOLS in tools
         return settings.web_allowed and settings.web_in_chat and not is_aside
 
-    async def of_turn(self, session: ChatSession, cast: Cast, message: Message) -> AsyncGenerator[Searching | Noted]:
+    async def of_turn(
+        self, session: ChatSession, cast: Participants, message: Message
+    ) -> AsyncGenerator[Searching | NoteAdded]:
         """Search for what a message of the user's asks for, and put what was found above it in a hidden line."""
-        if not self.is_on(cast) or wanted(message.content) is Wanted.NO:
+        if not self.is_on(cast) or wanted(message.content) is WebIntent.NO:
             return
         topic = await self._topic(session, cast, message)
         if not topic:
@@ -78,11 +80,11 @@ class LookingUp:
         except LetheError:  # the gate, the engine, the model: the list of what left this computer tells which
             merge = Merge()
         line = hidden_line(session, await self._line(cast, message, topic, merge), now(), note_of(topic, merge))
-        yield Noted(await self._chats.add_above(line, message.id), message.id)
+        yield NoteAdded(await self._chats.add_above(line, message.id), message.id)
 
-    async def _topic(self, session: ChatSession, cast: Cast, message: Message) -> str:
+    async def _topic(self, session: ChatSession, cast: Participants, message: Message) -> str:
         """What to search for; empty if nothing is to be searched."""
-        plainly = wanted(message.content) is Wanted.PLAINLY
+        plainly = wanted(message.content) is WebIntent.PLAINLY
         if not self._is_trusted():
             return topic_in(message.content) if plainly else ""
         lines = aloud(await self._chats.tail(session.guid, LINES, message.id))
@@ -95,13 +97,15 @@ class LookingUp:
             return topic_in(message.content) if plainly else ""
         return (answer.topic or topic_in(message.content)) if answer.search else ""
 
-    async def _merged(self, cast: Cast, message: Message, topic: str, pages: Sequence[Page]) -> Merge:
+    async def _merged(self, cast: Participants, message: Message, topic: str, pages: Sequence[ReadPage]) -> Merge:
         name = cast.user.name
         bio = (cast.persona.mini_bio or cast.persona.bio).replace("{{char}}", cast.persona.name).replace("{{user}}", name)
-        wish = Wish(cast.persona.name, topic, f"{name} asked for it.", bio[:LONGEST_ROLE], f"{name}: {message.content}")
+        wish = ReadingRequest(
+            cast.persona.name, topic, f"{name} asked for it.", bio[:LONGEST_ROLE], f"{name}: {message.content}"
+        )
         return await self._gathering.merged(wish, pages, self._asker if self._is_trusted() else None, MOST_READ)
 
-    async def _line(self, cast: Cast, message: Message, topic: str, merge: Merge) -> str:
+    async def _line(self, cast: Participants, message: Message, topic: str, merge: Merge) -> str:
         """What the model is told; words of strangers only as quotations."""
         name, user = cast.persona.name, cast.user.name
         if not merge.told:
@@ -130,4 +134,4 @@ def looked_up(line: Message) -> LookedUp | None:
         topic, found = _NOTE.validate_json(told)
     except ValidationError:
         return None
-    return LookedUp(topic, tuple(Found(title, address) for title, address in found))
+    return LookedUp(topic, tuple(WebHit(title, address) for title, address in found))

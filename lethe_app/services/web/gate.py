@@ -13,15 +13,15 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.config.options import SearchProvider
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import DayOut, Found, Outgoing, PageText, Purpose, day_of
+from lethe_app.domain.web import DayOut, Outgoing, PageText, Purpose, WebHit, day_of
 from lethe_app.errors import LetheError, NotAllowed, WebError
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
-from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.key_value import AppState
 from lethe_app.web.duckduckgo import DuckDuckGo
 from lethe_app.web.html_text import Count, shortened
-from lethe_app.web.http import Meter, Way
-from lethe_app.web.pages import Pages
+from lethe_app.web.http import Meter, NetworkRoute
+from lethe_app.web.pages import PageFetcher
 from lethe_app.web.search import SearchEngine, clean_query
 from lethe_app.web.search_engines import Brave, SearXNG
 
@@ -34,11 +34,11 @@ NOT_ALLOWED = ("Lethe may not use the internet.", "The settings can allow it.")
 _LIST = TypeAdapter(list[Outgoing])
 _DAYS = TypeAdapter(dict[str, DayOut])
 
-EngineFor = Callable[[Settings, Way, Meter], SearchEngine]
+EngineFor = Callable[[Settings, NetworkRoute, Meter], SearchEngine]
 """Raises SearchFailed where a key or an address is missing."""
 
 
-def chosen_engine(settings: Settings, way: Way, meter: Meter) -> SearchEngine:
+def chosen_engine(settings: Settings, way: NetworkRoute, meter: Meter) -> SearchEngine:
     """Whom the settings name. Nothing is connected to, and no library of theirs imported, before it is asked."""
     if settings.web_provider is SearchProvider.BRAVE:
         return Brave(settings.web_brave_key, way, meter=meter)
@@ -47,23 +47,23 @@ def chosen_engine(settings: Settings, way: Way, meter: Meter) -> SearchEngine:
     return DuckDuckGo(way.proxy)
 
 
-class Surfing:
+class WebGate:
     """Searches and reads pages for whoever asks, each time saying why."""
 
     def __init__(
         self,
         preferences: Preferences,
-        state: HouseState,
+        state: AppState,
         count: Count,
         engine_for: EngineFor = chosen_engine,
-        pages: Pages | None = None,
-        way: Way | None = None,
+        pages: PageFetcher | None = None,
+        way: NetworkRoute | None = None,
     ) -> None:
         """`count` tells the tokens of texts; `way` is how requests leave, as far as the settings do not say it."""
         self.changed: Listeners[Outgoing] = Listeners()
         """Told of every request before it leaves, and again when it is over."""
         self._preferences, self._state, self._count = preferences, state, count
-        self._engine_for, self._pages, self._usual = engine_for, pages or Pages(), way or Way()
+        self._engine_for, self._pages, self._usual = engine_for, pages or PageFetcher(), way or NetworkRoute()
         self._list: deque[Outgoing] | None = None
         self._days: dict[str, DayOut] = {}
         self._under_way: set[asyncio.Timeout] = set()
@@ -85,7 +85,7 @@ class Surfing:
         if not self.is_allowed:
             raise NotAllowed(*NOT_ALLOWED)
 
-    async def search(self, query: str, why: str, count: int = 0) -> list[Found]:
+    async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]:
         """At most `count` hits (0: as many as the settings say), the best first; none is no failure.
 
         Raises NotAllowed and SearchFailed.
@@ -107,7 +107,7 @@ class Surfing:
             page = await self._pages.read(address, self._way(), leaving)
         return await self._shortened(page, most_tokens or self._preferences.current.web_page_tokens)
 
-    async def look_up(self, query: str, why: str, count: int = 0) -> list[tuple[Found, PageText]]:
+    async def look_up(self, query: str, why: str, count: int = 0) -> list[tuple[WebHit, PageText]]:
         """The hits of a search, each with what its page says; of a page that cannot be read, what the engine says of it.
 
         Raises NotAllowed and SearchFailed.
@@ -153,7 +153,7 @@ class Surfing:
 
     # inside
 
-    def _way(self) -> Way:
+    def _way(self) -> NetworkRoute:
         settings = self._preferences.current
         return replace(self._usual, allow_private=settings.web_private_addresses, proxy=settings.proxy)
 
@@ -161,7 +161,7 @@ class Surfing:
         text, is_cut = await shortened(page.text, most, self._count)
         return PageText(page.address, page.title, text, is_cut or page.is_cut, page.is_description)
 
-    async def _read_or_described(self, hit: Found, why: str) -> PageText:
+    async def _read_or_described(self, hit: WebHit, why: str) -> PageText:
         described = PageText(hit.address, hit.title, hit.description, is_description=True)
         try:
             page = await self.read(hit.address, why)
@@ -239,7 +239,7 @@ class Surfing:
 class Trip:
     """The requests of one wish, one after the other: a page may ask for its rules first, and send its readers on."""
 
-    def __init__(self, surfing: Surfing, why: str) -> None:
+    def __init__(self, surfing: WebGate, why: str) -> None:
         self._surfing, self._why = surfing, why
         self._now: tuple[Outgoing, Meter, int] | None = None
 

@@ -17,18 +17,18 @@ from pydantic import ValidationError
 
 from lethe_app.agents.deep_research import Bounds, DeepResearch, with_rest
 from lethe_app.agents.task import Result
-from lethe_app.agents.web_reading import Asker, Gathering, sites
-from lethe_app.domain.agent_runs import Made, MadeKind, Outcome, TaskRun
+from lethe_app.agents.web_reading import Gathering, TaskModel, sites
+from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.web import Found, Inquiry, InquiryState
+from lethe_app.domain.web import Inquiry, InquiryState, WebHit
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import RESEARCH, Doing, Doings
+from lethe_app.services.background.activity_log import RESEARCH, ActivityLog, Doing
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.service import Brain
-from lethe_app.services.participants import Casting
-from lethe_app.services.web.gate import Surfing
-from lethe_app.storage.key_value import HouseState
+from lethe_app.services.participants import ParticipantService
+from lethe_app.services.web.gate import WebGate
+from lethe_app.storage.key_value import AppState
 
 SCOPE = "inquiries"
 MOST_KEPT = 50
@@ -43,14 +43,14 @@ class Researching:
 
     def __init__(
         self,
-        surfing: Surfing,
+        surfing: WebGate,
         gathering: Gathering,
-        asker: Asker,
+        asker: TaskModel,
         is_trusted: Callable[[], bool],
-        casting: Casting,
+        casting: ParticipantService,
         brain: Brain,
-        state: HouseState,
-        doings: Doings,
+        state: AppState,
+        doings: ActivityLog,
         bounds: Bounds | None = None,
     ) -> None:
         """A model that is not trusted writes nothing: then the pages themselves are quoted."""
@@ -125,7 +125,7 @@ class Researching:
         if not inquiry.report:
             raise LetheError("Nothing was found that could be kept.")
         cast = await self._casting.of_persona(inquiry.persona_id)
-        found = [Found(one.title, one.address) for one in inquiry.findings]
+        found = [WebHit(one.title, one.address) for one in inquiry.findings]
         report = inquiry.report.replace("{{", "").replace("}}", "")
         memory = MemoryUnit(
             category=MemoryType.WEB_SEARCH,
@@ -187,7 +187,7 @@ class Researching:
             raise
         await self._end(InquiryState.DONE, done.doing)
         if not done.findings:
-            return Result(f"Nothing was found about “{inquiry.topic}”.", outcome=Outcome.NOTHING)
+            return Result(f"Nothing was found about “{inquiry.topic}”.", outcome=RunOutcome.NOTHING)
         return Result(f"Found out about “{inquiry.topic}”.")
 
     async def _end(self, state: InquiryState, words: str) -> None:

@@ -9,9 +9,9 @@ from enum import StrEnum
 from functools import lru_cache
 from uuid import UUID
 
-from lethe_app.brain.lore.keyword_matcher import Keyword, Keywords
+from lethe_app.brain.lore.keyword_matcher import Keyword, KeywordMatcher
 from lethe_app.brain.lore.regex_keywords import read_expression
-from lethe_app.brain.vocabulary.normalize import KINDS, Kind, fold
+from lethe_app.brain.vocabulary.normalize import KINDS, CharacterKind, fold
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -28,7 +28,7 @@ SHORT = 3
 """Letters up to which a key that need not be a whole word is in many a word."""
 
 
-class Trouble(StrEnum):
+class KeyProblem(StrEnum):
     """What is wrong with a key."""
 
     BROKEN = "broken"
@@ -59,7 +59,7 @@ class Trouble(StrEnum):
     """Its days have passed."""
 
 
-HOPELESS = frozenset({Trouble.BROKEN, Trouble.NEVER, Trouble.HELD})
+HOPELESS = frozenset({KeyProblem.BROKEN, KeyProblem.NEVER, KeyProblem.HELD})
 """With these a key never does anything."""
 ORDINARY = (
     "Hello! How are you today?",
@@ -75,10 +75,10 @@ ORDINARY = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class KeyIssue:
     """One thing to look at; `key` is empty where it concerns the entry as a whole."""
 
-    trouble: Trouble
+    trouble: KeyProblem
     key: str = ""
     detail: str = ""
     """What is broken, or the name of the other entry."""
@@ -100,14 +100,14 @@ class Index:
         return cls(found)
 
 
-def check(entry: WorldEntry, index: Index, said: Sequence[str] = ()) -> list[Finding]:
+def check(entry: WorldEntry, index: Index, said: Sequence[str] = ()) -> list[KeyIssue]:
     """What a person should know about the keys of an entry; `said` are messages of theirs, by which keys are measured."""
     findings = list(_of_entry(entry))
     if not entry.keywords_main and not entry.keywords_secondary and not entry.sticky:
-        return [*findings, Finding(Trouble.KEYLESS)]
+        return [*findings, KeyIssue(KeyProblem.KEYLESS)]
     keys = [key for key in dict.fromkeys((*entry.keywords_main, *entry.keywords_secondary)) if key.strip()]
     wanted = [Keyword(key.strip(), entry.whole_word, entry.case_sensitive) for key in keys]
-    looked_for = Keywords(wanted)
+    looked_for = KeywordMatcher(wanted)
     heard = looked_for.find(said) if len(said) >= ENOUGH else []
     for number, key in enumerate(keys):
         share = sum(number in found for found in heard) / len(heard) if heard else 0.0
@@ -122,19 +122,19 @@ def objection_to(key: str) -> str:
     """Why a key written as `/pattern/flags` can never be found, while it is typed; nothing for any other."""
     if read_expression(key.strip()) is None:
         return "misses its closing slash" if key.strip().startswith("/") and key.count("/") == 1 else ""
-    return Keywords([Keyword(key.strip())]).problems.get(0, "")
+    return KeywordMatcher([Keyword(key.strip())]).problems.get(0, "")
 
 
-def _of_entry(entry: WorldEntry) -> Iterator[Finding]:
+def _of_entry(entry: WorldEntry) -> Iterator[KeyIssue]:
     """What is wrong with it whatever its keys are."""
     for macro in unknown_macros(entry.content) if "{{" in entry.content else ():
-        yield Finding(Trouble.MACRO, detail=macro)
+        yield KeyIssue(KeyProblem.MACRO, detail=macro)
     if entry.trigger_chance <= 0:
-        yield Finding(Trouble.LUCKLESS)
+        yield KeyIssue(KeyProblem.LUCKLESS)
     if entry.end_time is not None and entry.end_time <= now():
-        yield Finding(Trouble.OVER)
+        yield KeyIssue(KeyProblem.OVER)
     if not entry.keywords_main and not entry.sticky and entry.word_link in HOLDING:
-        yield Finding(Trouble.ABSENT)
+        yield KeyIssue(KeyProblem.ABSENT)
 
 
 def _holder(key: str, entry: WorldEntry) -> str:
@@ -142,52 +142,52 @@ def _holder(key: str, entry: WorldEntry) -> str:
     others = [one for one in entry.keywords_secondary if one.strip()]
     if entry.word_link not in HOLDING or not others or read_expression(key.strip()) is not None:
         return ""
-    said = Keywords([Keyword(one.strip(), entry.whole_word, entry.case_sensitive) for one in others]).find([key])[0]
+    said = KeywordMatcher([Keyword(one.strip(), entry.whole_word, entry.case_sensitive) for one in others]).find([key])[0]
     is_held = bool(said) if entry.word_link is WordLink.NOT else len(said) == len(others)
     return others[min(said)] if is_held else ""
 
 
 def _is_everywhere(key: str) -> bool:
-    found = Keywords([Keyword(key.strip())]).find(ORDINARY)
+    found = KeywordMatcher([Keyword(key.strip())]).find(ORDINARY)
     return 2 * sum(map(bool, found)) >= len(found)
 
 
-def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> Finding | None:
+def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIssue | None:
     is_expression = read_expression(key.strip()) is not None
     folded = fold(key, keep_case=entry.case_sensitive)
     is_main = key in entry.keywords_main
-    found: Finding | None = None
+    found: KeyIssue | None = None
     if problem:
-        found = Finding(Trouble.BROKEN, key, problem)
+        found = KeyIssue(KeyProblem.BROKEN, key, problem)
     elif not folded:
-        found = Finding(Trouble.NEVER, key)
+        found = KeyIssue(KeyProblem.NEVER, key)
     elif is_main and (holder := _holder(key, entry)):
-        found = Finding(Trouble.HELD, key, holder)
+        found = KeyIssue(KeyProblem.HELD, key, holder)
     elif is_main and share >= OFTEN:
-        found = Finding(Trouble.OFTEN, key, share=share)
+        found = KeyIssue(KeyProblem.OFTEN, key, share=share)
     elif is_expression and is_main and _is_everywhere(key):
-        found = Finding(Trouble.COMMON, key)
+        found = KeyIssue(KeyProblem.COMMON, key)
     elif is_expression or "{{" in key or not is_main:
         found = None
     elif not any(character.isalnum() for character in folded):
-        found = Finding(Trouble.SIGNS, key)
+        found = KeyIssue(KeyProblem.SIGNS, key)
     elif folded.casefold() in STOP_WORDS and not entry.case_sensitive:
-        found = Finding(Trouble.COMMON, key)
+        found = KeyIssue(KeyProblem.COMMON, key)
     elif _is_in_many_words(folded, entry):
-        found = Finding(Trouble.SHORT, key)
+        found = KeyIssue(KeyProblem.SHORT, key)
     return found
 
 
 def _is_in_many_words(folded: str, entry: WorldEntry) -> bool:
     """A single letter as a word, or a few letters anywhere; in scripts without spaces a sign or two are a word."""
-    if SPACELESS.search(folded) or any(KINDS[character] is Kind.HANGUL for character in folded):
+    if SPACELESS.search(folded) or any(KINDS[character] is CharacterKind.HANGUL for character in folded):
         return False
     return len(folded) == 1 if entry.whole_word else len(folded) <= SHORT
 
 
-def _shared(key: str, entry: WorldEntry, index: Index) -> Finding | None:
+def _shared(key: str, entry: WorldEntry, index: Index) -> KeyIssue | None:
     others = [name for guid, name in index.entries.get(_folded(key), ()) if guid != entry.guid]
-    return Finding(Trouble.TWIN, key, others[0]) if others else None
+    return KeyIssue(KeyProblem.TWIN, key, others[0]) if others else None
 
 
 @lru_cache(65_536)

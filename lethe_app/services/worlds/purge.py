@@ -10,7 +10,7 @@ from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.memory.world_usage import Awakenings
 
 
-class Withdrawing:
+class WorldPurge:
     """`told` names each persona who had heard it, once her kept prompts are gone."""
 
     def __init__(self, awakenings: Awakenings, receipts: Receipts) -> None:

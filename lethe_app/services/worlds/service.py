@@ -18,10 +18,10 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.memory.lore import BOUND
-from lethe_app.services.participants import NOBODY, Cast, Casting
+from lethe_app.services.participants import NOBODY, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import Counting
-from lethe_app.services.worlds.purge import Withdrawing
+from lethe_app.services.worlds.purge import WorldPurge
 from lethe_app.services.worlds.test_bench import WorldTrials
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState
@@ -42,7 +42,7 @@ class Owner(StrEnum):
 
 
 @dataclass(frozen=True)
-class Held:
+class OpenWorld:
     """A world as it is now, written already or not."""
 
     world: World
@@ -53,7 +53,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Kept:
+class WorldSaved:
     """Something was written, or could not be."""
 
     stem: str
@@ -69,15 +69,15 @@ class Worlds:
         self,
         paths: Paths,
         library: Library,
-        casting: Casting,
+        casting: ParticipantService,
         preferences: Preferences,
         state: SessionState,
         counting: Counting,
         database: Database,
         trials: WorldTrials,
-        withdrawing: Withdrawing,
+        withdrawing: WorldPurge,
     ) -> None:
-        self.kept: Listeners[Kept] = Listeners()
+        self.kept: Listeners[WorldSaved] = Listeners()
         self.trials = trials
         self._withdrawing = withdrawing
         self._paths, self._library, self._casting = paths, library, casting
@@ -91,12 +91,12 @@ class Worlds:
 
     # What there is
 
-    async def all(self) -> list[Held]:
+    async def all(self) -> list[OpenWorld]:
         """By name. Broken files are not among them; see `problems`."""
         worlds = {**await self._library.worlds(), **self._waiting}
         stamps, shipped = await self._database.aside(self._look)
         self._stamps = {**stamps, **{stem: self._stamps.get(stem) for stem in self._waiting}}
-        held = [Held(world, stem in stamps, stem in shipped) for stem, world in worlds.items()]
+        held = [OpenWorld(world, stem in stamps, stem in shipped) for stem, world in worlds.items()]
         return sorted(held, key=lambda one: (one.world.name.casefold(), one.world.unique_name))
 
     async def problems(self) -> list[FileError]:
@@ -147,7 +147,7 @@ class Worlds:
                 await self._library.trash_part(self._parted[0])
                 del self._parted[0]
         except LetheError as error:
-            self.kept.tell(Kept(self._parted[0].unique_name, error))
+            self.kept.tell(WorldSaved(self._parted[0].unique_name, error))
             return False
         return True
 
@@ -174,11 +174,11 @@ class Worlds:
             await self._withdrawing.rewritten(before, world)
             self._stamps[stem] = await self._database.aside(lambda: _stamp(self._path(stem)))
         except LetheError as error:
-            self.kept.tell(Kept(stem, error))
+            self.kept.tell(WorldSaved(stem, error))
             return False
         if self._waiting.get(stem) is world:
             del self._waiting[stem]
-        self.kept.tell(Kept(stem, replaced=replaced))
+        self.kept.tell(WorldSaved(stem, replaced=replaced))
         return True
 
     async def _make_way(self, stem: str) -> Path | None:
@@ -256,7 +256,7 @@ class Worlds:
             persona = cast.persona if owner is Owner.PERSONA else cast.user
             await self._library.save_persona(persona.model_copy(update={"worlds": names}))
 
-    async def _cast(self, session: ChatSession | None) -> Cast | None:
+    async def _cast(self, session: ChatSession | None) -> Participants | None:
         return await self._casting.of_session(session) if session is not None else None
 
     # Files

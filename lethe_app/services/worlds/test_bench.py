@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
-from lethe_app.brain.lore.evaluation import Blocked, Cause, Evaluation, Fired, Turn, Why
+from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired, Why
 from lethe_app.brain.lore.keyword_matcher import Keyword, Span, spots
-from lethe_app.brain.text.scan_window import Window
+from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -20,7 +20,7 @@ from lethe_app.services.memory.lore import Bound, LoreKeeping
 from lethe_app.services.memory.recall import DEEPEST, USUAL_CONTEXT, WINDOW
 from lethe_app.services.memory.selection import LORE
 from lethe_app.services.models.service import Models
-from lethe_app.services.participants import Casting
+from lethe_app.services.participants import ParticipantService
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
@@ -54,7 +54,7 @@ class Tried:
 
     entry: WorldEntry
     world: World
-    cause: Cause | None = None
+    cause: ActivationCause | None = None
     """Why it comes; None if it does not."""
     why: Why | None = None
     """What keeps it back."""
@@ -73,7 +73,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """Everything that came of a trial."""
 
     tried: list[Tried] = field(default_factory=list)
@@ -92,18 +92,24 @@ class WorldTrials:
     """Changes nothing: the state of a conversation is read and what came of it let go."""
 
     def __init__(
-        self, keeping: LoreKeeping, chats: Chats, casting: Casting, state: SessionState, models: Models, counting: Counting
+        self,
+        keeping: LoreKeeping,
+        chats: Chats,
+        casting: ParticipantService,
+        state: SessionState,
+        models: Models,
+        counting: Counting,
     ) -> None:
         """`keeping` is its own, so that worlds that are being written do not push those of conversations out of memory."""
         self._keeping = keeping
         self._chats, self._casting, self._state = chats, casting, state
         self._models, self._counting = models, counting
 
-    async def run(self, trial: Trial) -> Outcome:
+    async def run(self, trial: Trial) -> TrialOutcome:
         """Throw the dice as they would fall for that message; further throws are for other messages like it."""
         bound = await self._bound(trial)
         turn, history = await self._turn(trial, bound)
-        window = Window.of(history, trial.text)
+        window = ScanWindow.of(history, trial.text)
         stored = await self._state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
         context = self._context(self._models.state)
         first = await self._keeping.listen(bound, window, stored, turn, context)
@@ -139,11 +145,11 @@ class WorldTrials:
         bound = await self._keeping.bound(await self._casting.of_session(trial.session), trial.session.guid)
         return Bound({**bound.worlds, stem: trial.world})
 
-    async def _turn(self, trial: Trial, bound: Bound) -> tuple[Turn, list[Message]]:
+    async def _turn(self, trial: Trial, bound: Bound) -> tuple[EvaluationTurn, list[Message]]:
         """The turn it would be, and what was said before it."""
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
-            return Turn(identity, 1, 1, moment), []
+            return EvaluationTurn(identity, 1, 1, moment), []
         scene = (await self._casting.of_session(session)).scene(session, session.added)
         history: list[Message] = []
         spoken = asked = 1
@@ -152,7 +158,7 @@ class WorldTrials:
             history = await self._chats.tail(session.guid, reach, trial.message_id)
             spoken, asked = await self._counted(trial.message_id, history)
         return (
-            Turn(identity, asked, spoken, moment, seed=str(session.guid), expand=lambda text: expand(text, scene)),
+            EvaluationTurn(identity, asked, spoken, moment, seed=str(session.guid), expand=lambda text: expand(text, scene)),
             history,
         )
 
@@ -165,7 +171,9 @@ class WorldTrials:
         is_new = message_id is None
         return standing.spoken + is_new, max(1, standing.asked + is_new)
 
-    async def _outcome(self, trial: Trial, first: Evaluation, turn: Turn, shares: Counter[UUID], worlds: int) -> Outcome:
+    async def _outcome(
+        self, trial: Trial, first: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
+    ) -> TrialOutcome:
         times = trial.times
         counts = await self._counting.count([turn.expand(fired.entry.content) for fired in first.fired])
         coming = [_coming(fired, tokens, trial.text, turn.number) for fired, tokens in zip(first.fired, counts, strict=True)]
@@ -173,7 +181,7 @@ class WorldTrials:
         tried = [*coming, *kept_back]
         if times > 1:
             tried = [replace(one, share=shares[one.entry.guid] / times) for one in tried]
-        return Outcome(tried, sum(counts), turn.number, worlds)
+        return TrialOutcome(tried, sum(counts), turn.number, worlds)
 
     def _context(self, state: ModelState) -> int:
         return state.model.context if isinstance(state, Ready) else USUAL_CONTEXT

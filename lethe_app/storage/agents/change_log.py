@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from uuid import UUID
 
-from lethe_app.domain.agent_runs import Change, ChangeState
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import Record, Records, is_the_users, rebased, same
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
@@ -17,7 +17,7 @@ from lethe_app.storage.memory import memories
 from lethe_app.storage.memory.facts import FACT, FACT_COLUMNS, KNOWN
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, storable, understood, update, utc
 
-COLUMNS = tuple(Change.model_fields)
+COLUMNS = tuple(RecordedChange.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
 _PUT = f"INSERT OR REPLACE INTO changes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
@@ -28,24 +28,24 @@ class Changes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, *changes: Change) -> None:
+    async def put(self, *changes: RecordedChange) -> None:
         """New ones, or what has become of those that are known. All of them or none."""
         rows = [_row(change) for change in changes]
         await self._database.run(lambda connection: connection.executemany(_PUT, rows))
 
-    async def get(self, change_id: UUID) -> Change | None:
+    async def get(self, change_id: UUID) -> RecordedChange | None:
         """None if there is none."""
         found = await self._read("WHERE id = ?", (str(change_id),))
         return found[0] if found else None
 
-    async def carry_out(self, change: Change) -> Change:
+    async def carry_out(self, change: RecordedChange) -> RecordedChange:
         """Make what a change says true, and note it as applied, together or not at all; returns it as it was done.
 
         Upon the records as they are now. Raises StorageError where one of them is gone, was changed meanwhile, or is the
         user's: that is left as it is. A change that was decided about already stays so.
         """
 
-        def work(connection: sqlite3.Connection) -> Change:
+        def work(connection: sqlite3.Connection) -> RecordedChange:
             known = _known(connection, change.id)
             if known is not None and known.state is not ChangeState.PROPOSED:
                 return known
@@ -55,13 +55,13 @@ class Changes:
 
         return await self._database.run(work)
 
-    async def take_back(self, change_id: UUID) -> Change:
+    async def take_back(self, change_id: UUID) -> RecordedChange:
         """Make the records just what they were before, and note that, together or not at all.
 
         Raises StorageError where somebody changed since what the change had made: that is left as it is.
         """
 
-        def work(connection: sqlite3.Connection) -> Change:
+        def work(connection: sqlite3.Connection) -> RecordedChange:
             known = _known(connection, change_id)
             if known is None:
                 raise StorageError("This change is no longer in the log.")
@@ -74,29 +74,29 @@ class Changes:
 
         return await self._database.run(work)
 
-    async def of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[Change]:
+    async def of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[RecordedChange]:
         """Newest first; those in one state, where it is given."""
         where, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
         return await self._read(f"WHERE persona_id = ? {where} ORDER BY at DESC, id LIMIT ?", (*values, limit))
 
-    async def of_run(self, run_id: UUID) -> list[Change]:
+    async def of_run(self, run_id: UUID) -> list[RecordedChange]:
         """In the order in which they were made."""
         return await self._read("WHERE run_id = ? ORDER BY at, id", (str(run_id),))
 
-    async def _read(self, where: str, values: Sequence[object]) -> list[Change]:
-        def work(connection: sqlite3.Connection) -> list[Change]:
+    async def _read(self, where: str, values: Sequence[object]) -> list[RecordedChange]:
+        def work(connection: sqlite3.Connection) -> list[RecordedChange]:
             rows = connection.execute(f"{_ALL} {where}", tuple(values))
-            return [understood(Change, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+            return [understood(RecordedChange, dict(zip(COLUMNS, row, strict=True))) for row in rows]
 
         return await self._database.run(work)
 
 
-def _known(connection: sqlite3.Connection, change_id: UUID) -> Change | None:
+def _known(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
     row = connection.execute(f"{_ALL} WHERE id = ?", (str(change_id),)).fetchone()
-    return understood(Change, dict(zip(COLUMNS, row, strict=True))) if row is not None else None
+    return understood(RecordedChange, dict(zip(COLUMNS, row, strict=True))) if row is not None else None
 
 
-def _carried_out(connection: sqlite3.Connection, change: Change) -> Change:
+def _carried_out(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
     held = _held(connection, Records.before(change))
     if any(map(is_the_users, held.memories)) or any(map(is_the_users, held.facts)):
         raise StorageError("This is about something of the user's own, so it was left as it is.")
@@ -111,7 +111,7 @@ def _carried_out(connection: sqlite3.Connection, change: Change) -> Change:
     return done
 
 
-def _put_back(connection: sqlite3.Connection, change: Change) -> None:
+def _put_back(connection: sqlite3.Connection, change: RecordedChange) -> None:
     old, new = Records.before(change), Records.after(change)
     _held(connection, new)
     made, kept = new.guids - old.guids, new.guids
@@ -160,6 +160,6 @@ def _put_facts(connection: sqlite3.Connection, persona_id: str, facts: Sequence[
             insert(connection, "facts", row)
 
 
-def _row(change: Change) -> tuple[str | None, ...]:
+def _row(change: RecordedChange) -> tuple[str | None, ...]:
     special = {"at": utc(change.at), "run_id": str(change.run_id) if change.run_id is not None else None}
     return tuple(special[name] if name in special else storable(str(getattr(change, name))) for name in COLUMNS)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.domain.agent_runs import Outcome, TaskRun
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable, understood, utc
@@ -61,7 +61,7 @@ class TaskRuns:
         """Runs that were under way when the program ended are over; returns how many there were. Some may go on already."""
         is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
         question = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
-        values = (Outcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))
+        values = (RunOutcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))
         return await self._database.run(lambda connection: connection.execute(question, values).rowcount)
 
     async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:

@@ -49,21 +49,21 @@ WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq LIMIT ? OFFSET ?
 
 
 @dataclass(frozen=True)
-class Standing:
+class BranchState:
     """Where a session's branch on display ends, in the trash or not, and whether there is any other branch."""
 
     tip: str | None
     branched: bool
 
 
-def standing(connection: sqlite3.Connection, session_id: str) -> Standing:
+def standing(connection: sqlite3.Connection, session_id: str) -> BranchState:
     """Raises `StorageError` if the session is not there or in the trash."""
     row = connection.execute(
         "SELECT tip_id, branched FROM sessions JOIN memories USING (guid) WHERE guid = ? AND deleted_at IS NULL", (session_id,)
     ).fetchone()
     if row is None:
         raise StorageError("This conversation is no longer there.", "It may be in the trash.")
-    return Standing(row[0], bool(row[1]))
+    return BranchState(row[0], bool(row[1]))
 
 
 def nearest_live(connection: sqlite3.Connection, message_id: str | None) -> str | None:

@@ -45,7 +45,7 @@ WHERE s.persona_id = (SELECT persona_id FROM sessions JOIN messages h ON h.sessi
 
 
 @dataclass(frozen=True)
-class Standing:
+class MessageStanding:
     """Where a message stands in its conversation."""
 
     spoken: int
@@ -131,14 +131,14 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
     return load_one(connection, str(message.id))
 
 
-def standing(connection: sqlite3.Connection, message_id: str) -> Standing:
+def standing(connection: sqlite3.Connection, message_id: str) -> MessageStanding:
     """Looks through the newest conversations only: the last one in which the user spoke is among them."""
     spoken, asked = connection.execute(STANDING, (message_id,)).fetchone()
     newest = connection.execute(NEWEST_SESSIONS, (message_id,)).fetchall()
     times = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
     heard = [datetime.fromisoformat(row[0]) for row in times if row]
     (has_later,) = connection.execute(HAS_LATER, (message_id,)).fetchone()
-    return Standing(spoken, asked, max(heard, default=None), is_latest=not has_later)
+    return MessageStanding(spoken, asked, max(heard, default=None), is_latest=not has_later)
 
 
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:

@@ -14,14 +14,14 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.domain.prompt import Entry, Part, Span
+from lethe_app.domain.prompt import PromptPart, PromptSpan, ReceiptEntry
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable
 from lethe_app.storage.schema.receipts import forget
 
 KEPT = 200
 """Prompts of a home that are kept word for word."""
-_ENTRY = TypeAdapter(Entry)
+_ENTRY = TypeAdapter(ReceiptEntry)
 
 
 class Receipts:
@@ -35,7 +35,9 @@ class Receipts:
         """How often something of this persona was forgotten; to be asked before a prompt is made, and handed over with it."""
         return await self._database.run(lambda connection: _forgotten(connection, persona_id))
 
-    async def put(self, message_id: UUID, entry: Entry, persona_id: str, spans: Sequence[Span], forgotten: int) -> None:
+    async def put(
+        self, message_id: UUID, entry: ReceiptEntry, persona_id: str, spans: Sequence[PromptSpan], forgotten: int
+    ) -> None:
         """Keep them with the wording on display; of a message that is in the trash or gone for good, nothing is kept.
 
         The words are not kept if something was forgotten since `forgotten` was asked for.
@@ -55,10 +57,10 @@ class Receipts:
 
         await self._database.run(work)
 
-    async def get(self, message_id: UUID, position: int) -> Entry | None:
+    async def get(self, message_id: UUID, position: int) -> ReceiptEntry | None:
         """None where nothing is known."""
 
-        def work(connection: sqlite3.Connection) -> Entry | None:
+        def work(connection: sqlite3.Connection) -> ReceiptEntry | None:
             row = connection.execute(
                 "SELECT value FROM receipts WHERE message_id = ? AND position = ?", (str(message_id), position)
             ).fetchone()
@@ -69,10 +71,10 @@ class Receipts:
 
         return await self._database.run(work)
 
-    async def spans(self, message_id: UUID, position: int) -> tuple[Span, ...]:
+    async def spans(self, message_id: UUID, position: int) -> tuple[PromptSpan, ...]:
         """The prompt word for word; empty where it is not kept."""
 
-        def work(connection: sqlite3.Connection) -> tuple[Span, ...]:
+        def work(connection: sqlite3.Connection) -> tuple[PromptSpan, ...]:
             row = connection.execute(
                 "SELECT spans FROM kept_prompts WHERE message_id = ? AND position = ?", (str(message_id), position)
             ).fetchone()
@@ -102,13 +104,13 @@ def _forgotten(connection: sqlite3.Connection, persona_id: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _packed(spans: Sequence[Span]) -> bytes:
+def _packed(spans: Sequence[PromptSpan]) -> bytes:
     text = json.dumps([(span.part, span.text) for span in spans], ensure_ascii=True, separators=(",", ":"))
     return zlib.compress(text.encode())
 
 
-def _unpacked(packed: bytes) -> tuple[Span, ...]:
+def _unpacked(packed: bytes) -> tuple[PromptSpan, ...]:
     try:
-        return tuple(Span(Part(part), text) for part, text in json.loads(zlib.decompress(packed)))
+        return tuple(PromptSpan(PromptPart(part), text) for part, text in json.loads(zlib.decompress(packed)))
     except (zlib.error, ValueError, TypeError):  # of a version that wrote it differently
         return ()

@@ -14,7 +14,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_list
-from lethe_app.storage.chats.messages import Standing
+from lethe_app.storage.chats.messages import MessageStanding
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, storable, understood, update, utc
 
@@ -109,7 +109,7 @@ class Chats:
 
         return await self._database.run(work)
 
-    async def standing(self, message_id: UUID) -> Standing:
+    async def standing(self, message_id: UUID) -> MessageStanding:
         """Where a message stands in its conversation, and when the user had spoken before it."""
         return await self._database.run(lambda connection: messages.standing(connection, str(message_id)))
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from lethe_app.domain.changes import Before, Place, Row, Told
+from lethe_app.domain.changes import Before, MessagePosition, PartValue, Row
 from lethe_app.domain.chat import SessionPart
 from lethe_app.storage.chats.branches import standing
 from lethe_app.storage.chats.message_position import marks, owe, settle
@@ -30,7 +30,7 @@ def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequ
         f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id IN ({marks(sessions)})",  # noqa: S608 - ours
         sessions,
     )
-    kept = [Place(*row) for row in places]
+    kept = [MessagePosition(*row) for row in places]
     sources = {guid: named for one in sessions for guid, named, _said in connection.execute(SOURCES, (one,))}
     known = tuple(map(UUID, sessions))
     return Before(known[0], known, tuple(map(UUID, made)), rows, kept, sources)
@@ -107,7 +107,7 @@ def _put_places(connection: sqlite3.Connection, before: Before) -> dict[str, str
     return homes
 
 
-def _standing(was: Mapping[str, Place], there: set[str], parent: str | None) -> str | None:
+def _standing(was: Mapping[str, MessagePosition], there: set[str], parent: str | None) -> str | None:
     """The parent, or the nearest one above it that was not purged meanwhile."""
     while parent is not None and parent not in there:
         parent = was[parent].parent if parent in was else None
@@ -141,21 +141,21 @@ class Retelling:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def told(self, session: UUID, part: SessionPart) -> Told:
+    async def told(self, session: UUID, part: SessionPart) -> PartValue:
         """The part as it is now. Raises StorageError for a session that is gone."""
 
-        def work(connection: sqlite3.Connection) -> Told:
+        def work(connection: sqlite3.Connection) -> PartValue:
             here = str(session)
             standing(connection, here)
             values = {table: _values(connection, table, names, here) for table, names in COLUMNS.get(part, {}).items()}
             found = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (here, part.value))
             row = found.fetchone()
             record = dict(zip((column[0] for column in found.description), row, strict=True)) if row else None
-            return Told(session, part, values, record)
+            return PartValue(session, part, values, record)
 
         return await self._database.run(work)
 
-    async def put_back(self, told: Told) -> None:
+    async def put_back(self, told: PartValue) -> None:
         """Make it that again, whoever has written it since."""
 
         def work(connection: sqlite3.Connection) -> None:

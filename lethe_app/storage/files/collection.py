@@ -26,7 +26,7 @@ class Stock(Generic[T]):
     problems: list[FileError] = field(default_factory=list)
 
 
-class Shelf(Generic[T]):
+class FileCollection(Generic[T]):
     """One folder of ours and one of the user's with files of one kind; only the user's is ever written."""
 
     def __init__(self, kind: type[T], shipped: Path, own: Path, trash: Path, *, keeps_values: bool = False) -> None:

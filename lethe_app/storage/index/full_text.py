@@ -89,7 +89,7 @@ Keep = Callable[[Sighting], bool]
 """Is it really meant? Asked in the thread of the storage, so that the window need not wait."""
 
 
-class Finding:
+class FullTextSearch:
     """Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:

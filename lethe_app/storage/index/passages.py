@@ -38,7 +38,7 @@ class Vectors:
     """What was embedded. Where it is given and another passage has got that number meanwhile, nothing is stored."""
 
 
-class Stored(NamedTuple):
+class StoredVector(NamedTuple):
     """A stored vector and what it belongs to."""
 
     number: int
@@ -228,16 +228,16 @@ class Passages:
 
         return await self._database.run(work)
 
-    async def vectors_from(self, embedder: str, origins: Sequence[UUID]) -> list[Stored]:
+    async def vectors_from(self, embedder: str, origins: Sequence[UUID]) -> list[StoredVector]:
         """The vectors of all that was taken from these origins."""
         question = """
             SELECT number, origin, kind, embedder, vector FROM passages JOIN passage_vectors ON passage = number WHERE origin
         """
 
-        def work(connection: sqlite3.Connection) -> list[Stored]:
+        def work(connection: sqlite3.Connection) -> list[StoredVector]:
             found = of_values(connection, question, [str(origin) for origin in origins])
             return [
-                Stored(number, UUID(origin), PassageKind(kind), vector)
+                StoredVector(number, UUID(origin), PassageKind(kind), vector)
                 for number, origin, kind, by, vector in found
                 if by == embedder
             ]

@@ -43,7 +43,7 @@ class Debt:
 
 
 @dataclass(frozen=True)
-class Spoken:
+class PendingMessage:
     """A message as its passages need it."""
 
     id: UUID
@@ -59,7 +59,7 @@ class Spoken:
     """The first words of a conversation, if they are the persona's: a greeting, the same in many sessions."""
 
 
-class Debts:
+class PendingIndex:
     """Settled by `Recall.replace`, which strikes them off in the transaction that changes the passages."""
 
     def __init__(self, database: Database) -> None:
@@ -79,7 +79,7 @@ class Debts:
             lambda connection: int(connection.execute("SELECT count(*) FROM passage_debts").fetchone()[0])
         )
 
-    async def spoken(self, ids: Sequence[UUID]) -> list[Spoken]:
+    async def spoken(self, ids: Sequence[UUID]) -> list[PendingMessage]:
         """Those of these messages that can be heard, neither hidden nor in the trash, in the order in which they were said."""
         wanted = json.dumps([str(id_) for id_ in ids])
         return await self._database.run(lambda connection: [_spoken(row) for row in connection.execute(SPOKEN, (wanted,))])
@@ -105,7 +105,7 @@ class Debts:
         await self._database.run(work)
 
 
-def _spoken(row: tuple[str, str, str, str, str, str, int, str, int]) -> Spoken:
+def _spoken(row: tuple[str, str, str, str, str, str, int, str, int]) -> PendingMessage:
     id_, session, persona_id, name, role, time, place, text, is_opening = row
     when = datetime.fromisoformat(time)
-    return Spoken(UUID(id_), UUID(session), persona_id, name, Role(role), when, place, text, bool(is_opening))
+    return PendingMessage(UUID(id_), UUID(session), persona_id, name, Role(role), when, place, text, bool(is_opening))

@@ -42,7 +42,7 @@ ORDER BY successor.rowid
 KNOWN = f"deleted_at IS NULL AND NOT {RESTS}"
 
 
-class Facts:
+class FactStore:
     """Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:

@@ -23,7 +23,7 @@ class ChatPanel(QFrame):
         self.setObjectName("chat")
         self.setMinimumWidth(320)
         self._theme = theme
-        self.header = Header(theme)
+        self.header = ChatHeader(theme)
         self.composer = Composer(theme)
         self.chooser = Chooser(theme)
         self.view: QWidget = QWidget()
@@ -65,7 +65,7 @@ class ChatPanel(QFrame):
         self.composer.dress()
 
 
-class Header(QFrame):
+class ChatHeader(QFrame):
     """Who takes part at the left, with a way to ask others in; the model at the right; the sidebar's button if that is away."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -11,10 +11,10 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from lethe_app.services.chat.reply_sources import Kind, Surfaced, Trace, Whence
+from lethe_app.services.chat.reply_sources import SourceKind, Surfaced, Trace, Whence
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.chat.chat_panel import ElidedLabel
-from lethe_app.ui.chat.memory_card_parts import Fold, Link, Tool, breakable, wrapped
+from lethe_app.ui.chat.memory_card_parts import CardButton, Fold, Link, breakable, wrapped
 from lethe_app.ui.chat.memory_labels import tr
 from lethe_app.ui.core.icons import picture
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
@@ -54,7 +54,7 @@ class MemoryCard(QFrame):
         super().__init__()
         self._theme, self.one, self._around = theme, one, around
         self.setProperty("panel", True)
-        self.setProperty("card", "world" if one.kind is Kind.WORLD else "memory")
+        self.setProperty("card", "world" if one.kind is SourceKind.WORLD else "memory")
         self.reason = memory_labels.reason(one, around.asked, around.name)
         self.setAccessibleName(
             f"{memory_labels.kind_words(one)}: {memory_labels.shortened(memory_labels.body(one, around.name))}"
@@ -97,14 +97,14 @@ class MemoryCard(QFrame):
         kind = ElidedLabel()
         kind.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         kind.setProperty("small", True)
-        kind.setProperty("memory", self.one.kind is not Kind.WORLD)
+        kind.setProperty("memory", self.one.kind is not SourceKind.WORLD)
         kind.set_full(memory_labels.kind_words(self.one))
         title = self.one.recollection.title
         line = QHBoxLayout()
         line.setSpacing(SPACE_1 + 2)
         line.addWidget(self._sign)
         line.addWidget(kind, 1)
-        self.title = title if self.one.kind is not Kind.FACT else ""
+        self.title = title if self.one.kind is not SourceKind.FACT else ""
         return line
 
     def _fill_text(self) -> None:
@@ -136,7 +136,7 @@ class MemoryCard(QFrame):
 
     def _dress(self) -> None:
         palette = self._theme.palette
-        colour = palette.muted if self.one.kind is Kind.WORLD else palette.amber
+        colour = palette.muted if self.one.kind is SourceKind.WORLD else palette.amber
         self._sign.setPixmap(picture(memory_labels.drawing_of(self.one), colour, ICON - 4, self.devicePixelRatioF()))
 
     # what can be done
@@ -147,7 +147,7 @@ class MemoryCard(QFrame):
         line.setSpacing(0)
         line.addWidget(self.fold)
         line.addStretch(1)
-        self.tools: dict[str, Tool] = {}
+        self.tools: dict[str, CardButton] = {}
         if one.can_be_pinned:
             words = tr("No longer pin it") if one.pinned else tr("Pin: always have it in mind")
             pin = self._tool(line, "pin", words, lambda: self.pin_wanted.emit(one, not one.pinned))
@@ -160,12 +160,12 @@ class MemoryCard(QFrame):
             words = tr("Not relevant: it did not belong here")
             self._tool(line, "lower", words, lambda: self.objected.emit(one))
         if one.can_be_forgotten:
-            words = tr("Forget this conversation") if one.kind is Kind.CONVERSATION else tr("Forget it")
+            words = tr("Forget this conversation") if one.kind is SourceKind.CONVERSATION else tr("Forget it")
             self._tool(line, "trash", words, lambda: self.forget_wanted.emit(one))
         return line
 
-    def _tool(self, line: QHBoxLayout, drawing: str, words: str, do: Callable[[], object]) -> Tool:
-        tool = self.tools[drawing] = Tool(self._theme, drawing, words, do)
+    def _tool(self, line: QHBoxLayout, drawing: str, words: str, do: Callable[[], object]) -> CardButton:
+        tool = self.tools[drawing] = CardButton(self._theme, drawing, words, do)
         tool.setAccessibleDescription(self._short())
         line.addWidget(tool)
         return tool

@@ -69,7 +69,7 @@ class Fold(QPushButton):
         self.setIcon(icon_before_words(arrow, self._theme.palette.muted))
 
 
-class Tool(QToolButton):
+class CardButton(QToolButton):
     """A button that is an icon; the words are its tooltip and its name."""
 
     def __init__(self, theme: Theme, drawing: str, words: str, do: Callable[[], object], parent: QWidget | None = None) -> None:

@@ -9,8 +9,8 @@ from datetime import datetime
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import Lead, NotRecalled, Way
-from lethe_app.services.chat.reply_sources import Behind, Kind, Surfaced, Whence
+from lethe_app.domain.recall import NotRecalled, RecallLead, RecallWay
+from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced, Whence
 from lethe_app.ui.core.formatting import age_in_words
 
 MOST_WORDS = 3
@@ -30,13 +30,13 @@ def tr(text: str) -> str:
 
 def kind_words(one: Surfaced) -> str:
     """What it is, as a title."""
-    if one.kind is Kind.WORLD and one.recollection.category is MemoryType.FILE:
+    if one.kind is SourceKind.WORLD and one.recollection.category is MemoryType.FILE:
         return tr("Notebook")
-    if one.kind is Kind.WORLD:
+    if one.kind is SourceKind.WORLD:
         return tr("World · {name}").format(name=one.recollection.world)
-    if one.kind is Kind.FACT:
+    if one.kind is SourceKind.FACT:
         return tr("Fact")
-    if one.kind is Kind.CONVERSATION:
+    if one.kind is SourceKind.CONVERSATION:
         return tr("Earlier conversation")
     return {
         MemoryType.PERSON: tr("Person"),
@@ -53,7 +53,7 @@ def kind_words(one: Surfaced) -> str:
 
 def drawing_of(one: Surfaced) -> str:
     """The name of its icon."""
-    return "book" if one.kind is Kind.WORLD else "remembered"
+    return "book" if one.kind is SourceKind.WORLD else "remembered"
 
 
 def body(one: Surfaced, name: str = "") -> str:
@@ -61,9 +61,9 @@ def body(one: Surfaced, name: str = "") -> str:
     text = one.text.strip()
     if name:
         text = text.replace("{{char}}", name)
-    if one.kind is Kind.WORLD and one.recollection.category is MemoryType.FILE:
+    if one.kind is SourceKind.WORLD and one.recollection.category is MemoryType.FILE:
         return text.partition("\n")[2] or text
-    if one.kind is not Kind.CONVERSATION:
+    if one.kind is not SourceKind.CONVERSATION:
         return text
     found = found_lines(one)
     rest = [line for line in unheaded(text).splitlines() if not (found and line.startswith("- "))]
@@ -72,13 +72,13 @@ def body(one: Surfaced, name: str = "") -> str:
 
 def found_lines(one: Surfaced) -> list[str]:
     """Return the lines of a conversation that led to it, with what has changed since."""
-    if one.kind is not Kind.CONVERSATION:
+    if one.kind is not SourceKind.CONVERSATION:
         return []
     leads = [lead for lead in one.recollection.leads if lead.kind in {"message", "fact"}]
     return [_found_line(lead) for lead in leads]
 
 
-def _found_line(lead: Lead) -> str:
+def _found_line(lead: RecallLead) -> str:
     line = cited(lead.text) if _SAID.match(lead.text) else lead.text
     words = tr("{line} (no longer so: {changed})")
     return words.format(line=line, changed=shortened(lead.changed)) if lead.changed else line
@@ -93,22 +93,22 @@ def unheaded(text: str) -> str:
 def reason(one: Surfaced, asked: str, name: str) -> str:
     """Why it came, in one sentence; `asked` is what the user said, `name` who remembers."""
     way = one.recollection.way
-    if way in {Way.MEANING, Way.FACT}:
+    if way in {RecallWay.MEANING, RecallWay.FACT}:
         return _reminded(one, asked, name)
-    if way in {Way.KEYWORD, Way.TITLE}:
+    if way in {RecallWay.KEYWORD, RecallWay.TITLE}:
         return _named(one)
-    if way is Way.CONSTANT and one.kind is Kind.WORLD:
+    if way is RecallWay.CONSTANT and one.kind is SourceKind.WORLD:
         return tr("It belongs to every moment in this world.")
     words = {
-        Way.CONSTANT: tr("It is pinned: {name} always has it in mind."),
-        Way.ACTIVE: tr("It came up a few messages ago and stays for a while."),
-        Way.WOKEN: tr("Something else that came up led on to it."),
-        Way.NATURAL: tr("It waited for a fitting moment, and this was it."),
-        Way.FORCED: tr("It had waited long enough to be told."),
-        Way.NEWS: tr("You asked for news."),
-        Way.RETURN: tr("It waited for you to come back."),
-        Way.TIME: tr("You asked about this time."),
-        Way.OPENING: tr("A conversation began, and this is among what matters most to {name}."),
+        RecallWay.CONSTANT: tr("It is pinned: {name} always has it in mind."),
+        RecallWay.ACTIVE: tr("It came up a few messages ago and stays for a while."),
+        RecallWay.WOKEN: tr("Something else that came up led on to it."),
+        RecallWay.NATURAL: tr("It waited for a fitting moment, and this was it."),
+        RecallWay.FORCED: tr("It had waited long enough to be told."),
+        RecallWay.NEWS: tr("You asked for news."),
+        RecallWay.RETURN: tr("It waited for you to come back."),
+        RecallWay.TIME: tr("You asked about this time."),
+        RecallWay.OPENING: tr("A conversation began, and this is among what matters most to {name}."),
     }
     return words[way].format(name=name)
 
@@ -117,11 +117,11 @@ def _reminded(one: Surfaced, asked: str, name: str) -> str:
     lead = one.recollection.leads[0] if one.recollection.leads else None
     said = quoted(spoken(lead.words if lead else (), asked))
     line = cited(lead.text) if lead else ""
-    if one.kind is Kind.FACT:
+    if one.kind is SourceKind.FACT:
         words = tr("You said {said}, and {name} knows this.") if said else tr("{name} knows this, and you spoke of the same.")
     elif found_lines(one):
         words = tr("You said {said}, and this was said back then.") if said else tr("You spoke of this before.")
-    elif one.kind is Kind.CONVERSATION and line:
+    elif one.kind is SourceKind.CONVERSATION and line:
         words = tr("You said {said}, and it was about that: {line}") if said else tr("It was about the same: {line}")
     else:
         words = tr("You said {said}, and this is about it.") if said else tr("What you said means nearly the same.")
@@ -132,7 +132,7 @@ def _named(one: Surfaced) -> str:
     told = " ".join(because.what for because in one.recollection.because)
     key = match[1] if (match := _QUOTED.search(told)) else ""
     is_earlier = "before" in told.replace(f"“{key}”", "")
-    if one.recollection.way is Way.TITLE:
+    if one.recollection.way is RecallWay.TITLE:
         words = tr("“{key}” was named a moment before.") if is_earlier else tr("You named “{key}”.")
     elif is_earlier:
         words = tr("“{key}” was said a little earlier: a word that brings this up.")
@@ -185,7 +185,7 @@ def whence_words(whence: Whence, present: datetime) -> str:
     return tr("“{title}”, {day}").format(title=shortened(whence.title, 40), day=day) if whence.title else day
 
 
-def lead_words(lead: Lead) -> str:
+def lead_words(lead: RecallLead) -> str:
     """What kind of text led there."""
     return {
         "fact": tr("known"),
@@ -199,7 +199,7 @@ def lead_words(lead: Lead) -> str:
 def likely_words(one: Surfaced) -> str:
     """How sure she was that it was meant."""
     share = one.recollection.likelihood
-    if one.recollection.way not in {Way.MEANING, Way.FACT}:
+    if one.recollection.way not in {RecallWay.MEANING, RecallWay.FACT}:
         return tr("by a rule, so for sure")
     return tr("{percent} % likely to be meant").format(percent=QLocale().toString(round(100 * share)))
 
@@ -221,7 +221,7 @@ def kept_back_words(one: NotRecalled) -> str:
     }.get(one.why, one.why)
 
 
-def why_nothing(behind: Behind, name: str) -> tuple[str, str]:
+def why_nothing(behind: ReplySources, name: str) -> tuple[str, str]:
     """Title and sentence where no memory stands behind a reply."""
     if behind.asked is None:
         text = tr("{name} began this conversation without being asked. Memories come with your words.")
@@ -235,7 +235,7 @@ def why_nothing(behind: Behind, name: str) -> tuple[str, str]:
     return _why_nothing_came(behind, name)
 
 
-def _why_nothing_came(behind: Behind, name: str) -> tuple[str, str]:
+def _why_nothing_came(behind: ReplySources, name: str) -> tuple[str, str]:
     """Title and sentence where the user's words brought up no memory."""
     whole = behind.word_for_word
     if behind.always and not whole:

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from lethe_app.ui.chat.memory_card_parts import Fold, Link, Tool, wrapped
+from lethe_app.ui.chat.memory_card_parts import CardButton, Fold, Link, wrapped
 from lethe_app.ui.chat.mood_line import MoodLine
 from lethe_app.ui.core.formatting import counted, memories_in_words
 from lethe_app.ui.core.icons import picture
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from lethe_app.domain.recall import NotRecalled
-    from lethe_app.services.chat.reply_sources import Behind
+    from lethe_app.services.chat.reply_sources import ReplySources
     from lethe_app.ui.chat.memory_card import Around, MemoryCard
 
 MOST_KEPT_BACK = 12
@@ -49,7 +49,7 @@ class MemoryPanel(QFrame):
         self.setObjectName("memory_panel")
         self.setAccessibleName(self.tr("What was remembered"))
         self._theme = theme
-        self._shown: tuple[Behind, Around] | None = None
+        self._shown: tuple[ReplySources, Around] | None = None
         self.reply: UUID | None = None
         """What it is about, shown or not; the inspector begins with the same."""
         self._open_cards: set[UUID] = set()
@@ -81,8 +81,8 @@ class MemoryPanel(QFrame):
         words.setSpacing(0)
         words.addWidget(self.title)
         words.addWidget(self.subtitle)
-        self.prompt = Tool(self._theme, "eye", self.tr("Look at the whole prompt of this reply"), self.prompt_wanted.emit)
-        self.close_button = Tool(self._theme, "close", self.tr("Hide what was remembered"), self.close_wanted.emit)
+        self.prompt = CardButton(self._theme, "eye", self.tr("Look at the whole prompt of this reply"), self.prompt_wanted.emit)
+        self.close_button = CardButton(self._theme, "close", self.tr("Hide what was remembered"), self.close_wanted.emit)
         row = QHBoxLayout(head)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_1)
@@ -131,7 +131,7 @@ class MemoryPanel(QFrame):
         self.subtitle.setText(subtitle)
         self._is_newest = is_newest
 
-    def show_behind(self, behind: Behind, around: Around) -> None:
+    def show_behind(self, behind: ReplySources, around: Around) -> None:
         """Everything about one reply; where nothing has changed, nothing moves."""
         if (behind, around.name) == self._told:
             return
@@ -153,10 +153,10 @@ class MemoryPanel(QFrame):
         self._say(title, text)
 
     @property
-    def _told(self) -> tuple[Behind, str] | None:
+    def _told(self) -> tuple[ReplySources, str] | None:
         return (self._shown[0], self._shown[1].name) if self._shown is not None else None
 
-    def _same_reply(self, behind: Behind) -> bool:
+    def _same_reply(self, behind: ReplySources) -> bool:
         asked = self._shown[0].asked if self._shown is not None else None
         return asked is not None and behind.asked is not None and asked.id == behind.asked.id
 
@@ -172,7 +172,7 @@ class MemoryPanel(QFrame):
     def _add(self, widget: QWidget) -> None:
         self._column.insertWidget(self._column.count() - 1, widget)
 
-    def _fill(self, behind: Behind, around: Around) -> None:
+    def _fill(self, behind: ReplySources, around: Around) -> None:
         # with the first memory: furnishing does not wait for these
         from lethe_app.ui.chat.always_in_prompt import AlwaysInPrompt  # noqa: PLC0415
         from lethe_app.ui.chat.memory_card import MemoryCard  # noqa: PLC0415
@@ -214,7 +214,7 @@ class MemoryPanel(QFrame):
         for one, next_one in pairwise(stops):
             QWidget.setTabOrder(one, next_one)
 
-    def _how_many(self, behind: Behind) -> str:
+    def _how_many(self, behind: ReplySources) -> str:
         """What is remembered, and what stands in worlds."""
         entries = sum(one.is_world for one in behind.surfaced)
         memories = len(behind.surfaced) - entries
@@ -249,7 +249,7 @@ class MemoryPanel(QFrame):
         column.addWidget(wrapped(scratch.strip(), quiet=True))
         self._add(card)
 
-    def _add_kept_back(self, behind: Behind) -> None:
+    def _add_kept_back(self, behind: ReplySources) -> None:
         count = len(behind.kept_back)
         words = self.tr("Kept back · {count}").format(count=count)
         self.kept_back = Fold(self._theme, words, is_open=self._open_folds["kept back"] or bool(behind.unwanted))

@@ -7,7 +7,7 @@ from html import escape
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.tools import Verdict
+from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.services.events import AskTool
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import foot_button
@@ -39,9 +39,9 @@ class ToolCard(QWidget):
             self.details.setToolTip(f"<p>{escape(question.about)}</p>")
             self.details.setAccessibleDescription(question.about)
         self.details.setVisible(bool(self.details.text()))
-        self.allow = self._button(_tr("Allow"), "primary", Verdict.ALLOW)
-        self.refuse = self._button(_tr("Not now"), "filled", Verdict.NOT_NOW)
-        self.always = self._button(_tr("Always in this conversation"), "filled", Verdict.ALWAYS)
+        self.allow = self._button(_tr("Allow"), "primary", PermissionAnswer.ALLOW)
+        self.refuse = self._button(_tr("Not now"), "filled", PermissionAnswer.NOT_NOW)
+        self.always = self._button(_tr("Always in this conversation"), "filled", PermissionAnswer.ALWAYS)
         frame = QFrame()
         frame.setObjectName("composer_frame")
         frame.setMaximumWidth(WIDEST)
@@ -65,7 +65,7 @@ class ToolCard(QWidget):
         label.setWordWrap(True)
         return label
 
-    def _button(self, words: str, kind: str, verdict: Verdict) -> QPushButton:
+    def _button(self, words: str, kind: str, verdict: PermissionAnswer) -> QPushButton:
         button = foot_button(words, kind, lambda: self.decided.emit(verdict))
         button.setAutoDefault(False)
         return button

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QObject
 
 from lethe_app.services.events import Loading
-from lethe_app.ui.controllers.file_transfers import Luggage
+from lethe_app.ui.controllers.file_transfers import FileTransfers
 from lethe_app.ui.pages.models.labels import download_in_words
 from lethe_app.ui.shell.activity_list import Activity
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.model import DownloadProgress
     from lethe_app.services.background.activity_log import Underway
     from lethe_app.services.indexing.service import Indexing
@@ -27,15 +27,15 @@ WORTH_TELLING = 40
 Source = Callable[[], list[Activity]]
 
 
-class BackgroundDesk(QObject):
+class BackgroundActivityController(QObject):
     """Listens to the services that work unasked."""
 
-    def __init__(self, window: MainWindow, house: House, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, house: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
         self._status, self._button = window.chat.status, window.sidebar.activity
         self._archiving, self._indexing, self._models = house.archiving, house.indexing, house.models
         self._bridge, self._downloads, self._busy = bridge, house.downloads, house.away
-        self.luggage = Luggage()
+        self.luggage = FileTransfers()
         self._most = 0
         self._sources: list[Source] = [self._loading, self._fetched, self._carried, self._away, self._archive, self._index]
         self._forget = [

@@ -22,15 +22,15 @@ from lethe_app.ui.dialogs.dialogs import answered
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
     from lethe_app.services.personas.bundles import Received
-    from lethe_app.ui.pages.context import Place
+    from lethe_app.ui.pages.context import PageContext
 
 DROPS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
 
 
-class BundleDesk(QObject):
+class BundleController(QObject):
     """There is one for each open house. Files wait for each other, so that one question is asked at a time."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.window)
         self._place, self._paths = place, place.house.paths
         self._one_at_a_time = asyncio.Lock()
@@ -116,12 +116,12 @@ class BundleDesk(QObject):
         self._place.bridge.spawn(self._take_back(received))
 
     async def _take_back(self, received: Received) -> None:
-        from lethe_app.ui.pages.personas.deletion import Farewell  # noqa: PLC0415 - rarely needed
+        from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
         where, name = self._place.session(), received.persona.unique_name
         await self._place.house.bundles.take_back(received)
         if where is not None and where.persona_id == name:
-            await Farewell(self._place).show_another(name)
+            await PersonaDeletion(self._place).show_another(name)
 
 
 def bundles_in(event: QDropEvent) -> list[Path]:
@@ -135,7 +135,7 @@ def downloads() -> str:
     return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation) or str(Path.home())
 
 
-async def give(place: Place, persona_id: str, scope: BundleScope) -> None:
+async def give(place: PageContext, persona_id: str, scope: BundleScope) -> None:
     """Ask how much goes along and where to, and write the file."""
     from lethe_app.ui.dialogs.bundle_export import GivingDialog  # noqa: PLC0415 - rarely needed
 
@@ -152,7 +152,7 @@ async def give(place: Place, persona_id: str, scope: BundleScope) -> None:
         place.bridge.spawn(pack(place, offer.persona, chosen, target))
 
 
-async def pack(place: Place, persona: Persona, scope: BundleScope, target: Path) -> None:
+async def pack(place: PageContext, persona: Persona, scope: BundleScope, target: Path) -> None:
     """Write the file, and say where it is."""
     tr, window, bundles, name = QCoreApplication.translate, place.window, place.house.bundles, persona.name
     packing = Waiting(window, tr("BundleDesk", "Packing {name}…").format(name=name))
@@ -173,7 +173,7 @@ def show(folder: QUrl) -> None:
     QDesktopServices.openUrl(folder)
 
 
-async def asked_where(place: Place, name: str) -> Path | None:
+async def asked_where(place: PageContext, name: str) -> Path | None:
     """Let the user choose a place; None if they think better of it."""
     tr = QCoreApplication.translate
     plain = "".join(letter if letter.isalnum() or letter in " -_'" else "-" for letter in name).strip(" -") or "Persona"

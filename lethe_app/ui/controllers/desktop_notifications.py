@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from lethe_app.ui.core.icons import application_icon
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.services.sessions.archive_queue import Archived
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -20,10 +20,10 @@ LONGEST = 140
 """Characters of a reply that are shown on the desktop."""
 
 
-class Herald(QObject):
+class DesktopNotifications(QObject):
     """A sign in the system's tray, where there is one. What was said is shown only if the user allows it."""
 
-    def __init__(self, window: MainWindow, house: House) -> None:
+    def __init__(self, window: MainWindow, house: AppServices) -> None:
         super().__init__(window)
         self._window, self._preferences = window, house.preferences
         self._archiving: str = ""

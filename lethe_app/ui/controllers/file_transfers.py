@@ -9,7 +9,7 @@ from lethe_app.services.events import Listeners
 
 
 @dataclass(frozen=True)
-class Piece:
+class FileTransfer:
     """One file on its way."""
 
     key: str
@@ -19,16 +19,16 @@ class Piece:
     stop: Callable[[], None]
 
 
-class Luggage:
+class FileTransfers:
     """There is one for each open house."""
 
     def __init__(self) -> None:
         self.changed: Listeners[None] = Listeners()
-        self._pieces: dict[str, Piece] = {}
+        self._pieces: dict[str, FileTransfer] = {}
         self._count = 0
 
     @property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[FileTransfer]:
         """The oldest first."""
         return list(self._pieces.values())
 
@@ -36,7 +36,7 @@ class Luggage:
         """From now on there is this one, too; returns the key by which it is told of."""
         self._count += 1
         key = f"luggage {self._count}"
-        self._pieces[key] = Piece(key, title, fraction, stop)
+        self._pieces[key] = FileTransfer(key, title, fraction, stop)
         self.changed.tell(None)
         return key
 

@@ -12,13 +12,13 @@ from PySide6.QtCore import QObject
 from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.models.memory_fit import Verdict, fit, free_memory
+from lethe_app.services.models.memory_fit import FitLevel, fit, free_memory
 from lethe_app.ui.shell.gear_menu import add_model_folder, asked_for_file, asked_for_folder
 from lethe_app.ui.shell.welcome import Welcome
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
-    from lethe_app.ui.controllers.model import ModelDesk
+    from lethe_app.composition.app_services import AppServices
+    from lethe_app.ui.controllers.model import ModelController
     from lethe_app.ui.controllers.sessions import Conversations
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 class FirstStart(QObject):
     """One screen, once. Whatever goes wrong in it is told, and Begin can be pressed again."""
 
-    def __init__(self, window: MainWindow, house: House, conversations: Conversations, desk: ModelDesk, bridge: Bridge) -> None:
+    def __init__(
+        self, window: MainWindow, house: AppServices, conversations: Conversations, desk: ModelController, bridge: Bridge
+    ) -> None:
         super().__init__(window)
         self._window, self._house, self._conversations, self._desk = window, house, conversations, desk
         self._bridge = bridge
@@ -57,7 +59,7 @@ class FirstStart(QObject):
         """Those that do not fit into the memory that is free now."""
         settings, free = self._house.preferences.current, free_memory()
         kv = KvType(settings.kv_type)
-        return {model.path for model in models if fit(model, settings.context, kv, free).verdict is Verdict.TOO_LARGE}
+        return {model.path for model in models if fit(model, settings.context, kv, free).verdict is FitLevel.TOO_LARGE}
 
     async def _pick_file(self) -> None:
         path = await asked_for_file(self._window)

@@ -16,16 +16,16 @@ from lethe_app.ui.dialogs.dialogs import answered
 
 if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import Turns
-    from lethe_app.ui.controllers.participants import Company
-    from lethe_app.ui.pages.context import Place
+    from lethe_app.ui.controllers.participants import ParticipantsController
+    from lethe_app.ui.pages.context import PageContext
 
 FACE = 32
 
 
-class GroupDesk(QObject):
+class GroupController(QObject):
     """There is one for each open house."""
 
-    def __init__(self, place: Place, company: Company, turns: Turns) -> None:
+    def __init__(self, place: PageContext, company: ParticipantsController, turns: Turns) -> None:
         super().__init__(place.window)
         self._place, self._company, self._turns = place, company, turns
         self._header, self._chooser = place.window.chat.header, place.window.chat.chooser

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class IndexRebuild(QObject):
     """One at a time; the command is disabled while it lasts."""
 
-    def __init__(self, window: MainWindow, house: House, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, house: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._bridge = window, house, bridge
         self._action = window.actions_["rebuild_index"]

@@ -10,34 +10,34 @@ from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Message, Role
 from lethe_app.errors import FileError
-from lethe_app.services.chat.reply_sources import Behind, Whence
+from lethe_app.services.chat.reply_sources import ReplySources, Whence
 from lethe_app.ui.chat.memory_card import Around
-from lethe_app.ui.chat.memory_card_parts import Tool
-from lethe_app.ui.controllers.memory_panel_actions import MemoryDeeds
+from lethe_app.ui.chat.memory_card_parts import CardButton
+from lethe_app.ui.controllers.memory_panel_actions import MemoryPanelActions
 from lethe_app.ui.shell.actions import hint
 from lethe_app.ui.transcript.dates import clock_words, day_words, local_day
 
 if TYPE_CHECKING:
-    from lethe_app.ui.pages.context import Place
+    from lethe_app.ui.pages.context import PageContext
     from lethe_app.ui.transcript.model.model import ChatModel
     from lethe_app.ui.transcript.view import ChatView
 
 
-class MemoryDesk(QObject):
+class MemoryPanelController(QObject):
     """One for each open house. `reply` is what panel and inspector are about."""
 
-    def __init__(self, place: Place, view: ChatView, messages: ChatModel) -> None:
+    def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(place.window)
         self._place, self._window, self._view, self._messages = place, place.window, view, messages
         self._service, self._bridge = place.house.reconsidering, place.bridge
         self.panel = place.window.memory
         self._chosen: UUID | None = None
-        self.behind: Behind | None = None
+        self.behind: ReplySources | None = None
         """What the panel shows."""
         self._followed: tuple[UUID | None, bool] = (None, False)
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._follow)
-        self._deeds = MemoryDeeds(place, self.panel, lambda: self.behind, self._changed)
+        self._deeds = MemoryPanelActions(place, self.panel, lambda: self.behind, self._changed)
         messages.marks.count = self._service.counts
         self._forget = [
             place.house.brain.changed.add(lambda _persona: self._renew()),
@@ -91,7 +91,7 @@ class MemoryDesk(QObject):
 
     def _dress_button(self) -> None:
         """The way to the panel for whoever uses the mouse, at the right end of the header."""
-        self.button = Tool(self._window.theme, "panel", hint("memory_panel"), self._window.panes.toggle_panel)
+        self.button = CardButton(self._window.theme, "panel", hint("memory_panel"), self._window.panes.toggle_panel)
         self.button.setCheckable(True)
         self.button.setChecked(self._window.panes.is_panel_open)
         self.button.dress()
@@ -196,7 +196,7 @@ class MemoryDesk(QObject):
         row = self._messages.row_of(reply)
         if behind is None or row is None:
             return
-        self.behind = behind if asked is not None else Behind(behind.persona_id, None)
+        self.behind = behind if asked is not None else ReplySources(behind.persona_id, None)
         self.panel.show_reply(self._which(row), is_newest=reply == self._newest)
         said = behind.asked.content if behind.asked is not None else ""
         message, is_newest = self._messages.message(row), reply == self._newest
@@ -222,7 +222,7 @@ class MemoryDesk(QObject):
             return ""
         return await self._place.house.mind.moods.in_words(persona, message.session_id)
 
-    async def _name(self, row: int, behind: Behind) -> str:
+    async def _name(self, row: int, behind: ReplySources) -> str:
         message = self._messages.message(row)
         if message is not None and message.speaker_name:
             return message.speaker_name

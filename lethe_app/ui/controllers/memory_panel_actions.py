@@ -8,20 +8,24 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject
 
-from lethe_app.services.chat.reply_sources import Behind, Kind, Surfaced
+from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced
 from lethe_app.ui.chat import memory_labels
-from lethe_app.ui.dialogs.dialogs import Question, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
 
 if TYPE_CHECKING:
     from lethe_app.ui.chat.memory_panel import MemoryPanel
-    from lethe_app.ui.pages.context import Place
+    from lethe_app.ui.pages.context import PageContext
 
 
-class MemoryDeeds(QObject):
+class MemoryPanelActions(QObject):
     """Grants the wishes of the panel."""
 
     def __init__(
-        self, place: Place, panel: MemoryPanel, behind: Callable[[], Behind | None], changed: Callable[[], Awaitable[None]]
+        self,
+        place: PageContext,
+        panel: MemoryPanel,
+        behind: Callable[[], ReplySources | None],
+        changed: Callable[[], Awaitable[None]],
     ) -> None:
         """`behind` is what the panel shows, `changed` is called when something about it is different now."""
         super().__init__(place.window)
@@ -61,7 +65,7 @@ class MemoryDeeds(QObject):
     async def _ask_to_forget(self, one: Surfaced) -> None:
         """A whole conversation is asked about; anything else goes at once and can be taken back."""
         behind = self._behind()
-        if behind is None or (one.kind is Kind.CONVERSATION and not await self._confirmed(one)):
+        if behind is None or (one.kind is SourceKind.CONVERSATION and not await self._confirmed(one)):
             return
         await self._service.forget(one, behind.persona_id)
         await self._changed()
@@ -71,7 +75,7 @@ class MemoryDeeds(QObject):
     async def _confirmed(self, one: Surfaced) -> bool:
         title = one.recollection.title or self.tr("An earlier conversation")
         words = self.tr("“{title}” leaves the list, with every message. It waits in the Trash if you want it back.")
-        question = Question(
+        question = ConfirmDialog(
             self._window,
             self.tr("Forget this conversation?"),
             words.format(title=title),
@@ -92,7 +96,7 @@ class MemoryDeeds(QObject):
         detail = self.tr("Another wording of this reply does without it, and words like yours bring it up less easily.")
         self._tell(self.tr("It did not belong here."), lambda: self._withdraw(memory, behind), detail)
 
-    async def _withdraw(self, memory: UUID, behind: Behind | None) -> None:
+    async def _withdraw(self, memory: UUID, behind: ReplySources | None) -> None:
         if behind is not None:
             await self._service.withdraw(memory, behind)
             await self._changed()

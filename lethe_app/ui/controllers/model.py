@@ -17,15 +17,15 @@ from lethe_app.ui.pages.models.memory_labels import trust_in_words
 from lethe_app.ui.shell.gear_menu import add_model_folder, asked_for_file, asked_for_folder
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class ModelDesk(QObject):
+class ModelController(QObject):
     """Listens to the models' state; errors of theirs get a button that mends them."""
 
-    def __init__(self, window: MainWindow, house: House, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, house: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._bridge = window, house, bridge
         self._status = window.chat.status

@@ -16,16 +16,16 @@ from lethe_app.ui.core.formatting import joined, one_of
 from lethe_app.ui.transcript.avatars import ANYBODY
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class Company(QObject):
+class ParticipantsController(QObject):
     """Names them in the window. Whom the user chose is kept for each conversation while the window is open."""
 
     changed = Signal()
 
-    def __init__(self, window: MainWindow, house: House) -> None:
+    def __init__(self, window: MainWindow, house: AppServices) -> None:
         super().__init__(window)
         self._window, self._group = window, house.group
         self.people: list[Persona] = []

@@ -11,14 +11,14 @@ from lethe_app.domain.persona import Persona
 from lethe_app.services.events import ModelState, Ready
 
 if TYPE_CHECKING:
-    from lethe_app.ui.controllers.model import ModelDesk
-    from lethe_app.ui.pages.context import Place
+    from lethe_app.ui.controllers.model import ModelController
+    from lethe_app.ui.pages.context import PageContext
 
 
-class VoiceDesk(QObject):
+class PreferredModelController(QObject):
     """Asks once for each persona while the window is open: whoever says no has said it."""
 
-    def __init__(self, place: Place, models: ModelDesk) -> None:
+    def __init__(self, place: PageContext, models: ModelController) -> None:
         super().__init__(place.window)
         self._place, self._models = place, models
         self._persona: Persona | None = None

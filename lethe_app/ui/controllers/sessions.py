@@ -18,13 +18,13 @@ from lethe_app.ui.controllers.conversation.drafts import Drafts
 from lethe_app.ui.core.avatars import avatar
 from lethe_app.ui.core.formatting import messages_in_words
 from lethe_app.ui.core.palette import AVATAR
-from lethe_app.ui.dialogs.dialogs import Question, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
 from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import Turns
-    from lethe_app.ui.controllers.participants import Company
+    from lethe_app.ui.controllers.participants import ParticipantsController
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -36,7 +36,9 @@ class Conversations(QObject):
     opened = Signal(object)
     """The persona whose conversation is in the window now."""
 
-    def __init__(self, window: MainWindow, house: House, turns: Turns, company: Company, bridge: Bridge) -> None:
+    def __init__(
+        self, window: MainWindow, house: AppServices, turns: Turns, company: ParticipantsController, bridge: Bridge
+    ) -> None:
         super().__init__(window)
         self._window, self._house, self._turns, self._bridge = window, house, turns, bridge
         self._company = company
@@ -148,7 +150,7 @@ class Conversations(QObject):
         row = self._sidebar.model.session(guid)
         if row is None:
             return
-        question = Question(
+        question = ConfirmDialog(
             self._window,
             self.tr("Delete this conversation?"),
             self.tr(

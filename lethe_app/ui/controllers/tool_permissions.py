@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import Turns
 
 
-class ToolDesk(QObject):
+class ToolPermissionController(QObject):
     """A question that is over, for whatever reason, is taken away."""
 
     def __init__(self, panel: ChatPanel, turns: Turns) -> None:

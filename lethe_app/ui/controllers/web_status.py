@@ -12,7 +12,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.pages.web_log.labels import happening_in_words
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.web import Outgoing
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -20,10 +20,10 @@ STAYS_MS = 2500
 """A request that is over at once is shown this long all the same: nobody could read it otherwise."""
 
 
-class OutgoingDesk(QObject):
+class WebStatusController(QObject):
     """Listens at the gate."""
 
-    def __init__(self, window: MainWindow, house: House) -> None:
+    def __init__(self, window: MainWindow, house: AppServices) -> None:
         super().__init__(window)
         self._status, self._theme, self._preferences = window.chat.status, window.theme, house.preferences
         self._under_way: dict[UUID, str] = {}

@@ -13,32 +13,32 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.controllers.appearance import Look
-from lethe_app.ui.controllers.background_activity import BackgroundDesk
-from lethe_app.ui.controllers.bundles import BundleDesk, give
-from lethe_app.ui.controllers.conversation.feedback import FeedbackDesk
+from lethe_app.ui.controllers.background_activity import BackgroundActivityController
+from lethe_app.ui.controllers.bundles import BundleController, give
+from lethe_app.ui.controllers.conversation.feedback import FeedbackController
 from lethe_app.ui.controllers.conversation.message_deletion import MessageDeletion
 from lethe_app.ui.controllers.conversation.message_edits import MessageEdits
 from lethe_app.ui.controllers.conversation.replies import Turns
 from lethe_app.ui.controllers.conversation.session_end import SessionEnd
 from lethe_app.ui.controllers.conversation.session_follower import Follower
 from lethe_app.ui.controllers.conversation.unanswered import Unanswered
-from lethe_app.ui.controllers.desktop_notifications import Herald
+from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
 from lethe_app.ui.controllers.first_start import FirstStart
-from lethe_app.ui.controllers.group import GroupDesk
+from lethe_app.ui.controllers.group import GroupController
 from lethe_app.ui.controllers.index_rebuild import IndexRebuild
-from lethe_app.ui.controllers.memory_panel import MemoryDesk
-from lethe_app.ui.controllers.model import ModelDesk
-from lethe_app.ui.controllers.participants import Company
-from lethe_app.ui.controllers.preferred_model import VoiceDesk
+from lethe_app.ui.controllers.memory_panel import MemoryPanelController
+from lethe_app.ui.controllers.model import ModelController
+from lethe_app.ui.controllers.participants import ParticipantsController
+from lethe_app.ui.controllers.preferred_model import PreferredModelController
 from lethe_app.ui.controllers.sessions import Conversations
-from lethe_app.ui.controllers.tool_permissions import ToolDesk
-from lethe_app.ui.controllers.web_status import OutgoingDesk
+from lethe_app.ui.controllers.tool_permissions import ToolPermissionController
+from lethe_app.ui.controllers.web_status import WebStatusController
 from lethe_app.ui.core.page_preload import Ahead
 from lethe_app.ui.core.tasks import Bridge
 from lethe_app.ui.core.user_activity import Presence
 from lethe_app.ui.pages import registry
-from lethe_app.ui.pages.context import Place
-from lethe_app.ui.pages.navigator import Desk
+from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.shell.command_palette import CommandPalette
 from lethe_app.ui.shell.gear_menu import GearMenu
 from lethe_app.ui.transcript.model.model import ChatModel
@@ -47,7 +47,7 @@ from lethe_app.ui.transcript.view import ChatView
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.shell.main_window import MainWindow
 
 REST = timedelta(seconds=2)
@@ -57,24 +57,24 @@ REST = timedelta(seconds=2)
 class Host(QObject):
     """Everything that is there only while the house is open."""
 
-    def __init__(self, window: MainWindow, house: House) -> None:
+    def __init__(self, window: MainWindow, house: AppServices) -> None:
         super().__init__(window)
         self._window, self._house = window, house
         self.bridge = Bridge(window.notifier.report)
         self.messages = ChatModel(self)
         self.view = ChatView(self.messages)
-        self.desk = ModelDesk(window, house, self.bridge)
-        self.background = BackgroundDesk(window, house, self.bridge)
-        self.outgoing = OutgoingDesk(window, house)
-        self.company = Company(window, house)
+        self.desk = ModelController(window, house, self.bridge)
+        self.background = BackgroundActivityController(window, house, self.bridge)
+        self.outgoing = WebStatusController(window, house)
+        self.company = ParticipantsController(window, house)
         self.turns = Turns(window, house, self.messages, self.desk, self.company, self.bridge)
         self.conversations = Conversations(window, house, self.turns, self.company, self.bridge)
         self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
         self.gear = GearMenu(window, house, self.look, self.bridge)
-        self.herald = Herald(window, house)
+        self.herald = DesktopNotifications(window, house)
         self.turns.replied.connect(self.herald.replied)
-        self.workshop = Desk(window, self.bridge)
-        self.place = Place(
+        self.workshop = PageNavigator(window, self.bridge)
+        self.place = PageContext(
             window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to, self.background.luggage
         )
         registry.connect(self.place)
@@ -88,17 +88,17 @@ class Host(QObject):
         self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
         self.edits = MessageEdits(window, house, self.view, self.messages, self.turns, self.bridge)
         self.deletion = MessageDeletion(window, house, self.view, self.turns, self.bridge)
-        self.group = GroupDesk(self.place, self.company, self.turns)
-        self.memory = MemoryDesk(self.place, self.view, self.messages)
+        self.group = GroupController(self.place, self.company, self.turns)
+        self.memory = MemoryPanelController(self.place, self.view, self.messages)
         self.rebuild = IndexRebuild(window, house, self.bridge)
         self.unanswered = Unanswered(window.chat, self.turns, self.messages)
         self.session_end = SessionEnd(window, house, self.view, self.turns, self.bridge)
-        self.tools = ToolDesk(window.chat, self.turns)
-        self.feedback = FeedbackDesk(self.place, self.view, self.messages)
+        self.tools = ToolPermissionController(window.chat, self.turns)
+        self.feedback = FeedbackController(self.place, self.view, self.messages)
         self.presence = Presence(window.windowHandle(), window.chat.composer, house.idleness, self)
-        self.bundles = BundleDesk(self.place)
+        self.bundles = BundleController(self.place)
         self.ahead = Ahead(self.nobody_waits, self)
-        self.voice = VoiceDesk(self.place, self.desk)
+        self.voice = PreferredModelController(self.place, self.desk)
         self.conversations.opened.connect(self.voice.meet)
         self._connect_view()
 

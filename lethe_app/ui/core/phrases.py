@@ -11,7 +11,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 SLOT = re.compile(r"\{(\w+)\}")
 
 
-class Phrases:
+class TranslatablePhrases:
     """A text that fits one of the phrases is told in the reader's language; any other stays as it is."""
 
     def __init__(self, context: str, phrases: Sequence[object]) -> None:
@@ -40,7 +40,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     return re.compile("".join(made), re.DOTALL)
 
 
-REASONS = Phrases(
+REASONS = TranslatablePhrases(
     "Reason",
     [
         QT_TRANSLATE_NOOP("Reason", "two things the question names occur together, in these words or others"),
@@ -87,7 +87,7 @@ REASONS = Phrases(
 )
 """Why a memory came."""
 
-OBSTACLES = Phrases(
+OBSTACLES = TranslatablePhrases(
     "Obstacle",
     [
         QT_TRANSLATE_NOOP("Obstacle", "you said it did not belong to what was being said"),
@@ -110,7 +110,7 @@ OBSTACLES = Phrases(
 )
 """What kept one back, in detail."""
 
-COSTS = Phrases(
+COSTS = TranslatablePhrases(
     "Cost",
     [
         QT_TRANSLATE_NOOP("Cost", "another conversation was read in between"),
@@ -131,7 +131,7 @@ COSTS = Phrases(
 )
 """Why something had to be read again."""
 
-CUTS = Phrases(
+CUTS = TranslatablePhrases(
     "Cut",
     [
         QT_TRANSLATE_NOOP(

@@ -6,7 +6,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import BundleScope, Holds
-from lethe_app.services.personas.bundles import Offer
+from lethe_app.services.personas.bundles import BundleOffer
 from lethe_app.ui.core.formatting import joined
 from lethe_app.ui.core.icons import picture
 from lethe_app.ui.core.palette import ICON, SPACE_2
@@ -20,7 +20,7 @@ DRAWINGS = {BundleScope.PERSONA: "user", BundleScope.MEMORIES: "thought", Bundle
 class GivingDialog(BundleDialog):
     """Three cards, each holding what the one before holds; nothing of what was said unless the user says so."""
 
-    def __init__(self, parent: QWidget, theme: Theme, offer: Offer, face: QPixmap, scope: BundleScope) -> None:
+    def __init__(self, parent: QWidget, theme: Theme, offer: BundleOffer, face: QPixmap, scope: BundleScope) -> None:
         name = offer.persona.name
         is_gift = scope is BundleScope.PERSONA
         title = (self.tr("Give {name} away") if is_gift else self.tr("Take {name} along")).format(name=name)

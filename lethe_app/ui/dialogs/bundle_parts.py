@@ -11,7 +11,7 @@ from PySide6.QtGui import QImageReader, QPainter, QPainterPath, QPixmap, QShowEv
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import Holds
-from lethe_app.ui.controllers.file_transfers import Luggage
+from lethe_app.ui.controllers.file_transfers import FileTransfers
 from lethe_app.ui.core.avatars import draw_letter
 from lethe_app.ui.core.formatting import counted, memories_in_words, messages_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
@@ -182,7 +182,7 @@ class Waiting(BundleDialog):
         self.bar.setValue(round(100 * done))
 
 
-async def watched(dialog: Waiting, luggage: Luggage, work: Callable[[Callable[[float], None]], Awaitable[T]]) -> T | None:
+async def watched(dialog: Waiting, luggage: FileTransfers, work: Callable[[Callable[[float], None]], Awaitable[T]]) -> T | None:
     """The result of `work`, with a bar and a row in the list if it takes a while; None if the user ended it."""
     key = ""
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, room_for
-from lethe_app.ui.shell.actions import WISHES, Wish, keys_of, title_of
+from lethe_app.ui.shell.actions import WISHES, ActionSpec, keys_of, title_of
 
 COLUMNS_OF_KEYS, WIDEST_WISH = 3, 180
 
@@ -40,7 +40,7 @@ async def answered(dialog: QDialog) -> bool:
         dialog.deleteLater()
 
 
-class Asking(QDialog):
+class QuestionDialog(QDialog):
     """A title, what there is to say or to fill in, and two buttons: Enter takes the primary one, Esc the other."""
 
     def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
@@ -84,7 +84,7 @@ class Asking(QDialog):
             self.resize(self.width(), needed)
 
 
-class Question(Asking):
+class ConfirmDialog(QuestionDialog):
     """Asks before something that cannot be undone; the button names its object."""
 
     def __init__(self, parent: QWidget, title: str, text: str, button: str) -> None:
@@ -163,7 +163,7 @@ def foot_button(words: str, look: str, do: Callable[[], object]) -> QPushButton:
     return button
 
 
-def _table_of(wishes: Sequence[Wish]) -> QFormLayout:
+def _table_of(wishes: Sequence[ActionSpec]) -> QFormLayout:
     """Keys with what they do, row by row."""
     table = QFormLayout()
     table.setHorizontalSpacing(SPACE_3)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QSizePo
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.chat.memory_card_parts import breakable
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
-from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, room_for
 
 LONGEST, WHOLE = 110, 600
@@ -26,7 +26,7 @@ USUAL, HIGHEST = 508, 640
 Face = Callable[[Persona], QPixmap]
 
 
-class Invitation(Asking):
+class Invitation(QuestionDialog):
     """The persona whose conversation it is stands first and stays. Afterwards `names` are the guests, in their order."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Invitation(Asking):
         self.names = list(guests)
         self.is_alone = not guests and not others
         """Is there nobody else? Then the primary button makes somebody."""
-        self._rows: list[Row] = []
+        self._rows: list[GroupMemberRow] = []
         host = people[0]
         if self.is_alone:
             self.say(self.tr("There is nobody yet whom {name} could meet here.").format(name=host.name))
@@ -47,7 +47,7 @@ class Invitation(Asking):
         self.say(self.tr("Whoever comes has heard all that was said here. Whoever goes can come again."))
         self.search = QLineEdit()
         self._add_search(len(guests) + len(others))
-        self._add(Row(host.name, self.tr("It is a conversation with {name}.").format(name=host.name), face(host)))
+        self._add(GroupMemberRow(host.name, self.tr("It is a conversation with {name}.").format(name=host.name), face(host)))
         known = {one.unique_name: one for one in [*people, *others]}
         for name in guests:
             self._add_choice(known[name], face) if name in known else self._add_missing(name, face)
@@ -70,22 +70,22 @@ class Invitation(Asking):
 
     def _add_choice(self, persona: Persona, face: Face) -> None:
         about = told_of(persona)
-        row = Row(persona.name, about, face(persona), self.tr("{name} takes part").format(name=persona.name))
+        row = GroupMemberRow(persona.name, about, face(persona), self.tr("{name} takes part").format(name=persona.name))
         self._let_choose(row, persona.unique_name)
 
     def _add_missing(self, name: str, face: Face) -> None:
         """Takes part, but the file is broken or gone: they are silent until it is back, and can be let go."""
         words = self.tr("The file cannot be read at the moment.")
         letter = face(Persona(unique_name=name, name=name))
-        self._let_choose(Row(name, words, letter, self.tr("{name} takes part").format(name=name)), name)
+        self._let_choose(GroupMemberRow(name, words, letter, self.tr("{name} takes part").format(name=name)), name)
 
-    def _let_choose(self, row: Row, unique_name: str) -> None:
+    def _let_choose(self, row: GroupMemberRow, unique_name: str) -> None:
         assert row.box is not None
         row.box.setChecked(unique_name in self.names)
         row.box.toggled.connect(lambda on: self._tick(unique_name, on=on))
         self._add(row)
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: GroupMemberRow) -> None:
         self._rows.append(row)
         self.column.addWidget(row)
 
@@ -106,7 +106,7 @@ class Invitation(Asking):
         self.resize(width, fitting_height(self, self._tall, width))
 
 
-class Row(QWidget):
+class GroupMemberRow(QWidget):
     """A face, a name and a few words; a click anywhere on it is a click on its tick."""
 
     def __init__(self, name: str, words: str, face: QPixmap, spoken: str = "") -> None:

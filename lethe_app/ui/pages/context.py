@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.chat import ChatSession
-    from lethe_app.ui.controllers.file_transfers import Luggage
+    from lethe_app.ui.controllers.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.core.theme import Theme
-    from lethe_app.ui.pages.navigator import Desk
+    from lethe_app.ui.pages.navigator import PageNavigator
     from lethe_app.ui.shell.main_window import MainWindow
 
 
 @dataclass(frozen=True)
-class Place:
+class PageContext:
     """Handed on from page to page; there is one for each open house."""
 
     window: MainWindow
-    house: House
+    house: AppServices
     bridge: Bridge
-    desk: Desk
+    desk: PageNavigator
     session: Callable[[], ChatSession | None]
     """The conversation that is open."""
     go_to: Callable[[UUID, UUID | None], None]
     """Leave the workshop for that conversation, and for that message in it."""
-    luggage: Luggage
+    luggage: FileTransfers
     """Files that are being packed or unpacked."""
 
     @property

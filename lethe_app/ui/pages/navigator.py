@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Maker = Callable[[], Page]
 
 
-class Desk(QObject):
+class PageNavigator(QObject):
     """At most one page lies on the desk; under it wait those from which it was opened, and at the bottom the conversation."""
 
     def __init__(self, window: MainWindow, bridge: Bridge) -> None:

@@ -10,27 +10,27 @@ from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 
 if TYPE_CHECKING:
-    from lethe_app.ui.pages.context import Place
+    from lethe_app.ui.pages.context import PageContext
     from lethe_app.ui.pages.page import Page
 
 
-def edited_now(place: Place) -> Page:
+def edited_now(place: PageContext) -> Page:
     """The persona of the conversation that is open; a new one where there is none."""
     session = place.session()
     return PersonaPage(place, session.persona_id if session is not None else "")
 
 
-def new_one(place: Place) -> Page:
+def new_one(place: PageContext) -> Page:
     """Nobody yet."""
     return PersonaPage(place)
 
 
-def selves(place: Place) -> Page:
+def selves(place: PageContext) -> Page:
     """The list of the user's own personas."""
     return UserPersonasPage(place)
 
 
-def open_persona(place: Place, persona_id: str, *, is_user: bool = False) -> None:
+def open_persona(place: PageContext, persona_id: str, *, is_user: bool = False) -> None:
     """Open the editor of that one, or of a new one without an id; the one on display is not opened twice over."""
     page = place.desk.page
     if isinstance(page, PersonaPage) and page.saved is not None and page.saved.unique_name == persona_id:
@@ -39,7 +39,7 @@ def open_persona(place: Place, persona_id: str, *, is_user: bool = False) -> Non
     place.desk.open(lambda: PersonaPage(place, persona_id, is_user=is_user), made_by=("persona", persona_id, is_user))
 
 
-async def duplicate(place: Place, persona_id: str) -> None:
+async def duplicate(place: PageContext, persona_id: str) -> None:
     """A second one like it, open in the editor, where it gets its own name."""
     persona = await place.house.library.persona(persona_id)
     name = QCoreApplication.translate("PersonaDeeds", "{name} (copy)").format(name=persona.name)

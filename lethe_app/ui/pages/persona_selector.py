@@ -7,17 +7,17 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from lethe_app.ui.pages.context import Place
-from lethe_app.ui.widgets.fields import QuietCombo
+from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 
-class Whose(QuietCombo):
+class Whose(NoWheelComboBox):
     """All characters by name. `chosen` comes for the first one too, as soon as it is known."""
 
     chosen = Signal(str)
     """The persona's unique name."""
 
-    def __init__(self, place: Place, parent: QWidget | None = None) -> None:
+    def __init__(self, place: PageContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._place = place
         self._told = ""

@@ -5,156 +5,156 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 
 
-def settings(place: Place) -> Page:
+def settings(place: PageContext) -> Page:
     from lethe_app.ui.pages.settings.page import SettingsPage
 
     return SettingsPage(place)
 
 
-def show_setting(place: Place, name: str) -> None:
+def show_setting(place: PageContext, name: str) -> None:
     """Open the settings at one of them."""
     from lethe_app.ui.pages.settings.page import SettingsPage
 
     place.desk.open(lambda: SettingsPage(place, name), made_by=settings)
 
 
-def presets(place: Place) -> Page:
+def presets(place: PageContext) -> Page:
     from lethe_app.ui.pages.presets.page import PresetPage
 
     return PresetPage(place)
 
 
-def memories(place: Place) -> Page:
+def memories(place: PageContext) -> Page:
     from lethe_app.ui.pages.memories.page import MemoryPage
 
     return MemoryPage(place)
 
 
-def facts(place: Place) -> Page:
+def facts(place: PageContext) -> Page:
     from lethe_app.ui.pages.facts.page import FactPage
 
     return FactPage(place)
 
 
-def objections(place: Place) -> Page:
+def objections(place: PageContext) -> Page:
     from lethe_app.ui.pages.feedback.page import ObjectionPage
 
     return ObjectionPage(place)
 
 
-def timeline(place: Place) -> Page:
+def timeline(place: PageContext) -> Page:
     from lethe_app.ui.pages.timeline.page import TimelinePage
 
     return TimelinePage(place)
 
 
-def worlds(place: Place) -> Page:
+def worlds(place: PageContext) -> Page:
     from lethe_app.ui.pages.worlds.page import WorldPage
 
     return WorldPage(place)
 
 
-def persona_editor(place: Place) -> Page:
+def persona_editor(place: PageContext) -> Page:
     from lethe_app.ui.pages.persona_routes import edited_now
 
     return edited_now(place)
 
 
-def new_persona(place: Place) -> Page:
+def new_persona(place: PageContext) -> Page:
     from lethe_app.ui.pages.persona_routes import new_one
 
     return new_one(place)
 
 
-def user_personas(place: Place) -> Page:
+def user_personas(place: PageContext) -> Page:
     from lethe_app.ui.pages.persona_routes import selves
 
     return selves(place)
 
 
-def edit_persona(place: Place, persona_id: str) -> None:
+def edit_persona(place: PageContext, persona_id: str) -> None:
     from lethe_app.ui.pages.persona_routes import open_persona
 
     open_persona(place, persona_id)
 
 
-def duplicate_persona(place: Place, persona_id: str) -> None:
+def duplicate_persona(place: PageContext, persona_id: str) -> None:
     from lethe_app.ui.pages.persona_routes import duplicate
 
     place.bridge.spawn(duplicate(place, persona_id))
 
 
-def inspector(place: Place) -> Page:
+def inspector(place: PageContext) -> Page:
     from lethe_app.ui.pages.inspector.page import InspectorPage
 
     return InspectorPage(place)
 
 
-def models(place: Place) -> Page:
+def models(place: PageContext) -> Page:
     from lethe_app.ui.pages.models.page import ModelPage
 
     return ModelPage(place)
 
 
-def conversations(place: Place) -> Page:
+def conversations(place: PageContext) -> Page:
     from lethe_app.ui.pages.sessions.page import SessionPage
 
     return SessionPage(place)
 
 
-def find(place: Place) -> Page:
+def find(place: PageContext) -> Page:
     from lethe_app.ui.pages.search.page import SearchPage
 
     return SearchPage(place)
 
 
-def trash(place: Place) -> Page:
+def trash(place: PageContext) -> Page:
     from lethe_app.ui.pages.trash.page import TrashPage
 
     return TrashPage(place)
 
 
-def mind(place: Place) -> Page:
+def mind(place: PageContext) -> Page:
     from lethe_app.ui.pages.mind.page import MindPage
 
     return MindPage(place)
 
 
-def notebooks(place: Place) -> Page:
+def notebooks(place: PageContext) -> Page:
     from lethe_app.ui.pages.notebooks.page import NotebookPage
 
     return NotebookPage(place)
 
 
-def outgoing(place: Place) -> Page:
+def outgoing(place: PageContext) -> Page:
     from lethe_app.ui.pages.web_log.page import OutgoingPage
 
     return OutgoingPage(place)
 
 
-def dreams(place: Place) -> Page:
+def dreams(place: PageContext) -> Page:
     from lethe_app.ui.pages.dreams.page import DreamPage
 
     return DreamPage(place)
 
 
-def away(place: Place) -> Page:
+def away(place: PageContext) -> Page:
     from lethe_app.ui.pages.activity.page import AwayPage
 
     return AwayPage(place)
 
 
-def research(place: Place) -> Page:
+def research(place: PageContext) -> Page:
     from lethe_app.ui.pages.research.page import ResearchPage
 
     return ResearchPage(place)
 
 
-DOORS: dict[str, Callable[[Place], Page]] = {
+DOORS: dict[str, Callable[[PageContext], Page]] = {
     "inspector": inspector,
     "conversations": conversations,
     "find": find,
@@ -180,13 +180,13 @@ DOORS: dict[str, Callable[[Place], Page]] = {
 """The name of a wish in `ui/shell/actions`, and what makes its page."""
 
 
-def connect(place: Place) -> None:
+def connect(place: PageContext) -> None:
     """Open the pages at their wishes."""
     for wish, make in DOORS.items():
         place.window.actions_.connect(**{wish: partial(enter, place, make)})
 
 
-def enter(place: Place, make: Callable[[Place], Page]) -> None:
+def enter(place: PageContext, make: Callable[[PageContext], Page]) -> None:
     """Put the page on the desk, or go back to it where it lies under others."""
     if place.desk.holds(make):
         place.bridge.spawn(place.desk.go_back_to(make), lane="leave")

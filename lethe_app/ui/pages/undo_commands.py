@@ -43,7 +43,7 @@ class FieldChange(QUndoCommand):
         self._put(self.name, self._old)
 
 
-class Deeds:
+class CommandRunner:
     """Runs the steps of commands one after the other, in the order in which the user asked for them."""
 
     def __init__(self, stack: QUndoStack, bridge: Bridge, after: Callable[[], object] | None = None) -> None:
@@ -81,7 +81,7 @@ class Deeds:
 class _Deed(QUndoCommand):
     """A wish to a service and its opposite."""
 
-    def __init__(self, title: str, forth: Step, back: Step, deeds: Deeds) -> None:
+    def __init__(self, title: str, forth: Step, back: Step, deeds: CommandRunner) -> None:
         super().__init__(title)
         self._forth, self._back, self._deeds = forth, back, deeds
         self.is_dead = False

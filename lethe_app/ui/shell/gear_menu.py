@@ -10,13 +10,13 @@ from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from lethe_app.config.options import ProseFont, Theme
+from lethe_app.config.options import ProseFont, ThemeOption
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.dialogs.dialogs import About, Keys, answered
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.appearance import Look
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
@@ -40,7 +40,7 @@ BY_THEMSELVES = ("away", "mind", "research", "outgoing")
 class GearMenu(QObject):
     """Built anew whenever it opens, so that its ticks always tell the truth."""
 
-    def __init__(self, window: MainWindow, house: House, look: Look, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, house: AppServices, look: Look, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._look, self._bridge = window, house, look, bridge
         self.menu = QMenu(window)
@@ -63,7 +63,11 @@ class GearMenu(QObject):
         self._fill_pages(self.tr("What they do by themselves"), "thought", BY_THEMSELVES)
         self.menu.addSeparator()
         themes = self.menu.addMenu(icon("moon" if self._window.theme.palette.is_dark else "sun", colour), self.tr("Theme"))
-        titles = {Theme.SYSTEM: self.tr("Like the system"), Theme.LIGHT: self.tr("Day"), Theme.DARK: self.tr("Night")}
+        titles = {
+            ThemeOption.SYSTEM: self.tr("Like the system"),
+            ThemeOption.LIGHT: self.tr("Day"),
+            ThemeOption.DARK: self.tr("Night"),
+        }
         self._choices(themes, "theme", titles, settings.theme)
         self._fill_text(settings.font_size, settings.prose_font)
         self._switch(self.tr("Show hidden messages"), "show_hidden", settings.show_hidden)
@@ -155,7 +159,7 @@ async def asked_for_file(window: MainWindow) -> Path | None:
     return Path(dialog.selectedFiles()[0]) if await answered(dialog) else None
 
 
-async def add_model_folder(house: House, folder: Path) -> None:
+async def add_model_folder(house: AppServices, folder: Path) -> None:
     """Look into `folder` for models from now on."""
     folders = house.preferences.current.model_folders
     if str(folder) not in folders:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.paths import Paths
     from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.chat.memory_panel import MemoryPanel
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.actions import Actions
     from lethe_app.ui.shell.notifier import Notifier
-    from lethe_app.ui.shell.panes import Panes
+    from lethe_app.ui.shell.panes import WindowPanes
     from lethe_app.ui.shell.sidebar import Sidebar
 
 
@@ -44,7 +44,7 @@ class MainWindow(QMainWindow):
     sidebar: Sidebar
     chat: ChatPanel
     memory: MemoryPanel
-    panes: Panes
+    panes: WindowPanes
     pages: QStackedWidget
     notifier: Notifier
 
@@ -75,7 +75,7 @@ class MainWindow(QMainWindow):
         from lethe_app.ui.core.theme import PROSE_SIZE, Theme
         from lethe_app.ui.shell.actions import Actions
         from lethe_app.ui.shell.notifier import Notifier
-        from lethe_app.ui.shell.panes import Panes
+        from lethe_app.ui.shell.panes import WindowPanes
         from lethe_app.ui.shell.sidebar import Sidebar
 
         application = QApplication.instance()
@@ -89,7 +89,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.theme, self.clock)
         self.chat = ChatPanel(self.theme)
         self.memory = MemoryPanel(self.theme)
-        self.panes = Panes(self.theme, self.sidebar, self.chat)
+        self.panes = WindowPanes(self.theme, self.sidebar, self.chat)
         self.panes.set_panel(self.memory, wanted=str(self._memory.value("memory_panel")).lower() == "true")
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
         self.sidebar.dress()
         self.chat.dress()
 
-    def attach(self, house: House) -> None:
+    def attach(self, house: AppServices) -> None:
         """Fill the window from `house`; the event loop must be running."""
         from lethe_app.ui.controllers.window_controller import Host
 

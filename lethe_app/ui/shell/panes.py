@@ -34,7 +34,7 @@ AMPLE = 2400
 """In so many pixels all panes have the width they want."""
 
 
-class Panes(QWidget):
+class WindowPanes(QWidget):
     """A splitter with up to three panes; the outer ones leave it, one after the other, when the window becomes narrow."""
 
     sidebar_shown = Signal(bool)

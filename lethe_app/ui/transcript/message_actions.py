@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
-from lethe_app.domain.agent_runs import Verdict
+from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, Palette
@@ -24,7 +24,7 @@ Do = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Deed:
+class MessageAction:
     """Something that can be done with a message."""
 
     name: str
@@ -33,17 +33,17 @@ class Deed:
 
 
 DEEDS = (
-    Deed("previous", "Previous wording", "chevron-left"),
-    Deed("next", "Next wording", "chevron-right"),
-    Deed("good", "A good reply", "thumb-up"),
-    Deed("bad", "Not a good reply", "thumb-down"),
-    Deed("copy", "Copy", "copy"),
-    Deed("edit", "Edit", "edit"),
-    Deed("regenerate", "Write another reply", "refresh"),
-    Deed("continue", "Continue this reply", "forward"),
-    Deed("memories", "What was remembered", "memory"),
-    Deed("prompt", "Look at the prompt", "eye"),
-    Deed("delete", "Delete message", "trash"),
+    MessageAction("previous", "Previous wording", "chevron-left"),
+    MessageAction("next", "Next wording", "chevron-right"),
+    MessageAction("good", "A good reply", "thumb-up"),
+    MessageAction("bad", "Not a good reply", "thumb-down"),
+    MessageAction("copy", "Copy", "copy"),
+    MessageAction("edit", "Edit", "edit"),
+    MessageAction("regenerate", "Write another reply", "refresh"),
+    MessageAction("continue", "Continue this reply", "forward"),
+    MessageAction("memories", "What was remembered", "memory"),
+    MessageAction("prompt", "Look at the prompt", "eye"),
+    MessageAction("delete", "Delete message", "trash"),
 )
 
 
@@ -69,7 +69,7 @@ def deeds_for(model: ChatModel, row: int) -> set[str]:
     return deeds
 
 
-def title(deed: Deed) -> str:
+def title(deed: MessageAction) -> str:
     """The deed in the reader's language."""
     return QCoreApplication.translate("Deed", deed.title)
 
@@ -95,7 +95,7 @@ class MessageActions(QFrame):
         row.setContentsMargins(1, 1, 1, 1)
         row.setSpacing(0)
         self._buttons = {deed.name: self._button(deed, do) for deed in DEEDS if deed.name in BUTTONS}
-        for thumb in Verdict:
+        for thumb in ReplyRating:
             self._buttons[thumb.value].setCheckable(True)
         self._palette: Palette = DAY
         self._count = QLabel(self)
@@ -103,7 +103,7 @@ class MessageActions(QFrame):
             row.addWidget(self._count if name == "count" else self._buttons[name])
         self.hide()
 
-    def _button(self, deed: Deed, do: Do) -> QToolButton:
+    def _button(self, deed: MessageAction, do: Do) -> QToolButton:
         button = QToolButton(self)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setFixedSize(BUTTON, BUTTON)
@@ -128,9 +128,9 @@ class MessageActions(QFrame):
             f"QLabel {{ color: {palette.muted}; background: transparent; }}"
         )
 
-    def offer(self, available: set[str], shown: int, count: int, verdict: Verdict | None = None) -> None:
+    def offer(self, available: set[str], shown: int, count: int, verdict: ReplyRating | None = None) -> None:
         """Show the buttons for what is available and, where there are several wordings, which one is shown."""
-        for thumb in Verdict:
+        for thumb in ReplyRating:
             self._buttons[thumb.value].setChecked(thumb is verdict)
             colour = self._palette.water if thumb is verdict else self._palette.muted
             self._buttons[thumb.value].setIcon(icon(PICTURES[thumb], colour))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent, QTextCursor
 
 from lethe_app.ui.transcript.painting.message_layout import MessageSheet
-from lethe_app.ui.transcript.selection import Place
+from lethe_app.ui.transcript.selection import TextPosition
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
@@ -55,7 +55,7 @@ class ChatPointer(QObject):
         found = self._sheet_at(point)
         return found[0] if found and found[1].tools_rect.contains(QPoint(int(found[2]), int(found[3]))) else None
 
-    def _place_at(self, point: QPoint) -> Place | None:
+    def _place_at(self, point: QPoint) -> TextPosition | None:
         """The place in the text nearest to a point, wherever on the screen that is."""
         view = self._view
         if not view.shown:
@@ -66,7 +66,7 @@ class ChatPointer(QObject):
         if found is None:
             return None
         row, sheet, x, y = found
-        return Place(view.chat.outline(row).id, sheet.position_at(x, y))
+        return TextPosition(view.chat.outline(row).id, sheet.position_at(x, y))
 
     def press(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -95,7 +95,7 @@ class ChatPointer(QObject):
             self._since_double.start()
             self._select_around(place, QTextCursor.SelectionType.WordUnderCursor)
 
-    def _select_around(self, place: Place, what: QTextCursor.SelectionType) -> None:
+    def _select_around(self, place: TextPosition, what: QTextCursor.SelectionType) -> None:
         row = self._view.chat.row_of(place.message)
         sheet = None if row is None else self._view.sheet(row)
         if sheet is None:

@@ -14,7 +14,7 @@ from lethe_app.ui.transcript.message_editor import MessageEditor
 from lethe_app.ui.transcript.painting.ended_line import EndedLine
 from lethe_app.ui.transcript.painting.message_layout import MessageSheet
 from lethe_app.ui.transcript.painting.style import MessageStyle
-from lethe_app.ui.transcript.row_layout import BOTTOM, Placed
+from lethe_app.ui.transcript.row_layout import BOTTOM, PlacedRow
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
@@ -94,7 +94,7 @@ class ChatOverlays(QObject):
         self._move_actions(placed, sheet)
         self.actions.show()
 
-    def _move_actions(self, placed: Placed, sheet: MessageSheet) -> None:
+    def _move_actions(self, placed: PlacedRow, sheet: MessageSheet) -> None:
         """Below the words; where these go on below the screen, at its lower edge."""
         left, width = self._view.column()
         top = placed.top + sheet.foot_top - 2

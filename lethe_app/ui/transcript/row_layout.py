@@ -75,7 +75,7 @@ TOP, BOTTOM = SPACE_6, SPACE_8
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedRow:
     """A row on the screen: its top edge in the viewport and its height."""
 
     row: int
@@ -197,7 +197,7 @@ class ChatLayout:
         elif top + height > self.viewport:
             self.walk(top + height - self.viewport)
 
-    def settle(self) -> list[Placed]:
+    def settle(self) -> list[PlacedRow]:
         """The rows in view, each measured if it is at hand, with the reader's place kept within what there is."""
         if not len(self):
             return []
@@ -207,13 +207,13 @@ class ChatLayout:
                 return placed
         return self._from_end()
 
-    def _from_place(self) -> list[Placed]:
+    def _from_place(self) -> list[PlacedRow]:
         placed = []
         self._hold()
         top, row = -self.offset, self.row
         while top < self.viewport and row < len(self):
             height = self._measure_row(row)
-            placed.append(Placed(row, top, height))
+            placed.append(PlacedRow(row, top, height))
             top += height
             row += 1
         if row == len(self) and top + self.bottom <= self.viewport:
@@ -237,7 +237,7 @@ class ChatLayout:
         if self.offset > 0:
             self.offset = round(self.offset * height / max(1, was))
 
-    def _from_end(self) -> list[Placed]:
+    def _from_end(self) -> list[PlacedRow]:
         bottom, row = self.viewport - self.bottom, len(self)
         while bottom > 0 and row > 0:
             row -= 1
@@ -247,7 +247,7 @@ class ChatLayout:
         self.row, self.offset = row, -bottom
         placed, top = [], bottom
         for at in range(row, len(self)):
-            placed.append(Placed(at, top, self._heights[at]))
+            placed.append(PlacedRow(at, top, self._heights[at]))
             top += self._heights[at]
         return placed
 

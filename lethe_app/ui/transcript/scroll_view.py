@@ -12,8 +12,8 @@ from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.painting.layout_cache import Sheets
 from lethe_app.ui.transcript.painting.message_layout import MessageSheet
 from lethe_app.ui.transcript.painting.style import MessageStyle
-from lethe_app.ui.transcript.row_layout import AVATAR_ROOM, ChatLayout, Placed, column_in
-from lethe_app.ui.transcript.selection import Selection
+from lethe_app.ui.transcript.row_layout import AVATAR_ROOM, ChatLayout, PlacedRow, column_in
+from lethe_app.ui.transcript.selection import TextSelection
 
 JUMP = 3
 """Screens beyond which a scroll is a jump: what lies between is not measured."""
@@ -45,9 +45,9 @@ class ChatCanvas(QListView):
     def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chat = model
-        self.shown: list[Placed] = []
+        self.shown: list[PlacedRow] = []
         self.sheets = Sheets(MessageStyle(NIGHT))
-        self.selection = Selection()
+        self.selection = TextSelection()
         self.places = ChatLayout(self._measure)
         self._syncing = False
         self._scrolled_to = 0
@@ -139,11 +139,11 @@ class ChatCanvas(QListView):
     def is_at_end(self) -> bool:
         return self.places.at_end
 
-    def placed_at(self, y: int) -> Placed | None:
+    def placed_at(self, y: int) -> PlacedRow | None:
         """The row on the screen at this height."""
         return next((placed for placed in self.shown if placed.top <= y < placed.top + placed.height), None)
 
-    def placed(self, row: int) -> Placed | None:
+    def placed(self, row: int) -> PlacedRow | None:
         """Where a row is, if it is on the screen."""
         if not self.shown or not self.shown[0].row <= row <= self.shown[-1].row:
             return None

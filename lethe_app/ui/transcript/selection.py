@@ -14,32 +14,32 @@ WHOLE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPosition:
     """A position in the text of a message."""
 
     message: UUID
     position: int
 
 
-class Selection:
+class TextSelection:
     """Holds two places; what lies between them is selected."""
 
     def __init__(self) -> None:
-        self._anchor: Place | None = None
-        self._head: Place | None = None
+        self._anchor: TextPosition | None = None
+        self._head: TextPosition | None = None
 
     def clear(self) -> None:
         self._anchor = self._head = None
 
-    def begin(self, place: Place) -> None:
+    def begin(self, place: TextPosition) -> None:
         self._anchor = self._head = place
 
-    def extend(self, place: Place) -> None:
+    def extend(self, place: TextPosition) -> None:
         self._head = place
         self._anchor = self._anchor or place
 
     def select(self, message: UUID, start: int, end: int) -> None:
-        self._anchor, self._head = Place(message, start), Place(message, end)
+        self._anchor, self._head = TextPosition(message, start), TextPosition(message, end)
 
     @property
     def is_empty(self) -> bool:

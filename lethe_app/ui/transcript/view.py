@@ -27,11 +27,11 @@ from lethe_app.ui.transcript.keyboard import ChatKeys
 from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.mouse import ChatPointer
 from lethe_app.ui.transcript.overlays import ChatOverlays
-from lethe_app.ui.transcript.painting.painter import MessagePainter, Moment
+from lethe_app.ui.transcript.painting.painter import MessagePainter, PaintState
 from lethe_app.ui.transcript.painting.style import MessageStyle
-from lethe_app.ui.transcript.row_layout import Placed
+from lethe_app.ui.transcript.row_layout import PlacedRow
 from lethe_app.ui.transcript.scroll_view import ChatCanvas, Index
-from lethe_app.ui.transcript.view_actions import ChatDeeds
+from lethe_app.ui.transcript.view_actions import TranscriptActions
 
 FRAME_MS = 33
 """Shortest time between two drawings of a growing reply."""
@@ -75,7 +75,7 @@ class ChatView(ChatCanvas):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.deeds, self.overlays = ChatDeeds(self), ChatOverlays(self)
+        self.deeds, self.overlays = TranscriptActions(self), ChatOverlays(self)
         self._pointer, self._keys = ChatPointer(self), ChatKeys(self)
         self._frame = QTimer(self, interval=FRAME_MS, singleShot=True)
         self._frame.timeout.connect(self.draw_growth)
@@ -235,12 +235,12 @@ class ChatView(ChatCanvas):
             self.message_painter.draw_empty(painter, self.viewport().rect(), *self._empty)
         painter.end()
 
-    def _draw(self, painter: QPainter, placed: Placed, left: int, width: int, visible: QRectF) -> None:
+    def _draw(self, painter: QPainter, placed: PlacedRow, left: int, width: int, visible: QRectF) -> None:
         sheet = self.sheet(placed.row)
         if sheet is None:
             self.message_painter.draw_placeholder(painter, left, placed.top, width, placed.height)
             return
-        moment = Moment(
+        moment = PaintState(
             selection=self.selection.range_in(self.chat, placed.row),
             focused=self.focused_row == placed.row and self.hasFocus(),
             editing=self.is_editing(placed.row),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COPIED_MS = 1500
 
 
-class ChatDeeds(QObject):
+class TranscriptActions(QObject):
     """Knows what each deed of `chat_actions` means."""
 
     def __init__(self, view: ChatView) -> None:

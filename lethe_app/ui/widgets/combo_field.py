@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QWidget
 
-from lethe_app.ui.widgets.fields import QuietCombo
+from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 
-class Pick(QuietCombo):
+class Pick(NoWheelComboBox):
     """One `str` of those there are, or none; a value that was not found keeps its place in the list."""
 
     chosen = Signal(str)
@@ -18,7 +18,7 @@ class Pick(QuietCombo):
     def __init__(self, name: str, none: str, missing: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
-        self.setSizeAdjustPolicy(QuietCombo.SizeAdjustPolicy.AdjustToContents)
+        self.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(420)
         self._none, self._missing = none, missing
         self._choices: list[tuple[str, str]] = []

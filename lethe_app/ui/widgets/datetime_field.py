@@ -12,7 +12,7 @@ from lethe_app.domain.clock import now
 from lethe_app.ui.core.palette import SPACE_3
 
 
-class MomentField(QWidget):
+class DateTimeField(QWidget):
     """`changed` carries a moment with its zone, or None; it comes for what the user did only."""
 
     changed = Signal(object)

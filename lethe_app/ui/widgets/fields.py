@@ -19,7 +19,7 @@ from lethe_app.ui.widgets.text_area import ProseField
 from lethe_app.ui.widgets.text_list_field import TextsField
 
 
-class Kind(StrEnum):
+class FieldKind(StrEnum):
     """How a value is shown and changed."""
 
     LINE = "line"
@@ -50,7 +50,7 @@ class Spec:
 
     name: str
     title: str
-    kind: Kind = Kind.LINE
+    kind: FieldKind = FieldKind.LINE
     help: str = ""
     placeholder: str = ""
     choices: Sequence[tuple[Any, str]] = ()
@@ -167,7 +167,7 @@ def _texts(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
 
 
 def _whole(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
-    spin = QuietSpin()
+    spin = NoWheelSpinBox()
     spin.setRange(int(spec.lowest), int(spec.highest))
     spin.setSingleStep(int(spec.step))
     _finish(spin, spec)
@@ -181,7 +181,7 @@ def _whole(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
 
 
 def _number(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
-    spin = QuietDoubleSpin()
+    spin = NoWheelDoubleSpinBox()
     spin.setDecimals(spec.decimals)
     spin.setRange(spec.lowest, spec.highest)
     spin.setSingleStep(spec.step)
@@ -216,7 +216,7 @@ def _switch(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
 
 
 def _choice(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
-    box = QuietCombo()
+    box = NoWheelComboBox()
     for value, words in spec.choices:
         box.addItem(words, value)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -231,22 +231,22 @@ def _choice(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     return Field(box, lambda: values[box.currentIndex()] if box.currentIndex() >= 0 else None, put)
 
 
-class QuietSpin(QSpinBox):
+class NoWheelSpinBox(QSpinBox):
     """The wheel scrolls the page and changes no number under the pointer."""
 
     def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type
         event.ignore()
 
 
-class QuietDoubleSpin(QDoubleSpinBox):
-    """See `QuietSpin`."""
+class NoWheelDoubleSpinBox(QDoubleSpinBox):
+    """See `NoWheelSpinBox`."""
 
     def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type
         event.ignore()
 
 
-class QuietCombo(QComboBox):
-    """See `QuietSpin`."""
+class NoWheelComboBox(QComboBox):
+    """See `NoWheelSpinBox`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -256,15 +256,15 @@ class QuietCombo(QComboBox):
         event.ignore()
 
 
-_MAKERS: dict[Kind, Callable[[Spec, Theme, Callable[[Any], None]], Field]] = {
-    Kind.LINE: _line,
-    Kind.CODE: _code,
-    Kind.PROSE: _prose,
-    Kind.WORDS: _words,
-    Kind.TICKS: _ticks,
-    Kind.TEXTS: _texts,
-    Kind.WHOLE: _whole,
-    Kind.NUMBER: _number,
-    Kind.SWITCH: _switch,
-    Kind.CHOICE: _choice,
+_MAKERS: dict[FieldKind, Callable[[Spec, Theme, Callable[[Any], None]], Field]] = {
+    FieldKind.LINE: _line,
+    FieldKind.CODE: _code,
+    FieldKind.PROSE: _prose,
+    FieldKind.WORDS: _words,
+    FieldKind.TICKS: _ticks,
+    FieldKind.TEXTS: _texts,
+    FieldKind.WHOLE: _whole,
+    FieldKind.NUMBER: _number,
+    FieldKind.SWITCH: _switch,
+    FieldKind.CHOICE: _choice,
 }

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import explanation
-from lethe_app.ui.widgets.fields import Field, Kind, Spec, make
+from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, make
 
 
 class Form(QWidget):
@@ -44,8 +44,8 @@ class Form(QWidget):
         column.addLayout(self._head(spec, field))
         if spec.help:
             column.addWidget(explanation(spec.help))
-        if spec.kind is not Kind.SWITCH:
-            narrow = spec.kind in {Kind.WHOLE, Kind.NUMBER, Kind.CHOICE}
+        if spec.kind is not FieldKind.SWITCH:
+            narrow = spec.kind in {FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.CHOICE}
             column.addWidget(field.widget, 0, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag(0))
         complaint = QLabel()
         complaint.setProperty("complaint", True)
@@ -61,7 +61,7 @@ class Form(QWidget):
         head.setSpacing(SPACE_3)
         note = QLabel()
         note.setProperty("small", True)
-        if spec.kind is Kind.SWITCH:
+        if spec.kind is FieldKind.SWITCH:
             head.addWidget(field.widget)
         else:
             title = QLabel(spec.title)

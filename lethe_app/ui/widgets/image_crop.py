@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.pages.personas.pictures import cropped
 
@@ -24,7 +24,7 @@ KEYS = {
 }
 
 
-class Frame:
+class CropFrame:
     """A square within a picture. It never leaves it, however it is moved and sized."""
 
     def __init__(self, size: QSize) -> None:
@@ -65,7 +65,7 @@ class CropView(QWidget):
     def __init__(self, image: QImage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._image, self._theme = image, theme
-        self.frame = Frame(image.size())
+        self.frame = CropFrame(image.size())
         self._held: QPointF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.SizeAllCursor)
@@ -146,7 +146,7 @@ class CropView(QWidget):
         self.resized.emit()
 
 
-class CropDialog(Asking):
+class CropDialog(QuestionDialog):
     """The view, a slider for its zoom, and the square that was chosen as `content`."""
 
     def __init__(self, parent: QWidget, image: QImage, theme: Theme) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableV
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import SPACE_3, SPACE_8
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.table_model import Rows
+from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 Row = TypeVar("Row")
 LEAST = 150
@@ -29,7 +29,9 @@ class Table(QTableView, Generic[Row]):
     menu_wanted = Signal(object)
     """Where, in global coordinates."""
 
-    def __init__(self, rows: Rows[Row], theme: Theme, name: str, empty: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, rows: FilteredTableModel[Row], theme: Theme, name: str, empty: str, parent: QWidget | None = None
+    ) -> None:
         """`name` is for screen readers, `empty` is what stands there when there are no rows at all."""
         super().__init__(parent)
         self.rows, self._theme, self._empty = rows, theme, empty

@@ -47,12 +47,12 @@ class Column(Generic[Row]):
     """Of the text, `#rrggbb` or empty."""
     icon: Callable[[Row], Any] | None = None
     checked: Callable[[Row], bool] | None = None
-    """Makes it a column of ticks; `Rows.ticked` is called when one is clicked."""
+    """Makes it a column of ticks; `FilteredTableModel.ticked` is called when one is clicked."""
     is_extra: bool = False
     """Gives way where there is little room."""
 
 
-class Rows(QAbstractTableModel, Generic[Row]):
+class FilteredTableModel(QAbstractTableModel, Generic[Row]):
     """A table of values; `shown` are the ones that pass the filter, in the order they are sorted in."""
 
     def __init__(

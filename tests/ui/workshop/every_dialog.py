@@ -23,16 +23,16 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.paths import Paths
-from lethe_app.services.personas.bundles import Offer
+from lethe_app.services.personas.bundles import BundleOffer
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_export import GivingDialog
 from lethe_app.ui.dialogs.bundle_import import MeetingDialog
 from lethe_app.ui.dialogs.bundle_parts import FACE, Waiting
-from lethe_app.ui.dialogs.dialogs import About, Keys, Question
+from lethe_app.ui.dialogs.dialogs import About, ConfirmDialog, Keys
 from lethe_app.ui.dialogs.group import Invitation
 from lethe_app.ui.dialogs.scrolling_dialog import Tall
 from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.pages.feedback.replies import Reason
+from lethe_app.ui.pages.feedback.replies import ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.page import Titling
@@ -62,7 +62,7 @@ def face_of(_persona: Persona) -> QPixmap:
 
 def giving(window: QWidget, theme: Theme) -> QDialog:
     sizes = {BundleScope.PERSONA: 21_000, BundleScope.MEMORIES: 240_000, BundleScope.EVERYTHING: 4_100_000}
-    return GivingDialog(window, theme, Offer(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
+    return GivingDialog(window, theme, BundleOffer(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
 
 
 def meeting(window: QWidget, theme: Theme) -> QDialog:
@@ -72,7 +72,7 @@ def meeting(window: QWidget, theme: Theme) -> QDialog:
 
 
 DIALOGS: dict[str, Make] = {
-    "question": lambda window, _theme: Question(window, "Delete ‘First night’?", "The Trash gives it back.", "Delete it"),
+    "question": lambda window, _theme: ConfirmDialog(window, "Delete ‘First night’?", "The Trash gives it back.", "Delete it"),
     "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
     "insert": lambda window, _theme: InsertMessage(window, "Mira", "It will stand above the message you chose."),
     "reword": lambda window, _theme: RewordMessage(window, "Mira", REPLY),
@@ -86,7 +86,7 @@ DIALOGS: dict[str, Make] = {
     "waiting": lambda window, _theme: Waiting(window, "Packing Mira…"),
     "journal entry": lambda window, _theme: EntryDialog(window, "Mira"),
     "notebook": lambda window, _theme: Titling(window, "A new notebook", "Create", "Harrow Light"),
-    "reason": lambda window, _theme: Reason(window, REPLY, "far too long"),
+    "reason": lambda window, _theme: ReasonDialog(window, REPLY, "far too long"),
     "who takes part": lambda window, _theme: Invitation(window, ["gone"], [MIRA], [MIRA] * 9, face_of),
     "nobody to ask": lambda window, _theme: Invitation(window, [], [MIRA], [], face_of),
     "keys": lambda window, _theme: Keys(window),

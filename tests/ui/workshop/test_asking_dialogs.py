@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from lethe_app.ui.pages.worlds.remember import Remember
 
@@ -16,11 +16,11 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 NAME = "Wilhelmina Featherstonehaugh of the Outer Isles"
 
 
-def remember(parent: QWidget, theme: Theme) -> Asking:
+def remember(parent: QWidget, theme: Theme) -> QuestionDialog:
     return Remember(parent, theme, "The lamp", [Persona(unique_name="mina", name=NAME)], "mina")
 
 
-def insert(parent: QWidget, _theme: Theme) -> Asking:
+def insert(parent: QWidget, _theme: Theme) -> QuestionDialog:
     return InsertMessage(parent, NAME, "It will stand above the third message.")
 
 

@@ -15,17 +15,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from lethe_app.agents.plugins import Fault
-from lethe_app.agents.registry import Known
+from lethe_app.agents.registry import RegisteredTask
 from lethe_app.agents.task import Result
-from lethe_app.agents.task import Scene as Hands
+from lethe_app.agents.task import TaskContext as Hands
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.domain.agent_runs import Made, MadeKind, Outcome, TaskRun
+from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.services.tools.plugins import ToolFault
-from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.page import AwayPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.notebooks.page import NotebookPage
@@ -66,14 +66,14 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage,
                 **values,
                 began=began,
                 ended=began + timedelta(minutes=2),
-                outcome=Outcome.MADE,
+                outcome=RunOutcome.MADE,
                 tokens=2840,
                 summary="Looked at the tide.",
                 made=(made,),
             )
         )
         before = began - timedelta(days=1)
-        await runs.put(TaskRun(**values, began=before, ended=before, outcome=Outcome.FAILED, trouble="The well is dry."))
+        await runs.put(TaskRun(**values, began=before, ended=before, outcome=RunOutcome.FAILED, trouble="The well is dry."))
         yield scene, await page_of(scene), memory
 
 
@@ -135,7 +135,7 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
             await go.wait()
             return Result("Saw the tide turn.")
 
-        scene.house.away.registry._known["something"] = Known(Scripted(wait))
+        scene.house.away.registry._known["something"] = RegisteredTask(Scripted(wait))
         scene.house.away.start()
         page.choose_task()
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
@@ -161,7 +161,7 @@ async def test_stop_ends_it(tmp_path: Path, script: Path):
             await asyncio.Event().wait()
             return Result()
 
-        scene.house.away.registry._known["something"] = Known(Scripted(wait))
+        scene.house.away.registry._known["something"] = RegisteredTask(Scripted(wait))
         scene.house.away.start()
         page.ask("something")
         await until(lambda: not page.stop_button.isHidden() and scene.house.away._task is not None)
@@ -234,7 +234,7 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
 async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         made = (Made(kind=MadeKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
-        gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=Outcome.MADE, made=made)
+        gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
         await scene.house.away._runs.put(gone)
         page = await page_of(scene)
         await until(lambda: page.rows.total)
@@ -253,7 +253,7 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
             ("deep_research", MadeKind.REPORT, str(inquiry.id), "Thyme"),
         ):
             made = (Made(kind=kind, id=made_id, title=title),)
-            run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=Outcome.MADE, tokens=900, made=made)
+            run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
             await house.away._runs.put(run)
         page = await page_of(scene)
         await until(lambda: page.rows.total == 2)
@@ -277,13 +277,13 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
         await scene.house.researching.restore(inquiry)
         made = (Made(kind=MadeKind.REPORT, id=str(inquiry.id), title="Thyme"),)
-        run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=Outcome.MADE, made=made)
+        run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
         await scene.house.away._runs.put(run)
         page = await page_of(scene)
         await until(page.detail.undo_button.isVisible)
 
-        def question() -> Question | None:
-            return next((one for one in scene.window.findChildren(Question) if one.isVisible()), None)
+        def question() -> ConfirmDialog | None:
+            return next((one for one in scene.window.findChildren(ConfirmDialog) if one.isVisible()), None)
 
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(question)
@@ -308,9 +308,11 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
             raise LetheError("The well is dry.")
 
         house = scene.house
-        known = house.away.registry._known["something"] = Known(Scripted(fail), "lethe-wells")
+        known = house.away.registry._known["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
         for _time in range(3):
-            run = TaskRun(persona_id="mira", task="something", ended=now(), outcome=Outcome.FAILED, trouble="The well is dry.")
+            run = TaskRun(
+                persona_id="mira", task="something", ended=now(), outcome=RunOutcome.FAILED, trouble="The well is dry."
+            )
             await house.away._conclude(known, run)
         house.away.registry.faults.append(Fault("lethe-kites", "The task “kites” cannot be used: it has no title."))
         house.tooling.faults.append(ToolFault("lethe-dials", "The tools “dials” cannot be used: no such module."))

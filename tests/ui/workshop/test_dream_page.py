@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.agent_runs import ChangeState, Feedback, Verdict
+from lethe_app.domain.agent_runs import ChangeState, Feedback, ReplyRating
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.pages.dreams.page import LOG, OPEN, SAID, DreamPage
 from tests.ui.window_scene import Scene, opened, until
@@ -114,7 +114,7 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         greeting = scene.host.messages.message(scene.host.messages.rowCount() - 1)
         assert greeting is not None
         where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
-        await scene.house.feedback._rows.put(Feedback(**where, verdict=Verdict.BAD, words="Don't do that."))
+        await scene.house.feedback._rows.put(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
         scene.house.feedback.changed.tell("mira")
         show(page, SAID)
         await until(lambda: page.thoughts.shown)

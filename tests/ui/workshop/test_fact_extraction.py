@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.ui.pages.facts.page import FactPage
-from lethe_app.ui.pages.facts.table_model import View
+from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.window_scene import Scene, opened, until
 from tests.ui.workshop.test_session_page import session_page, talk
@@ -129,7 +129,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         await until(lambda: page.detail.fact is not None)
         assert "Work · Attribute: job" in page.detail._told.text()
         press(page.kinds.chips[FactKind.WORK])
-        press(page.views.chips[View.STORY])
+        press(page.views.chips[FactListView.STORY])
         assert listed(page) == {facts[2].fact}
 
 

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QDialog, QPushButton, QRadioButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.detail import SourceButton
 from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
 from lethe_app.ui.pages.facts.page import FactPage
-from lethe_app.ui.pages.facts.table_model import View, weight_in_words
+from lethe_app.ui.pages.facts.table_model import FactListView, weight_in_words
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -142,7 +142,7 @@ async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
         await chosen(page, "Tomas keeps bees.")
         await pressed(page, "Pin")
         await until(lambda: named(page, "Tomas keeps bees.").pinned)
-        page.show_view(View.PINNED)
+        page.show_view(FactListView.PINNED)
         assert facts(page) == {"Tomas keeps bees."}
         page.undo.undo()
         await until(lambda: facts(page) == set())
@@ -169,8 +169,8 @@ async def test_forgetting_asks_by_name_and_can_be_taken_back(tmp_path: Path, scr
     async with browsing(tmp_path / "home", script) as (scene, page):
         await chosen(page, "Tomas keeps bees.")
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        question = await accepted(scene, Question)
-        assert isinstance(question, Question)
+        question = await accepted(scene, ConfirmDialog)
+        assert isinstance(question, ConfirmDialog)
         assert "Tomas keeps bees." in question.primary.text()
         QTest.mouseClick(question.primary, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." not in facts(page))
@@ -205,7 +205,7 @@ async def test_several_become_one_in_the_users_words_and_several_again(tmp_path:
 
 async def test_a_replaced_fact_holds_again_instead_of_the_newer_one(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (_scene, page):
-        page.show_view(View.REPLACED)
+        page.show_view(FactListView.REPLACED)
         await chosen(page, "Tomas has two cats.")
         assert page.detail.successor.accessibleName().startswith("Tomas has three cats.")
         await pressed(page, "… instead of the newer one")
@@ -247,4 +247,4 @@ async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path
         page.show_fact("edmund", old.guid)
 
         await until(lambda: page.detail.fact is not None and page.detail.fact.guid == old.guid)
-        assert page.view is View.REPLACED
+        assert page.view is FactListView.REPLACED

@@ -11,12 +11,12 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from lethe_app.domain.prompt import Cost, Part, Receipt, Share, Span
+from lethe_app.domain.prompt import Cost, PromptPart, PromptSpan, Receipt, Share
 from lethe_app.services.chat.prompt_inspector import Inspection
 from lethe_app.ui.core.palette import DAY, NIGHT
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.inspector.colours import colours, tints, title_of
-from lethe_app.ui.pages.inspector.diff import Change, compare, lines_of, part_at, shared_beginning
+from lethe_app.ui.pages.inspector.diff import LineChange, compare, lines_of, part_at, shared_beginning
 from lethe_app.ui.pages.inspector.page import CHANGES, InspectorPage
 from lethe_app.ui.pages.inspector.summary import Account, cost_words
 from lethe_app.ui.pages.inspector.text import PromptText, units
@@ -27,17 +27,17 @@ from tests.ui.window_scene import Scene, opened, until
 pytestmark = pytest.mark.usefixtures("wardrobe")
 
 BEFORE = (
-    Span(Part.TEMPLATE, "<|im_start|>system\n"),
-    Span(Part.SYSTEM, "You are Mira.\nBe brief.\n"),
-    Span(Part.MEMORIES, "The lamp is lit."),
-    Span(Part.TEMPLATE, "<|im_end|>\n"),
-    Span(Part.MESSAGE, "Good evening."),
+    PromptSpan(PromptPart.TEMPLATE, "<|im_start|>system\n"),
+    PromptSpan(PromptPart.SYSTEM, "You are Mira.\nBe brief.\n"),
+    PromptSpan(PromptPart.MEMORIES, "The lamp is lit."),
+    PromptSpan(PromptPart.TEMPLATE, "<|im_end|>\n"),
+    PromptSpan(PromptPart.MESSAGE, "Good evening."),
 )
 AFTER = (
     *BEFORE[:2],
-    Span(Part.MEMORIES, "The lamp went out."),
-    Span(Part.TEMPLATE, "<|im_end|>\n"),
-    Span(Part.MESSAGE, "Good evening."),
+    PromptSpan(PromptPart.MEMORIES, "The lamp went out."),
+    PromptSpan(PromptPart.TEMPLATE, "<|im_end|>\n"),
+    PromptSpan(PromptPart.MESSAGE, "Good evening."),
 )
 
 
@@ -79,7 +79,7 @@ async def test_the_newest_prompt_is_there_word_for_word_with_its_sections(scene:
     assert "Mira is the navigator of the Petrel" in page.text.toPlainText()
     shown = {share.part: share.tokens for share, _whole in page.account.rows.shown}
     assert sum(shown.values()) == page.inspection.receipt.prompt_tokens
-    assert shown[Part.PERSONA] > 50
+    assert shown[PromptPart.PERSONA] > 50
     assert "were read" in words_in(page)
 
 
@@ -88,7 +88,7 @@ async def test_the_section_under_the_cursor_is_found_in_the_words_and_copied(sce
     page = await inspector(scene)
     assert not page.copy_part.isEnabled()
 
-    assert page.account.table.go_to(Part.MESSAGE)
+    assert page.account.table.go_to(PromptPart.MESSAGE)
     QTest.mouseClick(page.copy_part, Qt.MouseButton.LeftButton)
 
     assert QApplication.clipboard().text() == "Is the pharos lit?"
@@ -111,7 +111,7 @@ async def test_what_changed_is_told_with_the_place_of_the_first_difference(scene
     found = page.inspection
     assert found is not None
     part = part_at(found.spans, shared_beginning(found.previous, found.spans))
-    assert part in {Part.HISTORY, Part.MEMORIES}
+    assert part in {PromptPart.HISTORY, PromptPart.MEMORIES}
     assert f"The first difference stands in “{title_of(part)}”." in page.first.text()
 
 
@@ -193,49 +193,49 @@ async def test_everything_has_a_name_and_fits_at_the_largest_text(scene: Scene):
 
 def test_a_line_belongs_to_the_part_that_says_most_in_it():
     assert [(text, part) for text, part in lines_of(BEFORE)][2:] == [
-        ("Be brief.", Part.SYSTEM),
-        ("The lamp is lit.<|im_end|>", Part.MEMORIES),
-        ("Good evening.", Part.MESSAGE),
+        ("Be brief.", PromptPart.SYSTEM),
+        ("The lamp is lit.<|im_end|>", PromptPart.MEMORIES),
+        ("Good evening.", PromptPart.MESSAGE),
     ]
 
 
 def test_only_what_came_and_went_is_shown_with_a_little_around_it():
-    many = (Span(Part.SYSTEM, "".join(f"Rule {number}.\n" for number in range(40))),)
+    many = (PromptSpan(PromptPart.SYSTEM, "".join(f"Rule {number}.\n" for number in range(40))),)
 
     lines = compare((*many, *BEFORE), (*many, *AFTER))
 
     told = [(line.change, line.text) for line in lines]
-    assert told[0] == (Change.SKIPPED, "")
+    assert told[0] == (LineChange.SKIPPED, "")
     assert lines[0].count == 41
-    assert (Change.WENT, "The lamp is lit.<|im_end|>") in told
-    assert (Change.CAME, "The lamp went out.<|im_end|>") in told
-    assert told[-1] == (Change.STAYED, "Good evening.")
+    assert (LineChange.WENT, "The lamp is lit.<|im_end|>") in told
+    assert (LineChange.CAME, "The lamp went out.<|im_end|>") in told
+    assert told[-1] == (LineChange.STAYED, "Good evening.")
 
 
 def test_the_first_difference_is_told_by_character_and_part():
     place = shared_beginning(BEFORE, AFTER)
     assert "".join(span.text for span in AFTER)[place:].startswith("went out.")
-    assert part_at(AFTER, place) is Part.MEMORIES
-    assert part_at(AFTER, 0) is Part.SYSTEM  # what the template says leads on to it
+    assert part_at(AFTER, place) is PromptPart.MEMORIES
+    assert part_at(AFTER, 0) is PromptPart.SYSTEM  # what the template says leads on to it
     assert part_at(AFTER, 10_000) is None
     assert shared_beginning(AFTER, AFTER) == sum(len(span.text) for span in AFTER)
 
 
 def test_two_prompts_of_thousands_of_like_lines_are_compared():
-    old = [Span(Part.HISTORY, f"line {number}\n<|im_end|>\n") for number in range(1200)]
-    new = [Span(Part.HISTORY, f"other {number}\n<|im_end|>\n") for number in range(1200)]
+    old = [PromptSpan(PromptPart.HISTORY, f"line {number}\n<|im_end|>\n") for number in range(1200)]
+    new = [PromptSpan(PromptPart.HISTORY, f"other {number}\n<|im_end|>\n") for number in range(1200)]
     changes = [line.change for line in compare(old, new)]
-    assert changes.count(Change.CAME) >= 1200
-    assert changes.count(Change.WENT) >= 1200
+    assert changes.count(LineChange.CAME) >= 1200
+    assert changes.count(LineChange.WENT) >= 1200
 
 
 def test_sections_find_their_lines_whatever_signs_stand_before_them(theme: Theme):
     text = PromptText(theme)
     text.resize(600, 400)
-    text.show_spans([Span(Part.SYSTEM, "🌊🌊🌊 sea\n"), Span(Part.MESSAGE, "Hello there.\n")])
+    text.show_spans([PromptSpan(PromptPart.SYSTEM, "🌊🌊🌊 sea\n"), PromptSpan(PromptPart.MESSAGE, "Hello there.\n")])
     QApplication.processEvents()
 
-    assert text.go_to_part(Part.MESSAGE)
+    assert text.go_to_part(PromptPart.MESSAGE)
     assert text.textCursor().block().text() == "Hello there."
     text.search("there")
     assert text.extraSelections()[0].cursor.selectedText() == "there"
@@ -245,10 +245,10 @@ def test_sections_find_their_lines_whatever_signs_stand_before_them(theme: Theme
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
 def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
     grounds = tints(palette)
-    assert set(grounds) == set(colours(palette)) == set(Part)
+    assert set(grounds) == set(colours(palette)) == set(PromptPart)
     assert min(contrast(palette.text, ground) for ground in grounds.values()) >= ENOUGH
     amber = QColor(palette.amber).hslHue()
-    remembered = {Part.MEMORIES, Part.FACTS, Part.SUMMARIES}
+    remembered = {PromptPart.MEMORIES, PromptPart.FACTS, PromptPart.SUMMARIES}
     near = {part for part, colour in colours(palette).items() if QColor(colour).hslSaturation() > 60}
     near = {part for part in near if abs(QColor(colours(palette)[part]).hslHue() - amber) < 20}
     assert near == remembered
@@ -256,7 +256,7 @@ def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
 
 def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
     account = Account(theme)
-    shares = (Share(Part.SYSTEM, 100), Share(Part.HISTORY, 300, 50, "the oldest 2 of 9 messages left out"))
+    shares = (Share(PromptPart.SYSTEM, 100), Share(PromptPart.HISTORY, 300, 50, "the oldest 2 of 9 messages left out"))
     receipt = Receipt(shares, 400, 1024, 128, "recognised: ChatML")
     account.show_inspection(Inspection(receipt, Cost(100, 300, again=20, because="it moved"), (), ()))
 

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.mood import Cause, Feeling, Mood, MoodSample
+from lethe_app.domain.mood import Feeling, Mood, MoodCause, MoodSample
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.personas.week import today
-from lethe_app.ui.controllers.desktop_notifications import Herald
+from lethe_app.ui.controllers.desktop_notifications import DesktopNotifications
 from lethe_app.ui.pages.mind.page import MindPage
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
@@ -49,7 +49,7 @@ async def live(scene: Scene, *, moods: bool) -> None:
     await house.mind.moods._house.set("mood history", "mira", [one.model_dump(mode="json") for one in week])
     feelings = {
         "energy": Feeling(value=0.5, since=present),
-        "cheer": Feeling(value=0.8, why=Cause.PRAISE.value, since=present),
+        "cheer": Feeling(value=0.8, why=MoodCause.PRAISE.value, since=present),
         "curiosity": Feeling(value=0.5, since=present),
     }
     mood = Mood(at=present, feelings=feelings)
@@ -294,7 +294,7 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path) as scene:
-        monkeypatch.setattr(Herald, "is_out_of_sight", False)
+        monkeypatch.setattr(DesktopNotifications, "is_out_of_sight", False)
         memory = MemoryUnit(
             category=MemoryType.REMINDER,
             insertion=MemoryInsertion.USER_RETURN,

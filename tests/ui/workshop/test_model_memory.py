@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready
-from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.indexing.embedder import known_as
 from lethe_app.ui.pages.models.memory_labels import trust_in_words
 from lethe_app.ui.pages.models.page import ModelPage
@@ -22,8 +22,8 @@ from tests.ui.window_scene import Scene, opened, until
 pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
-def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -> Verdict:
-    return Verdict(
+def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -> QualificationResult:
+    return QualificationResult(
         model="Echo",
         facts=facts,
         may_write_facts=may_write_facts,

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSpinBox
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import RemoteModel
 from lethe_app.services.events import NoModel, Ready
-from lethe_app.ui.pages.models.downloads import Offer
+from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.page import ModelPage
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import HubServer, serving
@@ -98,7 +98,7 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
     async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home") as scene:
         await scene.house.preferences.set(hub_mirror=server.url)
         page = await model_page(scene)
-        offer = Offer(TINY, 10**10)
+        offer = DownloadOffer(TINY, 10**10)
         offer.wanted.connect(scene.house.downloads.begin)
         page._offers[TINY.file] = offer
         page._show_offers()

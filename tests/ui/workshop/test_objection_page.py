@@ -8,14 +8,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.agent_runs import Verdict
+from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import Recollection, TurnMemory, Way
+from lethe_app.domain.recall import RecallWay, Recollection, TurnMemory
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.ui.pages.feedback.page import ObjectionPage, what_of
-from lethe_app.ui.pages.feedback.replies import Reason, reply_of, why_of
+from lethe_app.ui.pages.feedback.replies import ReasonDialog, reply_of, why_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -30,7 +30,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
         Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", alternatives=words)
     )
     memory = session.guid
-    one = Recollection(memory=memory, category=MemoryType.GENERAL, text=recalled, way=Way.MEANING)
+    one = Recollection(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
     await TurnMemories(database).put(asked.id, TurnMemory(recalled=[one]))
     await scene.house.objecting.make("mira", memory, asked)
     return asked
@@ -95,7 +95,7 @@ async def disliked(scene: Scene, *replies: str) -> list[Message]:
                 Message(session_id=session.guid, role=Role.ASSISTANT, speaker_name="Mira", alternatives=words)
             )
         )
-        await scene.house.feedback.thumb(found[-1].id, Verdict.BAD)
+        await scene.house.feedback.thumb(found[-1].id, ReplyRating.BAD)
     return found
 
 
@@ -110,8 +110,8 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         assert [why_of(one) for one in page.replies.rows.shown] == ["Not liked, no reason given"]
 
         QTest.mouseClick(page.replies.why_button, Qt.MouseButton.LeftButton)
-        await until(lambda: [one for one in scene.window.findChildren(Reason) if one.isVisible()])
-        (dialog,) = scene.window.findChildren(Reason)
+        await until(lambda: [one for one in scene.window.findChildren(ReasonDialog) if one.isVisible()])
+        (dialog,) = scene.window.findChildren(ReasonDialog)
         QTest.keyClicks(dialog.field, "Don't call me little one.")
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import DayOut, Outgoing, Purpose
-from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.web_log.labels import day_in_words, happening_in_words, result_in_words, told_in_full
 from lethe_app.ui.pages.web_log.page import OutgoingPage
 from tests.ui.window_scene import Scene, opened, until
@@ -108,7 +108,7 @@ async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
 
         page.forget_button.click()
         dialog = await scene.dialog()
-        assert isinstance(dialog, Question)
+        assert isinstance(dialog, ConfirmDialog)
         button = next(each for each in dialog.findChildren(QPushButton) if each.text().startswith("Forget"))
         button.click()
         await until(lambda: page.rows.total == 0)

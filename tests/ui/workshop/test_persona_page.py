@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPla
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.errors import FileError
 from lethe_app.services.events import Ready
-from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.persona_routes import open_persona
 from lethe_app.ui.pages.personas.actions import Leaving
 from lethe_app.ui.pages.personas.draft import Draft, Stroke
@@ -23,7 +23,7 @@ from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.personas.pictures import SIDE, read_picture
 from lethe_app.ui.pages.registry import edit_persona
-from lethe_app.ui.widgets.image_crop import CropDialog, Frame
+from lethe_app.ui.widgets.image_crop import CropDialog, CropFrame
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -580,7 +580,7 @@ async def test_a_picture_is_chosen_cropped_by_keyboard_saved_and_removed(tmp_pat
 
 
 def test_the_frame_never_leaves_the_picture():
-    frame = Frame(QSize(300, 200))
+    frame = CropFrame(QSize(300, 200))
     assert frame.rect == QRect(50, 0, 200, 200)
 
     frame.move(QPoint(999, 999))
@@ -594,7 +594,7 @@ def test_the_frame_never_leaves_the_picture():
 
 
 def test_a_tiny_picture_can_be_framed():
-    frame = Frame(QSize(10, 7))
+    frame = CropFrame(QSize(10, 7))
     frame.zoom = 100
 
     assert frame.rect == QRect(1, 0, 7, 7)
@@ -669,7 +669,7 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
 
         page.deeds.delete()
         question = await scene.dialog()
-        assert isinstance(question, Question)
+        assert isinstance(question, ConfirmDialog)
         assert question.primary.text() == "Delete ‘Ada’ (1 conversation)"
         QTest.keyClick(question, Qt.Key.Key_Return)
         await until(lambda: scene.host.workshop.page is None and not scene.window.windowTitle().startswith("Ada"))

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.web import Inquiry, InquiryState, PageFinding, Round
+from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, Round
 from lethe_app.ui.pages.research.labels import round_in_words, state_in_words
 from lethe_app.ui.pages.research.page import ResearchPage, file_name
 from lethe_app.ui.pages.web_log.page import OutgoingPage
@@ -21,7 +21,7 @@ from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
-FOUND = PageFinding(
+FOUND = PageSummary(
     number=1, query="builder", title="Brenn Light", address="https://brenn.example.org/tower", text="Ada Holm built it."
 )
 DONE = Inquiry(

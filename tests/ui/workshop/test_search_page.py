@@ -15,11 +15,11 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.search_results import Hit, HitKind
+from lethe_app.domain.search_results import HitKind, SearchHit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
@@ -183,7 +183,7 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
     async with opened(tmp_path) as scene:
         old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-        await Facts(scene.house._database).put("mira", old)
+        await FactStore(scene.house._database).put("mira", old)
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])
@@ -259,7 +259,7 @@ def test_lines_of_a_script_that_runs_leftward_begin_at_the_right():
     ],
 )
 def test_asterisks_are_not_seen_and_the_marks_stay_on_their_words(text: str, found: str, read: str):
-    hit = Hit(HitKind.MESSAGE, UUID(int=1), "mira", None, "", "Mira", now(), text, ((text.index(found), len(found)),))
+    hit = SearchHit(HitKind.MESSAGE, UUID(int=1), "mira", None, "", "Mira", now(), text, ((text.index(found), len(found)),))
 
     words, marks = as_read(hit)
 

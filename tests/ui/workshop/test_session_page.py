@@ -15,7 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.sessions.archive_queue import Archived
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
 from lethe_app.ui.pages.sessions.table_model import Mark
@@ -194,7 +194,7 @@ async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: P
         page.table.setFocus()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
-        assert isinstance(dialog, Question)
+        assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Delete ‘The storm’ (6 messages)"
         dialog.accept()
         await until(lambda: page.rows.total == 1)
@@ -296,7 +296,7 @@ async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_p
 
         QTest.keyClick(page.detail.transcript, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
-        assert isinstance(dialog, Question)
+        assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Delete the message by X"
         dialog.accept()
         await until(lambda: page.detail.transcript.chat.rowCount() == 5)

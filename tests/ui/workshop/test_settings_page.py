@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QSpinBox
 
-from lethe_app.config.setting_field import Section
+from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.ui.pages.settings.fields import HIDDEN, shown_settings
 from lethe_app.ui.pages.settings.page import SettingsPage
@@ -33,7 +33,7 @@ def visible(page: SettingsPage) -> set[str]:
 
 
 def test_every_setting_has_a_place_on_the_page():
-    shown = {name for section in Section for name in shown_settings(section)}
+    shown = {name for section in SettingSection for name in shown_settings(section)}
 
     assert shown == set(Settings.model_fields) - HIDDEN
 
@@ -116,7 +116,7 @@ async def test_an_address_can_be_typed_letter_by_letter(tmp_path: Path):
 
         await until(lambda: preferences.current.hub_mirror == "https://mirror.example")
         assert field.text() == "https://mirror.example"
-        assert not page._forms[Section.MODEL]._complaints["hub_mirror"].text()
+        assert not page._forms[SettingSection.MODEL]._complaints["hub_mirror"].text()
 
 
 async def test_what_cannot_be_kept_is_told_below_its_field(tmp_path: Path):
@@ -127,7 +127,7 @@ async def test_what_cannot_be_kept_is_told_below_its_field(tmp_path: Path):
 
         QTest.keyClicks(field, "elsewhere")
 
-        await until(page._forms[Section.MODEL]._complaints["proxy"].text)
+        await until(page._forms[SettingSection.MODEL]._complaints["proxy"].text)
         assert field.text() == "elsewhere"
         assert scene.house.preferences.current.proxy == ""
 

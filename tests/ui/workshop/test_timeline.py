@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.paths import Paths
-from lethe_app.ui.pages.timeline.list import Kind
+from lethe_app.ui.pages.timeline.list import TimelineRowKind
 from lethe_app.ui.pages.timeline.page import TimelinePage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -60,8 +60,8 @@ async def tell(scene: Scene) -> None:
     await scene.house.knowing._facts.put("mira", *facts)
 
 
-def texts(page: TimelinePage, *kinds: Kind) -> list[str]:
-    return [row.text for row in page.lines.shown if row.kind in (kinds or set(Kind))]
+def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:
+    return [row.text for row in page.lines.shown if row.kind in (kinds or set(TimelineRowKind))]
 
 
 async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversations(tmp_path: Path, script: Path):
@@ -80,8 +80,8 @@ async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversati
 
         QTest.mouseClick(page.oldest_first, Qt.MouseButton.LeftButton)
         QTest.mouseClick(page.everybody, Qt.MouseButton.LeftButton)
-        assert texts(page, Kind.MONTH) == ["Never to be forgotten", "March 2026", "May 2026"]
-        assert "Ines lives in Porto." in texts(page, Kind.LINE)
+        assert texts(page, TimelineRowKind.MONTH) == ["Never to be forgotten", "March 2026", "May 2026"]
+        assert "Ines lives in Porto." in texts(page, TimelineRowKind.LINE)
 
         QTest.keyClicks(page.search, "bees")
         assert texts(page) == ["May 2026", "In “The bell”", "Tomas keeps bees."]
@@ -125,5 +125,5 @@ async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: P
         assert page.list.empty.startswith("No conversation has ended yet. Facts are taken from a conversation when it ends")
         assert not page.save_button.isEnabled()
         await scene.house.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
-        await until(lambda: texts(page, Kind.LINE) == ["Tomas reads."])
+        await until(lambda: texts(page, TimelineRowKind.LINE) == ["Tomas reads."])
         assert page.save_button.isEnabled()

@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.storage.chats.sessions import Chats
-from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.trash.labels import bytes_in_words, left_in_words
 from lethe_app.ui.pages.trash.page import TrashPage
 from tests.ui.window_scene import Scene, opened, until
@@ -66,7 +66,7 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
 
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
-        assert isinstance(dialog, Question)
+        assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Delete ‘The storm’ for good"
         dialog.reject()
         await until(lambda: not dialog.isVisible())
@@ -89,7 +89,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
         assert [item.title for item in page.rows.shown] == ["The lamp"]
         page.empty_button.click()
         dialog = await scene.dialog()
-        assert isinstance(dialog, Question)
+        assert isinstance(dialog, ConfirmDialog)
         assert dialog.primary.text() == "Empty the Trash (2 things)"
         dialog.accept()
 

@@ -17,7 +17,7 @@ from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.service import Owner
-from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.worlds.commands import in_order, reordered
 from lethe_app.ui.pages.worlds.page import WorldPage
 from lethe_app.ui.pages.worlds.remember import Remember
@@ -479,7 +479,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         page.list.table.setFocus()
         QTest.keyClick(page.list.table, Qt.Key.Key_Delete)
         question = await scene.dialog()
-        assert isinstance(question, Question)
+        assert isinstance(question, ConfirmDialog)
         assert question.primary.text() == "Delete ‘Isles’ (1 entry)"
         question.reject()
         await until(lambda: not question.isVisible())

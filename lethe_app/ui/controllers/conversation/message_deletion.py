@@ -9,10 +9,10 @@ from uuid import UUID
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.changes import TrashKind
-from lethe_app.ui.dialogs.dialogs import Question, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
@@ -24,7 +24,7 @@ MOST_LETTERS = 200
 class MessageDeletion(QObject):
     """One for the window. Whoever brings a message back sees it where it was: the conversation follows what is done to it."""
 
-    def __init__(self, window: MainWindow, house: House, view: ChatView, turns: Turns, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, house: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._turns, self._bridge = window, house, turns, bridge
         view.delete_requested.connect(lambda message_id: bridge.spawn(self._delete(message_id), lane="delete"))
@@ -33,7 +33,7 @@ class MessageDeletion(QObject):
         message = await self._house.sessions.message(message_id)
         words = " ".join(message.content.split())
         name = message.speaker_name or self.tr("nobody")
-        question = Question(
+        question = ConfirmDialog(
             self._window,
             self.tr("Delete this message?"),
             words if len(words) <= MOST_LETTERS else f"{words[: MOST_LETTERS - 1]}…",

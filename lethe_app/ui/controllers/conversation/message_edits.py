@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from lethe_app.domain.chat import Message
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
@@ -27,7 +27,7 @@ class MessageEdits(QObject):
     """Ctrl+Z takes back the newest edit of the conversation on display; a text field with the focus has the keys for itself."""
 
     def __init__(
-        self, window: MainWindow, house: House, view: ChatView, messages: ChatModel, turns: Turns, bridge: Bridge
+        self, window: MainWindow, house: AppServices, view: ChatView, messages: ChatModel, turns: Turns, bridge: Bridge
     ) -> None:
         super().__init__(window)
         self._window, self._house, self._messages, self._turns, self._bridge = window, house, messages, turns, bridge

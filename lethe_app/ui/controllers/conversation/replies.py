@@ -12,15 +12,15 @@ from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import AskTool, Began, Finished, Loading, Moved, Prompted, Stored, TurnEvent
+from lethe_app.services.events import AskTool, Began, Finished, Loading, MessageStored, Moved, Prompted, TurnEvent
 from lethe_app.ui.controllers.conversation.long_conversation_hint import LongTalk
-from lethe_app.ui.controllers.conversation.reply_state import Turn, show_in_messages, show_in_status
+from lethe_app.ui.controllers.conversation.reply_state import ReplyState, show_in_messages, show_in_status
 from lethe_app.ui.transcript.model.model import ChatModel
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
-    from lethe_app.ui.controllers.model import ModelDesk
-    from lethe_app.ui.controllers.participants import Company
+    from lethe_app.composition.app_services import AppServices
+    from lethe_app.ui.controllers.model import ModelController
+    from lethe_app.ui.controllers.participants import ParticipantsController
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -37,10 +37,16 @@ class Turns(QObject):
     replied = Signal(str, str)
     """Who has said what; only what is complete."""
     ended = Signal(object)
-    """This `Turn` is over, however it ended."""
+    """This `ReplyState` is over, however it ended."""
 
     def __init__(
-        self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, company: Company, bridge: Bridge
+        self,
+        window: MainWindow,
+        house: AppServices,
+        messages: ChatModel,
+        desk: ModelController,
+        company: ParticipantsController,
+        bridge: Bridge,
     ) -> None:
         super().__init__(window)
         self._company, self._long_talk = company, LongTalk(window)
@@ -51,7 +57,7 @@ class Turns(QObject):
         self._stop_action.setEnabled(False)
         self._session: ChatSession | None = None
         self._persona: Persona | None = None
-        self._running: dict[UUID, Turn] = {}
+        self._running: dict[UUID, ReplyState] = {}
         self._used: dict[UUID, int] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(self.send)
@@ -111,17 +117,17 @@ class Turns(QObject):
             self._composer.give_back("", text)
             return
         wanted = speaker or self._company.speaker
-        turn = Turn(self._session.guid, text, wanted, is_new_reply=True)
+        turn = ReplyState(self._session.guid, text, wanted, is_new_reply=True)
         self._run(turn, self._chat.send(self._session.guid, text, wanted))
 
     def regenerate(self, message_id: UUID) -> None:
         if self._session is not None:
-            turn = Turn(self._session.guid, is_another_wording=True)
+            turn = ReplyState(self._session.guid, is_another_wording=True)
             self._run(turn, self._chat.regenerate(self._session.guid, message_id))
 
     def proceed(self, message_id: UUID) -> None:
         if self._session is not None:
-            self._run(Turn(self._session.guid), self._chat.proceed(self._session.guid, message_id))
+            self._run(ReplyState(self._session.guid), self._chat.proceed(self._session.guid, message_id))
 
     def stop(self) -> None:
         """End the reply on display; what was said of it stays."""
@@ -172,7 +178,7 @@ class Turns(QObject):
         if row >= 0 and not self.is_busy and self._messages.outline(row).role is Role.ASSISTANT:
             act(self._messages.outline(row).id)
 
-    def _run(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
+    def _run(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
         if turn.session_id in self._running:
             return  # the generator was never started, so there is nothing to close
         task = self._bridge.spawn(self._follow(turn, events))
@@ -182,7 +188,7 @@ class Turns(QObject):
             self._mark()
             self._tell_waiting(turn)
 
-    def _tell_waiting(self, turn: Turn) -> None:
+    def _tell_waiting(self, turn: ReplyState) -> None:
         """Something shows that it works before the first event: dots where the reply will be, and words in the header."""
         state = self._models.state
         if turn.is_awaited:
@@ -193,7 +199,7 @@ class Turns(QObject):
         else:
             self._status.show_busy(self.tr("Preparing…"))
 
-    async def _follow(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
+    async def _follow(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
         turn.has_begun = True
         try:
             async with aclosing(events) as stream:
@@ -203,7 +209,7 @@ class Turns(QObject):
             await asyncio.shield(self._settle(turn))
             raise
 
-    def _ended(self, turn: Turn) -> None:
+    def _ended(self, turn: ReplyState) -> None:
         """Also called for a turn that was stopped before its task ran for the first time."""
         self._running.pop(turn.session_id, None)
         self._tasks.pop(turn.session_id, None)
@@ -216,7 +222,7 @@ class Turns(QObject):
             self._mark()
         self.ended.emit(turn)
 
-    def _take(self, turn: Turn, event: TurnEvent) -> None:
+    def _take(self, turn: ReplyState, event: TurnEvent) -> None:
         if isinstance(event, Moved):
             self._move(turn, event.session)
             return
@@ -233,14 +239,14 @@ class Turns(QObject):
         show_in_status(self._status, turn, event)
         if isinstance(event, Began):
             self._mark()
-        if isinstance(event, Stored):
+        if isinstance(event, MessageStored):
             self._tell_waiting(turn)
         elif isinstance(event, Prompted):
             self._desk.show_used(self._used[turn.session_id])
             if self._persona is not None:
                 self._long_talk.look(turn.session_id, self._persona.name, event.receipt)
 
-    def _move(self, turn: Turn, session: ChatSession) -> None:
+    def _move(self, turn: ReplyState, session: ChatSession) -> None:
         """The words begin a new conversation: whoever was looking at the old one goes along."""
         before = turn.session_id
         was_shown = self._is_shown(before)
@@ -250,7 +256,7 @@ class Turns(QObject):
             self.show(session, self._persona, [])
             self.moved.emit(session)
 
-    async def _settle(self, turn: Turn) -> None:
+    async def _settle(self, turn: ReplyState) -> None:
         """A turn ended early: show what of it was kept, and give back what was not."""
         if not turn.is_draft_safe:
             self._composer.give_back(str(turn.session_id), turn.draft)

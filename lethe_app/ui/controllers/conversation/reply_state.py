@@ -12,14 +12,14 @@ from lethe_app.services.events import (
     Began,
     Evaluating,
     Finished,
+    MessageStored,
     Moved,
-    Noted,
+    NoteAdded,
     Prompted,
     Recalled,
-    Said,
+    ReplyText,
     Searching,
-    Stored,
-    Thought,
+    ThinkingText,
     ToolUsed,
     TurnEvent,
     Withdrawn,
@@ -30,7 +30,7 @@ from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.painting.tool_list import in_words
 
 
-class Turn:
+class ReplyState:
     """What has happened in one session since the user asked for a reply."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Turn:
         self.latest = event
         if isinstance(event, Moved):
             self.session_id = event.session.guid
-        elif isinstance(event, Stored):
+        elif isinstance(event, MessageStored):
             self.is_draft_safe = True
         elif isinstance(event, Recalled):
             self.memories = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
@@ -79,9 +79,9 @@ class Turn:
             self.said, self.thought = [], []  # those of the reply before it are stored
         elif isinstance(event, Finished):
             self.began, self.has_answered = None, True
-        elif isinstance(event, Said):
+        elif isinstance(event, ReplyText):
             self.said.append(event.text)
-        elif isinstance(event, Thought):
+        elif isinstance(event, ThinkingText):
             self.thought.append(event.text)
 
     @property
@@ -139,11 +139,11 @@ def what_for(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
     return f"{in_words([event.result])}…"
 
 
-def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
+def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> None:
     """Let the messages follow `event`."""
-    if isinstance(event, Stored):
+    if isinstance(event, MessageStored):
         model.append(event.message)
-    elif isinstance(event, Noted):
+    elif isinstance(event, NoteAdded):
         model.insert_above(event.message, event.above)
         model.marks.sources.note(event.message, event.above)
         model.marks.tools.note(event.message, event.above)
@@ -154,21 +154,21 @@ def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
         model.say_waiting(what_for(event))
     elif isinstance(event, Began) and turn.began is not None:
         model.begin_reply(turn.began)
-    elif isinstance(event, Thought):
+    elif isinstance(event, ThinkingText):
         model.append_thought(event.text)
-    elif isinstance(event, Said):
+    elif isinstance(event, ReplyText):
         model.append_said(event.text)
     elif isinstance(event, Finished):
         model.finish(event.message)
 
 
-def show_in_status(status: StatusLine, turn: Turn, event: TurnEvent) -> None:
+def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> None:
     """Say in the header what `event` means."""
     if isinstance(event, Evaluating):
         status.show_busy(reading(event.done, event.total))
-    elif isinstance(event, Thought):
+    elif isinstance(event, ThinkingText):
         status.show_thinking()
-    elif isinstance(event, Said):
+    elif isinstance(event, ReplyText):
         status.show_busy(QCoreApplication.translate("Turn", "Writing…"))
     elif isinstance(event, Finished):
         usage = event.usage

@@ -12,7 +12,7 @@ from lethe_app.ui.core.formatting import minutes_in_words
 from lethe_app.ui.transcript.painting.ended_line import EndedLine
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class SessionEnd(QObject):
     """Follows the conversation on display."""
 
-    def __init__(self, window: MainWindow, house: House, view: ChatView, turns: Turns, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, house: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._view, self._bridge = window, house, view, bridge
         self._shown: UUID | None = None

@@ -10,7 +10,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.sessions.editing import Reshaped
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.controllers.sessions import Conversations
     from lethe_app.ui.core.tasks import Bridge
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class Follower:
     """A reply that is being written is ended first; what is on display is read again, or gives way to what took its place."""
 
-    def __init__(self, house: House, conversations: Conversations, turns: Turns, messages: ChatModel, bridge: Bridge) -> None:
+    def __init__(
+        self, house: AppServices, conversations: Conversations, turns: Turns, messages: ChatModel, bridge: Bridge
+    ) -> None:
         self._house, self._bridge = house, bridge
         self._conversations, self._turns, self._messages = conversations, turns, messages
         house.chronicle.still = self._end_replies

@@ -12,7 +12,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.ui.chat.chat_panel import ChatPanel
 from lethe_app.ui.chat.memory_card_parts import wrapped
 from lethe_app.ui.controllers.conversation.replies import Turns
-from lethe_app.ui.controllers.conversation.reply_state import Turn
+from lethe_app.ui.controllers.conversation.reply_state import ReplyState
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.row_layout import AROUND, AVATAR_ROOM, WIDEST
@@ -73,7 +73,7 @@ class Unanswered(QObject):
         self._shown = session_id
         self._soon.start()
 
-    def _note(self, turn: Turn) -> None:
+    def _note(self, turn: ReplyState) -> None:
         if turn.is_stopped and not turn.said and not turn.thought:
             self._stopped.add(turn.session_id)
         else:

@@ -12,14 +12,14 @@ from lethe_app.domain.agent_runs import Made, MadeKind, TaskRun
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages import registry
 from lethe_app.ui.pages.activity.labels import clock_in_words, cost_in_words, day_in_words, kind_in_words, outcome_in_words
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.widgets.card_column import invitation, made_card, side_sheet
 
-Opener = Callable[[Place, TaskRun, Made], None]
+Opener = Callable[[PageContext, TaskRun, Made], None]
 
 
-def memory(place: Place, run: TaskRun, made: Made) -> None:
+def memory(place: PageContext, run: TaskRun, made: Made) -> None:
     """The list of memories, with the cursor on it."""
     from lethe_app.ui.pages.memories.page import MemoryPage  # noqa: PLC0415 - no page delays another
 
@@ -28,12 +28,12 @@ def memory(place: Place, run: TaskRun, made: Made) -> None:
         page.show_memory(run.persona_id, UUID(made.id))
 
 
-def persona(place: Place, run: TaskRun, _made: Made) -> None:
+def persona(place: PageContext, run: TaskRun, _made: Made) -> None:
     """Her editor."""
     registry.edit_persona(place, run.persona_id)
 
 
-def change(place: Place, run: TaskRun, _made: Made) -> None:
+def change(place: PageContext, run: TaskRun, _made: Made) -> None:
     """The page on which dreams are decided about."""
     from lethe_app.ui.pages.dreams.page import DreamPage  # noqa: PLC0415 - no page delays another
 
@@ -42,7 +42,7 @@ def change(place: Place, run: TaskRun, _made: Made) -> None:
         page.whose.choose(run.persona_id)
 
 
-def notebook(place: Place, run: TaskRun, made: Made) -> None:
+def notebook(place: PageContext, run: TaskRun, made: Made) -> None:
     """The notebook itself, in the list of hers."""
     from lethe_app.ui.pages.notebooks.page import NotebookPage  # noqa: PLC0415 - no page delays another
 
@@ -51,7 +51,7 @@ def notebook(place: Place, run: TaskRun, made: Made) -> None:
         page.show_notebook(run.persona_id, made.id)
 
 
-def report(place: Place, _run: TaskRun, made: Made) -> None:
+def report(place: PageContext, _run: TaskRun, made: Made) -> None:
     """The report, among everything that was found out."""
     from lethe_app.ui.pages.research.page import ResearchPage  # noqa: PLC0415 - no page delays another
 

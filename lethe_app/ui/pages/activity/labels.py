@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from lethe_app.config.settings import Settings
-from lethe_app.domain.agent_runs import MadeKind, Outcome, TaskRun
+from lethe_app.domain.agent_runs import MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.services.background.activity_log import Underway
 from lethe_app.ui.core.formatting import age_in_words, counted, tokens_in_words
@@ -24,12 +24,12 @@ def outcome_in_words(run: TaskRun) -> str:
     if run.outcome is None:
         return _tr("Under way")
     return {
-        Outcome.MADE: _tr("Done"),
-        Outcome.NOTHING: _tr("Nothing to do"),
-        Outcome.GAVE_WAY: _tr("Made way for you"),
-        Outcome.STOPPED: _tr("Stopped by you"),
-        Outcome.FAILED: _tr("Did not work"),
-        Outcome.LOST: _tr("Cut off: Lethe ended"),
+        RunOutcome.MADE: _tr("Done"),
+        RunOutcome.NOTHING: _tr("Nothing to do"),
+        RunOutcome.GAVE_WAY: _tr("Made way for you"),
+        RunOutcome.STOPPED: _tr("Stopped by you"),
+        RunOutcome.FAILED: _tr("Did not work"),
+        RunOutcome.LOST: _tr("Cut off: Lethe ended"),
     }[run.outcome]
 
 

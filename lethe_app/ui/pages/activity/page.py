@@ -8,13 +8,13 @@ from operator import attrgetter
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.agent_runs import Made, MadeKind, Outcome, TaskRun
+from lethe_app.domain.agent_runs import Made, MadeKind, RunOutcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.background.plugin_failures import Disabled
 from lethe_app.ui.core.formatting import rounded
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Question, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
 from lethe_app.ui.pages.activity.detail import OPENERS, AwayDetail
 from lethe_app.ui.pages.activity.labels import (
     clock_in_words,
@@ -25,15 +25,15 @@ from lethe_app.ui.pages.activity.labels import (
     what_came,
 )
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, of_disabled, of_tasks, of_tools
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import side_by_side
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 DAY, CLOCK, WHO, TASK, WHAT, TOKENS = range(6)
 WIDTHS = {DAY: 96, CLOCK: 72, WHO: 96, TASK: 150, TOKENS: 72}
@@ -49,24 +49,24 @@ LOOK_MS = 5_000
 class AwayPage(Page):
     """The list on the left, the chosen run on the right, above them the persona whose switch and tasks these are."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("AwayPage", "While you were away"))
         self._place, self._house, self._away = place, place.house, place.house.away
         self._names: dict[str, str] = {}
         self._today = ""
         self._disabled: list[Disabled] = []
         self._persona: Persona | None = None
-        self.deeds = Deeds(self.undo, place.bridge, self._read_soon)
+        self.deeds = CommandRunner(self.undo, place.bridge, self._read_soon)
         self.rows = self._made_rows()
         self._build()
         self._connect()
         self.whose.begin()
         self._read_soon()
 
-    def _made_rows(self) -> Rows[TaskRun]:
+    def _made_rows(self) -> FilteredTableModel[TaskRun]:
         def ink(run: TaskRun) -> str:
-            is_bad = run.outcome in {Outcome.FAILED, Outcome.LOST}
-            return self.theme.palette.danger if is_bad else "" if run.outcome is Outcome.MADE else self.theme.palette.muted
+            is_bad = run.outcome in {RunOutcome.FAILED, RunOutcome.LOST}
+            return self.theme.palette.danger if is_bad else "" if run.outcome is RunOutcome.MADE else self.theme.palette.muted
 
         columns = [
             Column[TaskRun](self.tr("Day"), lambda run: day_in_words(run.began), attrgetter("began"), WIDTHS[DAY]),
@@ -76,7 +76,7 @@ class AwayPage(Page):
             Column[TaskRun](self.tr("What came of it"), what_came, width=0, colour=ink),
             Column[TaskRun](self.tr("Tokens"), _tokens, attrgetter("tokens"), WIDTHS[TOKENS], right=True),
         ]
-        return Rows(columns, key=attrgetter("id"), searched=what_came)
+        return FilteredTableModel(columns, key=attrgetter("id"), searched=what_came)
 
     def _build(self) -> None:
         self.whose = Whose(self._place)
@@ -260,7 +260,7 @@ class AwayPage(Page):
         title = self.tr("Let the report go?")
         words = self.tr("What was found out about “{topic}” cannot be brought back. A memory made of it stays.")
         return await answered(
-            Question(self._place.window, title, words.format(topic=report.title), self.tr("Let the report go"))
+            ConfirmDialog(self._place.window, title, words.format(topic=report.title), self.tr("Let the report go"))
         )
 
     def _open(self, run: TaskRun, made: Made) -> None:

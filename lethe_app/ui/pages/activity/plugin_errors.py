@@ -24,7 +24,7 @@ def _tr(words: str) -> str:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class PluginProblem:
     """Something that does not work, in words."""
 
     words: str
@@ -33,24 +33,24 @@ class Trouble:
     title: str = ""
 
 
-def of_tasks(faults: Iterable[tuple[str, str]]) -> list[Trouble]:
+def of_tasks(faults: Iterable[tuple[str, str]]) -> list[PluginProblem]:
     """Plug-ins for tasks that could not be loaded: their names, and why."""
     words = _tr("A task of the plug-in “{plugin}” is left out. {why} Everything else works.")
-    return [Trouble(words.format(plugin=plugin, why=why)) for plugin, why in faults]
+    return [PluginProblem(words.format(plugin=plugin, why=why)) for plugin, why in faults]
 
 
-def of_tools(faults: Sequence[ToolFault]) -> list[Trouble]:
+def of_tools(faults: Sequence[ToolFault]) -> list[PluginProblem]:
     """Plug-ins for tools that could not be loaded, or broke while they were used."""
     left_out = _tr("Tools of the plug-in “{plugin}” are left out. {why} Everything else works.")
     broke = _tr("The plug-in “{plugin}” is having trouble. {why} The reply came without it.")
-    return [Trouble((broke if one.in_use else left_out).format(plugin=one.distribution, why=one.words)) for one in faults]
+    return [PluginProblem((broke if one.in_use else left_out).format(plugin=one.distribution, why=one.words)) for one in faults]
 
 
-def of_disabled(disabled: Sequence[Disabled]) -> list[Trouble]:
+def of_disabled(disabled: Sequence[Disabled]) -> list[PluginProblem]:
     """Tasks that failed so often that they are off."""
     words = _tr("“{task}” of the plug-in “{plugin}” was switched off, for it failed again and again. {why}")
     return [
-        Trouble(words.format(task=one.title, plugin=one.plugin, why=one.trouble).strip(), one.task, one.title)
+        PluginProblem(words.format(task=one.title, plugin=one.plugin, why=one.trouble).strip(), one.task, one.title)
         for one in disabled
     ]
 
@@ -64,7 +64,7 @@ class FaultList(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shown: list[Trouble] = []
+        self._shown: list[PluginProblem] = []
         self._signs: list[QLabel] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -77,7 +77,7 @@ class FaultList(QWidget):
         """What is told."""
         return [one.words for one in self._shown]
 
-    def show_troubles(self, troubles: Sequence[Trouble]) -> None:
+    def show_troubles(self, troubles: Sequence[PluginProblem]) -> None:
         if list(troubles) == self._shown:
             return
         self._shown = list(troubles)
@@ -99,7 +99,7 @@ class FaultList(QWidget):
         for sign in self._signs:
             sign.setPixmap(drawing)
 
-    def _line(self, one: Trouble) -> QWidget:
+    def _line(self, one: PluginProblem) -> QWidget:
         whole, sign, words = QWidget(), QLabel(), explanation(one.words)
         sign.setFixedSize(ICON, ICON)
         self._signs.append(sign)
@@ -113,7 +113,7 @@ class FaultList(QWidget):
             row.addWidget(self._again(one), 0, Qt.AlignmentFlag.AlignTop)
         return whole
 
-    def _again(self, one: Trouble) -> QPushButton:
+    def _again(self, one: PluginProblem) -> QPushButton:
         button = QPushButton(_tr("Switch it on again"))
         button.setProperty("chip", True)
         button.setAccessibleName(_tr("Switch “{task}” on again").format(task=one.title))

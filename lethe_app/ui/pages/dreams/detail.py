@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from lethe_app.domain.agent_runs import Change, ChangeState
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import Kept, Records
-from lethe_app.services.background.feedback import Thought
+from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.dreams.labels import (
     life_of,
@@ -42,7 +42,7 @@ class DreamDetail(QStackedWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.change: Change | None = None
+        self.change: RecordedChange | None = None
         self._message = ""
         self.setMinimumWidth(LEAST_WIDTH)
         nothing = invitation(tr("Choose something to see what it was and what it is to be."))
@@ -101,7 +101,7 @@ class DreamDetail(QStackedWidget):
         self.change = None
         self.setCurrentIndex(0)
 
-    def show_change(self, change: Change) -> None:
+    def show_change(self, change: RecordedChange) -> None:
         """All of it; the field keeps what is being written while the change is the same."""
         if change == self.change and self.currentIndex():
             return
@@ -126,7 +126,7 @@ class DreamDetail(QStackedWidget):
         self._show_after(after.holding, is_editable=is_open and bool(after.guids) and after.guids.isdisjoint(before.guids))
         self.setCurrentIndex(1)
 
-    def show_thought(self, thought: Thought | None) -> None:
+    def show_thought(self, thought: FeedbackEntry | None) -> None:
         """What the user thought of a reply."""
         self.change = None
         if thought is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.agent_runs import Change, ChangeState, Feedback, Verdict
+from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, Kept, Records
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import counted
@@ -39,13 +39,13 @@ def state_in_words(state: ChangeState) -> str:
     }[state]
 
 
-def title_of(change: Change) -> str:
+def title_of(change: RecordedChange) -> str:
     """What it leads to, or else what it takes away, in one line."""
     text = Records.after(change).text or Records.before(change).text
     return " ".join(text.split())[:LONGEST]
 
 
-def reason_of(change: Change) -> str:
+def reason_of(change: RecordedChange) -> str:
     """Why the dream wants it, in the reader's language."""
     number = len(Records.before(change).guids)
     if change.what == MERGE:
@@ -60,7 +60,7 @@ def reason_of(change: Change) -> str:
     return tr("You said so.") if times < 2 else tr("You said so {n} times.").format(n=times)
 
 
-def messages_of(change: Change) -> list[str]:
+def messages_of(change: RecordedChange) -> list[str]:
     """The messages a wish was heard in, by guid."""
     addresses = [address for one in Records.after(change).memories for address in one.sources]
     return [address.removeprefix("message:") for address in addresses if address.startswith("message:")]
@@ -91,4 +91,4 @@ def verdict_in_words(one: Feedback) -> str:
     """A thumb, or what was said."""
     if one.words:
         return f"“{' '.join(one.words.split())}”"
-    return tr("You liked it.") if one.verdict is Verdict.GOOD else tr("You did not like it.")
+    return tr("You liked it.") if one.verdict is ReplyRating.GOOD else tr("You did not like it.")

@@ -9,25 +9,25 @@ from uuid import UUID
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from lethe_app.domain.agent_runs import Change, ChangeState
+from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import Records
 from lethe_app.errors import LetheError
 from lethe_app.services.background.dreams import TASK
-from lethe_app.services.background.feedback import Thought
+from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, what_came
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.dreams.detail import DreamDetail
 from lethe_app.ui.pages.dreams.labels import state_in_words, title_of, tr, verdict_in_words, what_in_words
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import side_by_side
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 CHANGED_MS = 150
 WIDTHS = {0: 104, 2: 130, 3: 96}
@@ -42,38 +42,44 @@ OPEN, LOG, SAID = range(3)
 class DreamPage(Page):
     """On the left what waits, what was done, or what the user said; on the right the one under the cursor."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, tr("Dreams"))
         self._place, self._house = place, place.house
         self._dreams, self._away = place.house.dreams, place.house.away
         self._last = ""
-        self._all: list[Change] = []
-        self.deeds = Deeds(self.undo, place.bridge, self._read_soon)
+        self._all: list[RecordedChange] = []
+        self.deeds = CommandRunner(self.undo, place.bridge, self._read_soon)
         self.rows, self.thoughts = self._made_rows(), self._made_thoughts()
         self._build()
         self._connect()
         self.whose.begin()
 
-    def _made_rows(self) -> Rows[Change]:
-        def ink(change: Change) -> str:
+    def _made_rows(self) -> FilteredTableModel[RecordedChange]:
+        def ink(change: RecordedChange) -> str:
             is_over = change.state in {ChangeState.DECLINED, ChangeState.REVERTED}
             return self.theme.palette.muted if is_over else ""
 
         columns = [
-            Column[Change](tr("What"), lambda one: what_in_words(one.what), width=WIDTHS[0]),
-            Column[Change](tr("Memory"), title_of, width=0, colour=ink),
-            Column[Change](tr("Now"), lambda one: state_in_words(one.state), width=WIDTHS[2]),
-            Column[Change](tr("Day"), lambda one: day_in_words(one.at), attrgetter("at"), WIDTHS[3]),
+            Column[RecordedChange](tr("What"), lambda one: what_in_words(one.what), width=WIDTHS[0]),
+            Column[RecordedChange](tr("Memory"), title_of, width=0, colour=ink),
+            Column[RecordedChange](tr("Now"), lambda one: state_in_words(one.state), width=WIDTHS[2]),
+            Column[RecordedChange](tr("Day"), lambda one: day_in_words(one.at), attrgetter("at"), WIDTHS[3]),
         ]
-        return Rows(columns, key=attrgetter("id"), searched=title_of)
+        return FilteredTableModel(columns, key=attrgetter("id"), searched=title_of)
 
-    def _made_thoughts(self) -> Rows[Thought]:
+    def _made_thoughts(self) -> FilteredTableModel[FeedbackEntry]:
         columns = [
-            Column[Thought](tr("Of the reply"), lambda one: " ".join(one.text.split()) or tr("That reply is gone."), width=0),
-            Column[Thought](tr("What you said"), lambda one: verdict_in_words(one.feedback), width=THOUGHT_WIDTHS[1]),
-            Column[Thought](tr("Day"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), THOUGHT_WIDTHS[2]),
+            Column[FeedbackEntry](
+                tr("Of the reply"), lambda one: " ".join(one.text.split()) or tr("That reply is gone."), width=0
+            ),
+            Column[FeedbackEntry](tr("What you said"), lambda one: verdict_in_words(one.feedback), width=THOUGHT_WIDTHS[1]),
+            Column[FeedbackEntry](
+                tr("Day"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), THOUGHT_WIDTHS[2]
+            ),
         ]
-        return Rows(columns, key=lambda one: (one.feedback.message_id, one.feedback.position), searched=attrgetter("text"))
+        return FilteredTableModel(
+            columns, key=lambda one: (one.feedback.message_id, one.feedback.position), searched=attrgetter("text")
+        )
 
     def _build(self) -> None:
         self.now_button = self.add_button(tr("Dream now"), self.dream_now, "moon", primary=True)
@@ -83,9 +89,9 @@ class DreamPage(Page):
         self.chips = [self._chip(words) for words in (tr("To decide"), tr("What was done"), tr("What you thought"))]
         self.hint = explanation("")
         empty = tr("Nothing waits. Dreams look for memories that say the same, and for how you want to be talked to.")
-        self.table: Table[Change] = Table(self.rows, self.theme, tr("Dreams"), empty)
+        self.table: Table[RecordedChange] = Table(self.rows, self.theme, tr("Dreams"), empty)
         silent = tr("Nothing yet. Thumbs below a reply, and words such as “don't do that”, are kept here.")
-        self.said: Table[Thought] = Table(self.thoughts, self.theme, tr("What you thought"), silent)
+        self.said: Table[FeedbackEntry] = Table(self.thoughts, self.theme, tr("What you thought"), silent)
         for table in (self.table, self.said):
             table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = DreamDetail(self)
@@ -221,7 +227,7 @@ class DreamPage(Page):
         except LetheError as error:
             self._place.window.notifier.report(error)
 
-    def accept(self, change: Change, words: str) -> None:
+    def accept(self, change: RecordedChange, words: str) -> None:
         """In the words of the field, where they are others."""
         is_edited = bool(words.strip()) and " ".join(words.split()) != title_of_whole(change)
 
@@ -246,21 +252,21 @@ class DreamPage(Page):
 
         self.deeds.do(tr("accepting all dreams"), forth, back)
 
-    async def _as_it_was(self, change: Change) -> None:
+    async def _as_it_was(self, change: RecordedChange) -> None:
         await self._dreams.take_back(change.id)
         await self._dreams.put_as(change)
 
-    def decline(self, change: Change) -> None:
+    def decline(self, change: RecordedChange) -> None:
         """The same is not proposed again."""
         step, back = self._dreams.decline, self._dreams.ask_again
         self.deeds.do(tr("declining a dream"), lambda: step(change.id), lambda: back(change.id))
 
-    def ask_again(self, change: Change) -> None:
+    def ask_again(self, change: RecordedChange) -> None:
         """What was declined waits again."""
         step, back = self._dreams.ask_again, self._dreams.decline
         self.deeds.do(tr("thinking of it again"), lambda: step(change.id), lambda: back(change.id))
 
-    def take_back(self, change: Change) -> None:
+    def take_back(self, change: RecordedChange) -> None:
         """Everything is as it was before."""
 
         async def again() -> None:
@@ -273,6 +279,6 @@ class DreamPage(Page):
         self._place.go_to(await self._house.feedback.session_of(message), message)
 
 
-def title_of_whole(change: Change) -> str:
+def title_of_whole(change: RecordedChange) -> str:
     """All the words that are to be remembered, in one line."""
     return " ".join(Records.after(change).text.split())

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.undo_commands import CommandRunner
 
 Changed = tuple[ExtractedFact, ExtractedFact | None]
 """A fact before something was done, and after it; None where it was forgotten."""
@@ -17,10 +17,10 @@ Changed = tuple[ExtractedFact, ExtractedFact | None]
 class FactEdits:
     """Every change of the page goes through here and onto its undo stack."""
 
-    def __init__(self, page: Page, place: Place, after: Callable[[UUID | None], None]) -> None:
+    def __init__(self, page: Page, place: PageContext, after: Callable[[UUID | None], None]) -> None:
         """`after` is called when a change is done, with the fact to be shown then."""
         self._page, self._place, self._after = page, place, after
-        self._deeds = Deeds(page.undo, place.bridge, self._done)
+        self._deeds = CommandRunner(page.undo, place.bridge, self._done)
         self._wanted: UUID | None = None
         self.is_open = True
         """Is there still a page, with a stack to undo on?"""

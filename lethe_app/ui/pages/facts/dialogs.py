@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.ui.core.palette import SPACE_3
-from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.widgets.text_area import ProseField
 
@@ -20,7 +20,7 @@ LONGEST = 90
 """Characters of a wording beside its button; the field below has all of it."""
 
 
-class _Wording(Asking):
+class _Wording(QuestionDialog):
     """A field for words, and a primary button that waits for some."""
 
     def __init__(self, parent: QWidget, title: str, words: str, name: str, button: str) -> None:

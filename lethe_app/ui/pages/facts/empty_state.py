@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.services.sessions.fact_extraction import Absence, NoFacts
+from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFacts
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.pages.facts.labels import absence_in_words
 from lethe_app.ui.widgets.card_column import invitation
@@ -41,7 +41,7 @@ class AbsentFacts(QWidget):
         column.addLayout(buttons)
         column.addStretch(2)
 
-    def explain(self, absence: Absence) -> None:
+    def explain(self, absence: FactAbsence) -> None:
         """Say why nothing is known."""
         self.words.setText(absence_in_words(absence))
         is_off = absence.reason is NoFacts.LEARNING_OFF

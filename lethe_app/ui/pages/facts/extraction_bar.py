@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 
 BAR_WIDTH = 160
 
@@ -18,7 +18,7 @@ class ExtractionBar(QWidget):
 
     ended = Signal()
 
-    def __init__(self, place: Place, parent: QWidget | None = None) -> None:
+    def __init__(self, place: PageContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._place = place
         self._is_stopped = self._is_closed = False

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
 from lethe_app.domain.facts import FactKind
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.pages.facts.labels import kind_in_words
-from lethe_app.ui.pages.facts.table_model import View, view_in_words
+from lethe_app.ui.pages.facts.table_model import FactListView, view_in_words
 from lethe_app.ui.widgets.flow_layout import Flow
 
 
@@ -23,19 +23,19 @@ class ViewChips(QWidget):
         super().__init__(parent)
         self._group = QButtonGroup(self)
         flow = Flow(self, spacing=SPACE_1)
-        self.chips: dict[View, QPushButton] = {}
-        for view in View:
+        self.chips: dict[FactListView, QPushButton] = {}
+        for view in FactListView:
             chip = self.chips[view] = made_chip(view_in_words(view))
             self._group.addButton(chip)
             flow.addWidget(chip)
-        self.chips[View.KNOWN].setChecked(True)
+        self.chips[FactListView.KNOWN].setChecked(True)
         self._group.buttonClicked.connect(lambda _button: self.changed.emit())
 
     @property
-    def view(self) -> View:
+    def view(self) -> FactListView:
         return next(view for view, chip in self.chips.items() if chip.isChecked())
 
-    def choose(self, view: View) -> None:
+    def choose(self, view: FactListView) -> None:
         self.chips[view].setChecked(True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.facts import FactKind
-from lethe_app.services.sessions.fact_extraction import Absence, NoFacts
+from lethe_app.services.sessions.fact_extraction import FactAbsence, NoFacts
 from lethe_app.ui.core.formatting import counted, minutes_in_words
 
 
@@ -25,7 +25,7 @@ def kind_in_words(kind: FactKind) -> str:
     }[kind]
 
 
-def absence_in_words(absence: Absence) -> str:
+def absence_in_words(absence: FactAbsence) -> str:
     """Why nothing is known, as one or two sentences."""
     tr = QCoreApplication.translate
     if absence.reason is NoFacts.LEARNING_OFF:

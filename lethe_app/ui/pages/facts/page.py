@@ -11,16 +11,27 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.memory_lists import Source
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Question, answered
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
 from lethe_app.ui.pages import registry
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.facts.detail import FactDetail
 from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
 from lethe_app.ui.pages.facts.empty_state import AbsentFacts
 from lethe_app.ui.pages.facts.extraction_bar import ExtractionBar
 from lethe_app.ui.pages.facts.kind_chips import KindChips, ViewChips
-from lethe_app.ui.pages.facts.table_model import BY, FIRST, KIND, LAST, TIMES, WEIGHT, View, keeper, nothing_in_words, rows_of
+from lethe_app.ui.pages.facts.table_model import (
+    BY,
+    FIRST,
+    KIND,
+    LAST,
+    TIMES,
+    WEIGHT,
+    FactListView,
+    keeper,
+    nothing_in_words,
+    rows_of,
+)
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.persona_selector import Whose
@@ -37,7 +48,7 @@ FACT_WIDTH = 480
 class FactPage(Page):
     """On the left the list, on the right the fact under the cursor with its sources."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("FactPage", "Facts"))
         self._place, self._house = place, place.house
         self._core: set[UUID] = set()
@@ -112,11 +123,11 @@ class FactPage(Page):
         self.detail.fact_wanted.connect(self.go_to)
 
     @property
-    def view(self) -> View:
+    def view(self) -> FactListView:
         """Which facts are listed now."""
         return self.views.view
 
-    def show_view(self, view: View) -> None:
+    def show_view(self, view: FactListView) -> None:
         """List others."""
         self.views.choose(view)
         self.kinds.turn_off()
@@ -209,7 +220,9 @@ class FactPage(Page):
         """Put the cursor on that fact, in a view in which it is listed."""
         if not self.table.go_to(guid) and (fact := self._known.get(guid)) is not None:
             self.search.clear()
-            self.show_view(View.REPLACED if fact.superseded else View.STORY if fact.in_story else View.KNOWN)
+            self.show_view(
+                FactListView.REPLACED if fact.superseded else FactListView.STORY if fact.in_story else FactListView.KNOWN
+            )
             self.table.go_to(guid)
 
     # one fact
@@ -276,7 +289,7 @@ class FactPage(Page):
     async def _forget(self, facts: list[ExtractedFact]) -> None:
         words = facts[0].fact if len(facts[0].fact) <= 60 else f"{facts[0].fact[:59]}…"
         what = f"“{words}”" if len(facts) == 1 else self.tr("{n} facts").format(n=len(facts))
-        question = Question(
+        question = ConfirmDialog(
             self._place.window,
             self.tr("Forget {what}?").format(what=what),
             self.tr(

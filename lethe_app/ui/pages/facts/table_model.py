@@ -16,12 +16,12 @@ from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.facts.labels import kind_in_words
 from lethe_app.ui.pages.memories.labels import day_of
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 FACT, KIND, TIMES, FIRST, LAST, BY, WEIGHT = range(7)
 
 
-class View(StrEnum):
+class FactListView(StrEnum):
     """Which facts are listed."""
 
     KNOWN = "known"
@@ -32,39 +32,39 @@ class View(StrEnum):
     REPLACED = "replaced"
 
 
-def view_in_words(view: View) -> str:
+def view_in_words(view: FactListView) -> str:
     """What stands on its chip."""
     tr = QCoreApplication.translate
     return {
-        View.KNOWN: tr("Fact", "Known"),
-        View.PINNED: tr("Fact", "Pinned"),
-        View.TOLD: tr("Fact", "Always in mind"),
-        View.MINE: tr("Fact", "Yours"),
-        View.STORY: tr("Fact", "Story"),
-        View.REPLACED: tr("Fact", "Replaced"),
+        FactListView.KNOWN: tr("Fact", "Known"),
+        FactListView.PINNED: tr("Fact", "Pinned"),
+        FactListView.TOLD: tr("Fact", "Always in mind"),
+        FactListView.MINE: tr("Fact", "Yours"),
+        FactListView.STORY: tr("Fact", "Story"),
+        FactListView.REPLACED: tr("Fact", "Replaced"),
     }[view]
 
 
-def nothing_in_words(view: View) -> str:
+def nothing_in_words(view: FactListView) -> str:
     """What stands in the list while no fact belongs to that view; empty for the default."""
     tr = QCoreApplication.translate
     return {
-        View.PINNED: tr("Fact", "Nothing is pinned. A pinned fact is always in mind."),
-        View.MINE: tr("Fact", "You have not written any facts yourself yet."),
-        View.STORY: tr("Fact", "Nothing has been said in character yet. Facts of a story stay in its conversation."),
-        View.REPLACED: tr("Fact", "No fact has been replaced by a newer one yet."),
+        FactListView.PINNED: tr("Fact", "Nothing is pinned. A pinned fact is always in mind."),
+        FactListView.MINE: tr("Fact", "You have not written any facts yourself yet."),
+        FactListView.STORY: tr("Fact", "Nothing has been said in character yet. Facts of a story stay in its conversation."),
+        FactListView.REPLACED: tr("Fact", "No fact has been replaced by a newer one yet."),
     }.get(view, "")
 
 
-def keeper(view: View, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
+def keeper(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
     """Lets through what belongs to that view; `core` are the facts in every prompt."""
     return {
-        View.KNOWN: lambda fact: not fact.superseded and not fact.in_story,
-        View.PINNED: lambda fact: fact.pinned and not fact.superseded,
-        View.TOLD: lambda fact: fact.guid in core,
-        View.MINE: lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
-        View.STORY: lambda fact: fact.in_story and not fact.superseded,
-        View.REPLACED: lambda fact: fact.superseded,
+        FactListView.KNOWN: lambda fact: not fact.superseded and not fact.in_story,
+        FactListView.PINNED: lambda fact: fact.pinned and not fact.superseded,
+        FactListView.TOLD: lambda fact: fact.guid in core,
+        FactListView.MINE: lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
+        FactListView.STORY: lambda fact: fact.in_story and not fact.superseded,
+        FactListView.REPLACED: lambda fact: fact.superseded,
     }[view]
 
 
@@ -78,7 +78,7 @@ def maker_in_words(maker: MadeBy) -> str:
     }[maker]
 
 
-def rows_of(theme: Theme, core: Set[UUID]) -> Rows[ExtractedFact]:
+def rows_of(theme: Theme, core: Set[UUID]) -> FilteredTableModel[ExtractedFact]:
     """`core` is asked whenever a row is drawn."""
     tr = QCoreApplication.translate
 
@@ -98,7 +98,7 @@ def rows_of(theme: Theme, core: Set[UUID]) -> Rows[ExtractedFact]:
         Column[ExtractedFact](tr("Fact", "Worded by"), lambda fact: maker_in_words(fact.made_by), width=124),
         Column[ExtractedFact](tr("Fact", "Weight"), weight_in_words, sort_key=weight_of, width=72, right=True),
     ]
-    return Rows(columns, key=attrgetter("guid"), searched=attrgetter("fact"))
+    return FilteredTableModel(columns, key=attrgetter("guid"), searched=attrgetter("fact"))
 
 
 def weight_in_words(fact: ExtractedFact) -> str:

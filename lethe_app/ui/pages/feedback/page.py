@@ -15,15 +15,15 @@ from lethe_app.ui.chat.memory_labels import unheaded
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.feedback.replies import DislikedReplies
 from lethe_app.ui.pages.memories.labels import day_of
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.table import SearchField, Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 WHAT, SAID, WHEN = range(3)
 WIDTHS = {SAID: 340, WHEN: 116}
@@ -39,17 +39,17 @@ def tr(words: str) -> str:
 class ObjectionPage(Page):
     """Taking one back can be undone, and each leads to the words it was about."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, tr("What did not belong"))
         self._place, self._service = place, place.house.objecting
-        self._deeds = Deeds(self.undo, place.bridge)
+        self._deeds = CommandRunner(self.undo, place.bridge)
         self.rows = self._made_rows()
         self._build()
         self._stop: list[Callable[[], None]] = [self._service.changed.add(self._changed_behind)]
         self.whose.chosen.connect(lambda _persona: self._read_soon())
         self.whose.begin()
 
-    def _made_rows(self) -> Rows[Objected]:
+    def _made_rows(self) -> FilteredTableModel[Objected]:
         def sign(_one: Objected) -> Any:  # noqa: ANN401 - Qt's own type
             return icon("lower", self.theme.palette.amber)
 
@@ -58,7 +58,7 @@ class ObjectionPage(Page):
             Column[Objected](tr("Did not belong to"), said_of, width=WIDTHS[SAID]),
             Column[Objected](tr("Since"), _day, sort_key=attrgetter("objection.moment"), width=WIDTHS[WHEN]),
         ]
-        return Rows(
+        return FilteredTableModel(
             columns,
             key=lambda one: (one.objection.memory, one.objection.message),
             searched=lambda one: f"{one.title} {one.text} {one.said}",

@@ -8,18 +8,18 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.agent_runs import Verdict
-from lethe_app.services.background.feedback import LONGEST_REASON, Thought
+from lethe_app.domain.agent_runs import ReplyRating
+from lethe_app.services.background.feedback import LONGEST_REASON, FeedbackEntry
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Asking, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import day_of
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import explanation, headline
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 REPLY, WHY, WHEN = range(3)
 WIDTHS = {WHY: 340, WHEN: 116}
@@ -33,7 +33,7 @@ def tr(words: str) -> str:
     return QCoreApplication.translate("ObjectionPage", words)
 
 
-class Reason(Asking):
+class ReasonDialog(QuestionDialog):
     """Asks why a reply was not liked."""
 
     def __init__(self, parent: QWidget, reply: str, words: str) -> None:
@@ -62,7 +62,9 @@ class Reason(Asking):
 class DislikedReplies(QWidget):
     """Nothing at all while there is none."""
 
-    def __init__(self, place: Place, deeds: Deeds, whose: Callable[[], str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, place: PageContext, deeds: CommandRunner, whose: Callable[[], str], parent: QWidget | None = None
+    ) -> None:
         """`whose` tells the persona whose replies these are."""
         super().__init__(parent)
         self._place, self._deeds, self._whose = place, deeds, whose
@@ -72,7 +74,7 @@ class DislikedReplies(QWidget):
         self.go_button = QPushButton(tr("Go to the reply"))
         for button in (self.why_button, self.go_button):
             button.setProperty("filled", True)
-        self.table: Table[Thought] = Table(self.rows, place.theme, tr("Replies you did not like"), tr("None."))
+        self.table: Table[FeedbackEntry] = Table(self.rows, place.theme, tr("Replies you did not like"), tr("None."))
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.setMinimumHeight(LEAST_HEIGHT)
         self._lay_out()
@@ -126,7 +128,7 @@ class DislikedReplies(QWidget):
 
     async def _read(self, persona: str) -> None:
         told = await self._feedback.told(persona)
-        self.rows.fill([one for one in told if one.feedback.verdict is Verdict.BAD])
+        self.rows.fill([one for one in told if one.feedback.verdict is ReplyRating.BAD])
         self.setVisible(bool(self.rows.total))
         if self.table.current is None and self.rows.shown:
             self.table.go_to(key_of(self.rows.shown[0]))
@@ -150,38 +152,38 @@ class DislikedReplies(QWidget):
         if self.table.current is not None and self.table.current.session is not None:
             self._place.bridge.spawn(self._say_why(self.table.current), lane="reason")
 
-    async def _say_why(self, thought: Thought) -> None:
+    async def _say_why(self, thought: FeedbackEntry) -> None:
         before, here = thought.feedback.words, (thought.feedback.message_id, thought.feedback.position)
-        dialog = Reason(self._place.window, reply_of(thought), before)
+        dialog = ReasonDialog(self._place.window, reply_of(thought), before)
         if await answered(dialog) and dialog.words != before:
             say = self._feedback.say_why
             self._deeds.do(tr("the reason"), partial(say, *here, dialog.words), partial(say, *here, before))
 
 
-def key_of(one: Thought) -> tuple[str, int]:
+def key_of(one: FeedbackEntry) -> tuple[str, int]:
     """What tells two of them apart."""
     return str(one.feedback.message_id), one.feedback.position
 
 
-def reply_of(one: Thought) -> str:
+def reply_of(one: FeedbackEntry) -> str:
     """How it begins, in one line."""
     words = " ".join(one.text.split())
     return f"“{words if len(words) <= 160 else f'{words[:159]}…'}”" if words else tr("A reply that is gone")
 
 
-def why_of(one: Thought) -> str:
+def why_of(one: FeedbackEntry) -> str:
     """What was said against it."""
     return " ".join(one.feedback.words.split()) or tr("Not liked, no reason given")
 
 
-def _made_rows() -> Rows[Thought]:
+def _made_rows() -> FilteredTableModel[FeedbackEntry]:
     columns = [
-        Column[Thought](tr("Reply"), reply_of, width=0),
-        Column[Thought](tr("Why"), why_of, width=WIDTHS[WHY]),
-        Column[Thought](tr("Since"), lambda one: day_of(one.feedback.at.timestamp()), _moment, WIDTHS[WHEN]),
+        Column[FeedbackEntry](tr("Reply"), reply_of, width=0),
+        Column[FeedbackEntry](tr("Why"), why_of, width=WIDTHS[WHY]),
+        Column[FeedbackEntry](tr("Since"), lambda one: day_of(one.feedback.at.timestamp()), _moment, WIDTHS[WHEN]),
     ]
-    return Rows(columns, key=key_of, searched=lambda one: f"{one.text} {one.feedback.words}")
+    return FilteredTableModel(columns, key=key_of, searched=lambda one: f"{one.text} {one.feedback.words}")
 
 
-def _moment(one: Thought) -> float:
+def _moment(one: FeedbackEntry) -> float:
     return one.feedback.at.timestamp()

@@ -8,14 +8,14 @@ from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.domain.prompt import Part, Share
+from lethe_app.domain.prompt import PromptPart, Share
 from lethe_app.errors import StorageError
 from lethe_app.services.chat.prompt_inspector import Inspection
-from lethe_app.ui.chat.memory_card_parts import Tool
+from lethe_app.ui.chat.memory_card_parts import CardButton
 from lethe_app.ui.chat.memory_labels import shortened
 from lethe_app.ui.core.formatting import tokens_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_8
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.inspector.colours import title_of
 from lethe_app.ui.pages.inspector.diff import compare, part_at, shared_beginning, text_of
 from lethe_app.ui.pages.inspector.summary import USUAL, Account
@@ -36,13 +36,13 @@ AGAIN_MS = 1000
 class InspectorPage(Page):
     """Begins with the reply that the panel for memories is about; the arrows lead to the replies before and after it."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("InspectorPage", "The prompt"))
         self._place, self._house, self._bridge = place, place.house, place.bridge
         self.reply: UUID | None = place.window.memory.reply
         self._replies: list[UUID] = []
         self.inspection: Inspection | None = None
-        self._part: Part | None = None
+        self._part: PromptPart | None = None
         self._build()
         self._connect()
         self._waiting = QTimer(self, singleShot=True, interval=AGAIN_MS)
@@ -50,8 +50,8 @@ class InspectorPage(Page):
         self._load()
 
     def _build(self) -> None:
-        self.before = Tool(self.theme, "chevron-up", self.tr("The reply before"), lambda: self._walk(-1))
-        self.after = Tool(self.theme, "chevron-down", self.tr("The reply after"), lambda: self._walk(1))
+        self.before = CardButton(self.theme, "chevron-up", self.tr("The reply before"), lambda: self._walk(-1))
+        self.after = CardButton(self.theme, "chevron-down", self.tr("The reply after"), lambda: self._walk(1))
         for tool in (self.before, self.after):
             self._buttons.addWidget(tool)
         self.copy_part = self.add_button(self.tr("Copy the section"), self._copy_part)
@@ -86,8 +86,8 @@ class InspectorPage(Page):
         self.search.setMinimumWidth(LEAST_SEARCH)
         self.matches = QLabel()
         self.matches.setProperty("small", True)
-        self.previous = Tool(self.theme, "chevron-up", self.tr("Previous place  Shift+Enter"), lambda: self.text.step(-1))
-        self.next = Tool(self.theme, "chevron-down", self.tr("Next place  Enter"), lambda: self.text.step(1))
+        self.previous = CardButton(self.theme, "chevron-up", self.tr("Previous place  Shift+Enter"), lambda: self.text.step(-1))
+        self.next = CardButton(self.theme, "chevron-down", self.tr("Next place  Enter"), lambda: self.text.step(1))
         self.first = explanation("")
         self.first.setContentsMargins(SPACE_4, 0, SPACE_4, SPACE_2)
         row = QHBoxLayout()
@@ -238,7 +238,7 @@ class InspectorPage(Page):
         self._choose(share)
         self.text.setFocus()
 
-    def _words_of(self, part: Part | None) -> str:
+    def _words_of(self, part: PromptPart | None) -> str:
         spans = self.inspection.spans if self.inspection is not None else ()
         return "".join(span.text for span in spans if span.part is part).strip()
 

@@ -21,17 +21,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
-from lethe_app.domain.prompt import Part, Span
+from lethe_app.domain.prompt import PromptPart, PromptSpan
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_3, Palette
 from lethe_app.ui.core.theme import Theme, mixed
 from lethe_app.ui.pages.inspector.colours import TINT, colours, tints
-from lethe_app.ui.pages.inspector.diff import Change, Line, text_of
+from lethe_app.ui.pages.inspector.diff import DiffLine, LineChange, text_of
 
 STRIPE = 3
 MOST_MARKED = 500
 """Places found that are marked at once; the number tells of all."""
-PARTS = list(Part)
+PARTS = list(PromptPart)
 
 
 class _Inks(QSyntaxHighlighter):
@@ -40,7 +40,7 @@ class _Inks(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self.starts: list[int] = []
-        self.parts: list[Part] = []
+        self.parts: list[PromptPart] = []
         self.palette: Palette | None = None
 
     def highlightBlock(self, text: str) -> None:
@@ -48,15 +48,15 @@ class _Inks(QSyntaxHighlighter):
             return
         begin = self.currentBlock().position()
         pieces = self._pieces(begin, begin + max(len(text), 1))
-        spoken = next((part for _start, _end, part in pieces if part is not Part.TEMPLATE), Part.TEMPLATE)
+        spoken = next((part for _start, _end, part in pieces if part is not PromptPart.TEMPLATE), PromptPart.TEMPLATE)
         self.setCurrentBlockState(PARTS.index(spoken))
         for start, end, part in pieces:
-            if part is Part.TEMPLATE:
+            if part is PromptPart.TEMPLATE:
                 self.setFormat(start - begin, end - start, self._format(ink=self.palette.muted))
             elif part is not spoken:
                 self.setFormat(start - begin, end - start, self._format(ground=tints(self.palette)[part]))
 
-    def _pieces(self, begin: int, end: int) -> list[tuple[int, int, Part]]:
+    def _pieces(self, begin: int, end: int) -> list[tuple[int, int, PromptPart]]:
         """The spans that reach into these characters, cut to them."""
         place = max(0, bisect_right(self.starts, begin) - 1)
         found = []
@@ -88,7 +88,7 @@ class PromptText(QPlainTextEdit):
         """Of each line of a comparison: its ground and its stripe."""
         self._places: list[int] = []
         self._words, self._at = "", -1
-        self.spans: tuple[Span, ...] = ()
+        self.spans: tuple[PromptSpan, ...] = ()
         self.setReadOnly(True)
         self.setObjectName("prompt_text")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -113,24 +113,24 @@ class PromptText(QPlainTextEdit):
 
     # what is shown
 
-    def show_spans(self, spans: Sequence[Span]) -> None:
+    def show_spans(self, spans: Sequence[PromptSpan]) -> None:
         """A prompt, every section on its ground."""
         self.spans, self._grounds = tuple(spans), []
         self._inks.starts = [0, *accumulate(units(span.text) for span in spans)][:-1]
         self._inks.parts = [span.part for span in spans]
         self._put(text_of(spans))
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[DiffLine]) -> None:
         """What came and what went."""
         palette = self._theme.palette
-        grounds = {Change.CAME: palette.good, Change.WENT: palette.danger}
+        grounds = {LineChange.CAME: palette.good, LineChange.WENT: palette.danger}
         shades = colours(palette)
         self.spans = ()
         self._inks.starts, self._inks.parts = [], []
         self._grounds = [
             (
                 mixed(palette.background, grounds[line.change], TINT) if line.change in grounds else "",
-                "" if line.change is Change.SKIPPED else shades[line.part],
+                "" if line.change is LineChange.SKIPPED else shades[line.part],
             )
             for line in lines
         ]
@@ -140,7 +140,7 @@ class PromptText(QPlainTextEdit):
         self.setPlainText(text)
         self.search(self._words)
 
-    def go_to_part(self, part: Part) -> bool:
+    def go_to_part(self, part: PromptPart) -> bool:
         """Scroll to where a section begins; False where it has no words here."""
         place = 0
         for span in self.spans:
@@ -218,11 +218,13 @@ class PromptText(QPlainTextEdit):
         painter.end()
         super().paintEvent(event)
 
-    def _ground_of(self, number: int, state: int, grounds: dict[Part, str], shades: dict[Part, str]) -> tuple[str, str]:
+    def _ground_of(
+        self, number: int, state: int, grounds: dict[PromptPart, str], shades: dict[PromptPart, str]
+    ) -> tuple[str, str]:
         if self._grounds:
             return self._grounds[number] if number < len(self._grounds) else ("", "")
-        if state < 0 or PARTS[state] is Part.TEMPLATE:
-            return "", shades[Part.TEMPLATE] if state >= 0 else ""
+        if state < 0 or PARTS[state] is PromptPart.TEMPLATE:
+            return "", shades[PromptPart.TEMPLATE] if state >= 0 else ""
         return grounds[PARTS[state]], shades[PARTS[state]]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -237,10 +239,10 @@ def units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
-def _told(line: Line) -> str:
-    if line.change is Change.SKIPPED:
+def _told(line: DiffLine) -> str:
+    if line.change is LineChange.SKIPPED:
         one = QCoreApplication.translate("PromptText", "⋯ {n} line the same")
         many = QCoreApplication.translate("PromptText", "⋯ {n} lines the same")
         return counted(line.count, one, many)
-    sign = {Change.CAME: "+", Change.WENT: "−"}.get(line.change, " ")
+    sign = {LineChange.CAME: "+", LineChange.WENT: "−"}.get(line.change, " ")
     return f"{sign} {line.text}"

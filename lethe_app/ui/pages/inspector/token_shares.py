@@ -6,13 +6,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QIcon, QPainter, QPainterPath, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from lethe_app.domain.prompt import Part, Receipt, Share
+from lethe_app.domain.prompt import PromptPart, Receipt, Share
 from lethe_app.ui.core.formatting import tokens_in_words
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.inspector.colours import colours, title_of
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 GAP = 1.0
 
@@ -88,7 +88,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("Inspector", text)
 
 
-def share_rows(theme: Theme) -> Rows[tuple[Share, int]]:
+def share_rows(theme: Theme) -> FilteredTableModel[tuple[Share, int]]:
     """Rows of shares, each with the length of the whole prompt."""
     locale = QLocale()
     columns = [
@@ -102,17 +102,17 @@ def share_rows(theme: Theme) -> Rows[tuple[Share, int]]:
             tr("Share"), lambda row: percent(row[0].tokens, row[1]), lambda row: row[0].tokens, width=64, right=True
         ),
     ]
-    return Rows(columns, key=lambda row: row[0].part, searched=lambda row: title_of(row[0].part))
+    return FilteredTableModel(columns, key=lambda row: row[0].part, searched=lambda row: title_of(row[0].part))
 
 
-def share_table(theme: Theme, rows: Rows[tuple[Share, int]]) -> Table[tuple[Share, int]]:
+def share_table(theme: Theme, rows: FilteredTableModel[tuple[Share, int]]) -> Table[tuple[Share, int]]:
     """The table of them."""
     table = Table(rows, theme, tr("Sections of the prompt"), tr("Nothing is known of this prompt."))
     table.setIconSize(QSize(ICON - SPACE_1 * 2, ICON - SPACE_1 * 2))
     return table
 
 
-def swatch(theme: Theme, part: Part) -> QIcon:
+def swatch(theme: Theme, part: PromptPart) -> QIcon:
     """A dot in the section's colour."""
     size = ICON
     drawn = QPixmap(size, size)

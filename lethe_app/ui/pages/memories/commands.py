@@ -12,11 +12,11 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import title_of_field
 from lethe_app.ui.pages.memories.table_model import title_of
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.undo_commands import Deeds, FieldChange
+from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
 
 REST_MS = 400
 
@@ -25,13 +25,13 @@ class MemoryEdits(QObject):
     """Every change of the page goes through here and onto its undo stack."""
 
     def __init__(
-        self, page: Page, place: Place, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
+        self, page: Page, place: PageContext, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
     ) -> None:
         """`put` shows a new value; `after` is called when memories came or went, with the one to be shown then."""
         super().__init__(page)
         self._page, self._place, self._put, self._after = page, place, put, after
         self._wanted: UUID | None = None
-        self._deeds = Deeds(page.undo, place.bridge, self._done)
+        self._deeds = CommandRunner(page.undo, place.bridge, self._done)
         self._unsaved: dict[UUID, dict[str, object]] = {}
         self._underway: dict[UUID, dict[str, object]] = {}
         """What is being stored just now."""

@@ -12,7 +12,7 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.ui.chat.memory_card_parts import breakable
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4, SPACE_6
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.labels import moment_in_words
 from lethe_app.ui.pages.memories.recall_preview import RecallView
@@ -24,14 +24,14 @@ LONGEST = 4_000
 """Characters of a summary that are shown."""
 
 
-class Detail(QStackedWidget):
+class MemoryDetail(QStackedWidget):
     """Tells what the user changes; the page keeps it. The form is made when the first memory is shown."""
 
     changed = Signal(str, object)
     duplicate_wanted = Signal()
     forget_wanted = Signal()
 
-    def __init__(self, place: Place, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None) -> None:
+    def __init__(self, place: PageContext, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None) -> None:
         """`is_unsaved` tells of a memory whether what was typed is newer than what is stored."""
         super().__init__(parent)
         self._place, self._is_unsaved = place, is_unsaved

@@ -14,7 +14,7 @@ from lethe_app.ui.core.formatting import memories_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.pages.memories.labels import insertion_in_words, kind_in_words
 from lethe_app.ui.pages.memories.table_model import State, state_in_words
-from lethe_app.ui.widgets.fields import QuietCombo
+from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import Flow
 
 TAG = "#"
@@ -22,7 +22,7 @@ INDENT = "    "
 WIDEST = 280
 
 
-class Filed(QuietCombo):
+class FiledFilter(NoWheelComboBox):
     """Is there only where something is filed; `changed` comes when the user chose."""
 
     changed = Signal()
@@ -105,7 +105,7 @@ class Chips(QWidget):
         flow.addWidget(self._title(MemoryInsertion, self.tr("Comes to mind")))
         for way in MemoryInsertion:
             flow.addWidget(self._chip(way, insertion_in_words(way)))
-        self.filed = Filed()
+        self.filed = FiledFilter()
         self.filed.changed.connect(self.changed)
         flow.addWidget(self.filed)
         self.offer({})

@@ -14,8 +14,8 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import insertion_as_sentence, kind_in_words, link_as_sentence, moment_in_words
 from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.widgets.card_column import made_card
-from lethe_app.ui.widgets.datetime_field import MomentField
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.datetime_field import DateTimeField
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 
 WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
@@ -96,8 +96,8 @@ class MemoryForm(QWidget):
         self._column.addWidget(card)
         return column
 
-    def _moment(self, column: QVBoxLayout, title: str, name: str, words: str) -> MomentField:
-        field = MomentField(title, words)
+    def _moment(self, column: QVBoxLayout, title: str, name: str, words: str) -> DateTimeField:
+        field = DateTimeField(title, words)
         field.changed.connect(lambda moment: self.changed.emit(name, moment))
         label = QLabel(title)
         label.setProperty("field", True)
@@ -160,18 +160,18 @@ def _content() -> list[Spec]:
     kinds = [(kind, kind_in_words(kind)) for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
     return [
         Spec("name", tr("MemoryForm", "Name")),
-        Spec("content", tr("MemoryForm", "What is remembered"), Kind.PROSE, lines=4, most_lines=18),
+        Spec("content", tr("MemoryForm", "What is remembered"), FieldKind.PROSE, lines=4, most_lines=18),
         Spec(
             "reason",
             tr("MemoryForm", "Why it matters"),
-            Kind.PROSE,
+            FieldKind.PROSE,
             lines=2,
             most_lines=8,
             placeholder=tr("MemoryForm", "It is told along with the memory"),
         ),
-        Spec("category", tr("MemoryForm", "Kind"), Kind.CHOICE, choices=kinds),
+        Spec("category", tr("MemoryForm", "Kind"), FieldKind.CHOICE, choices=kinds),
         Spec("path", tr("MemoryForm", "File behind it")),
-        Spec("enabled", tr("MemoryForm", "Switched on"), Kind.SWITCH),
+        Spec("enabled", tr("MemoryForm", "Switched on"), FieldKind.SWITCH),
     ]
 
 
@@ -181,18 +181,18 @@ def _filed() -> list[Spec]:
         Spec(
             "filed_under",
             tr("MemoryForm", "Category"),
-            Kind.LINE,
+            FieldKind.LINE,
             tr("MemoryForm", "With a slash before a part of it. Its words and those of the tags bring it to mind, too."),
             tr("MemoryForm", "family/sister"),
         ),
-        Spec("tags", tr("MemoryForm", "Tags"), Kind.WORDS, placeholder=tr("MemoryForm", "A word, then Enter")),
-        Spec("needs_permission", tr("MemoryForm", "You are to be asked before it is acted on"), Kind.SWITCH),
+        Spec("tags", tr("MemoryForm", "Tags"), FieldKind.WORDS, placeholder=tr("MemoryForm", "A word, then Enter")),
+        Spec("needs_permission", tr("MemoryForm", "You are to be asked before it is acted on"), FieldKind.SWITCH),
     ]
 
 
 def _insertion() -> list[Spec]:
     ways = [(way, insertion_as_sentence(way)) for way in MemoryInsertion]
-    return [Spec("insertion", QCoreApplication.translate("MemoryForm", "It comes to mind"), Kind.CHOICE, choices=ways)]
+    return [Spec("insertion", QCoreApplication.translate("MemoryForm", "It comes to mind"), FieldKind.CHOICE, choices=ways)]
 
 
 def _keywords() -> list[Spec]:
@@ -203,28 +203,30 @@ def _keywords() -> list[Spec]:
         Spec(
             "keywords_main",
             tr("MemoryForm", "Keywords"),
-            Kind.WORDS,
+            FieldKind.WORDS,
             tr("MemoryForm", "Saying one of them brings it to mind."),
             placeholder,
         ),
-        Spec("keywords_secondary", tr("MemoryForm", "Further keywords"), Kind.WORDS, placeholder=placeholder),
-        Spec("word_link", tr("MemoryForm", "Together"), Kind.CHOICE, choices=links),
-        Spec("case_sensitive", tr("MemoryForm", "Capitals matter"), Kind.SWITCH),
+        Spec("keywords_secondary", tr("MemoryForm", "Further keywords"), FieldKind.WORDS, placeholder=placeholder),
+        Spec("word_link", tr("MemoryForm", "Together"), FieldKind.CHOICE, choices=links),
+        Spec("case_sensitive", tr("MemoryForm", "Capitals matter"), FieldKind.SWITCH),
     ]
 
 
 def _weight() -> list[Spec]:
     tr = QCoreApplication.translate
     return [
-        Spec("sticky", tr("MemoryForm", "Always in mind"), Kind.SWITCH),
-        Spec("protected", tr("MemoryForm", "Protected: only you change or forget it"), Kind.SWITCH),
-        Spec("priority", tr("MemoryForm", "Priority"), Kind.WHOLE, tr("MemoryForm", "The higher, the earlier."), lowest=-100),
-        Spec("duration", tr("MemoryForm", "Turns it stays in mind"), Kind.WHOLE, lowest=1),
-        Spec("trigger_chance", tr("MemoryForm", "Chance that it comes"), Kind.WHOLE, highest=PERCENT, step=5, unit="%"),
+        Spec("sticky", tr("MemoryForm", "Always in mind"), FieldKind.SWITCH),
+        Spec("protected", tr("MemoryForm", "Protected: only you change or forget it"), FieldKind.SWITCH),
+        Spec(
+            "priority", tr("MemoryForm", "Priority"), FieldKind.WHOLE, tr("MemoryForm", "The higher, the earlier."), lowest=-100
+        ),
+        Spec("duration", tr("MemoryForm", "Turns it stays in mind"), FieldKind.WHOLE, lowest=1),
+        Spec("trigger_chance", tr("MemoryForm", "Chance that it comes"), FieldKind.WHOLE, highest=PERCENT, step=5, unit="%"),
         Spec(
             "position_index",
             tr("MemoryForm", "Where it is told"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             tr("MemoryForm", "Messages above the newest one; 0 is right beside it."),
             lowest=-1,
             highest=1000,

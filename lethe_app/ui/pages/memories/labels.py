@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, WordLink
-from lethe_app.domain.recall import Recollection, Way
+from lethe_app.domain.recall import RecallWay, Recollection
 from lethe_app.ui.core.phrases import REASONS
 
 DRAWINGS = {
@@ -83,23 +83,23 @@ def link_as_sentence(link: WordLink) -> str:
     }[link]
 
 
-def way_in_words(way: Way) -> str:
+def way_in_words(way: RecallWay) -> str:
     """How a memory came to mind."""
     tr = QCoreApplication.translate
     return {
-        Way.MEANING: tr("Memory", "by its meaning"),
-        Way.FACT: tr("Memory", "by a fact"),
-        Way.KEYWORD: tr("Memory", "by a keyword"),
-        Way.TITLE: tr("Memory", "by its name"),
-        Way.CONSTANT: tr("Memory", "always there"),
-        Way.ACTIVE: tr("Memory", "still in mind"),
-        Way.WOKEN: tr("Memory", "by another entry"),
-        Way.NATURAL: tr("Memory", "its moment has come"),
-        Way.FORCED: tr("Memory", "it waited long enough"),
-        Way.NEWS: tr("Memory", "you asked for news"),
-        Way.RETURN: tr("Memory", "it waited for you"),
-        Way.TIME: tr("Memory", "you asked about its time"),
-        Way.OPENING: tr("Memory", "a new conversation begins"),
+        RecallWay.MEANING: tr("Memory", "by its meaning"),
+        RecallWay.FACT: tr("Memory", "by a fact"),
+        RecallWay.KEYWORD: tr("Memory", "by a keyword"),
+        RecallWay.TITLE: tr("Memory", "by its name"),
+        RecallWay.CONSTANT: tr("Memory", "always there"),
+        RecallWay.ACTIVE: tr("Memory", "still in mind"),
+        RecallWay.WOKEN: tr("Memory", "by another entry"),
+        RecallWay.NATURAL: tr("Memory", "its moment has come"),
+        RecallWay.FORCED: tr("Memory", "it waited long enough"),
+        RecallWay.NEWS: tr("Memory", "you asked for news"),
+        RecallWay.RETURN: tr("Memory", "it waited for you"),
+        RecallWay.TIME: tr("Memory", "you asked about its time"),
+        RecallWay.OPENING: tr("Memory", "a new conversation begins"),
     }[way]
 
 

@@ -14,16 +14,16 @@ from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.ui.core.formatting import memories_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.commands import MemoryEdits
-from lethe_app.ui.pages.memories.detail import Detail
+from lethe_app.ui.pages.memories.detail import MemoryDetail
 from lethe_app.ui.pages.memories.filters import Chips
 from lethe_app.ui.pages.memories.table_model import ADDED, DISTANCE, HOW, LAST, PRIORITY, TIMES, UNTIL, fit, keeper, rows_of
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.widgets.card_column import side_by_side
 from lethe_app.ui.widgets.table import SearchField, Table
-from lethe_app.ui.widgets.table_model import Rows
+from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 CHANGED_MS = 300
 """The list is read again this long after the last of several changes."""
@@ -37,7 +37,7 @@ class MemoryReader(QObject):
     done = Signal()
     """All of them are there, or there again."""
 
-    def __init__(self, rows: Rows[MemoryLine], place: Place, parent: QObject) -> None:
+    def __init__(self, rows: FilteredTableModel[MemoryLine], place: PageContext, parent: QObject) -> None:
         super().__init__(parent)
         self._rows, self._place = rows, place
         self._persona = ""
@@ -134,7 +134,7 @@ NAME_WIDTH = 200
 class MemoryPage(Page):
     """On the left what to look for and the list, on the right the memory under the cursor."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("MemoryPage", "Memories"))
         self._place, self._house = place, place.house
         self._distances: dict[str, float] = {}
@@ -164,7 +164,7 @@ class MemoryPage(Page):
         empty = self.tr("No memories yet. They come by talking, and you can write the first one yourself.")
         self.table: Table[MemoryLine] = Table(self.rows, self.theme, self.tr("Memories"), empty)
         self.table.setColumnHidden(DISTANCE, True)
-        self.detail = Detail(self._place, self.edits.is_unsaved, self)
+        self.detail = MemoryDetail(self._place, self.edits.is_unsaved, self)
         self.search.below = self.table
         self._lay_out()
 

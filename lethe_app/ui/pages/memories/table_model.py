@@ -17,7 +17,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import DRAWINGS, day_of, insertion_in_words, kind_in_words, last_in_words, number
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 NAME, HOW, PRIORITY, ADDED, LAST, TIMES, UNTIL, DISTANCE = range(8)
 
@@ -44,7 +44,7 @@ def state_in_words(state: State) -> str:
     }[state]
 
 
-def rows_of(theme: Theme, distances: Mapping[str, float]) -> Rows[MemoryLine]:
+def rows_of(theme: Theme, distances: Mapping[str, float]) -> FilteredTableModel[MemoryLine]:
     """`distances` are those to the sentence that is searched for by meaning."""
     tr = QCoreApplication.translate
 
@@ -73,7 +73,7 @@ def rows_of(theme: Theme, distances: Mapping[str, float]) -> Rows[MemoryLine]:
             tr("Memory", "Distance"), near, sort_key=lambda line: distances.get(line.guid, NEVER), width=84, right=True
         ),
     ]
-    return Rows(columns, key=attrgetter("guid"), searched=attrgetter("searched"), is_folded=True)
+    return FilteredTableModel(columns, key=attrgetter("guid"), searched=attrgetter("searched"), is_folded=True)
 
 
 def title_of(line: MemoryLine) -> str:

@@ -13,9 +13,9 @@ from lethe_app.domain.mood import Feeling
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.personas.inner_life import entry
 from lethe_app.services.personas.reminders import reminder
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.undo_commands import Deeds, FieldChange
+from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
 
 REST_MS = 400
 Store = Callable[[str], Awaitable[object]]
@@ -24,11 +24,11 @@ Store = Callable[[str], Awaitable[object]]
 class MindEdits(QObject):
     """Every change of the page goes through here and onto its undo stack."""
 
-    def __init__(self, page: Page, place: Place, show: Callable[[str, str], None], after: Callable[[], None]) -> None:
+    def __init__(self, page: Page, place: PageContext, show: Callable[[str, str], None], after: Callable[[], None]) -> None:
         """`show` puts a text into the field of that key, if it is there; `after` is called when something was done."""
         super().__init__(page)
         self._page, self._place, self._house, self._show = page, place, place.house, show
-        self._deeds = Deeds(page.undo, place.bridge, after)
+        self._deeds = CommandRunner(page.undo, place.bridge, after)
         self._unsaved: dict[str, tuple[Store, str]] = {}
         self._saving = asyncio.Lock()
         self.is_open = True

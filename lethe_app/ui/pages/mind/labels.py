@@ -7,22 +7,22 @@ from datetime import date, datetime
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QDate, QLocale, QTime
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.mood import Cause, Feeling, MoodSample
+from lethe_app.domain.mood import Feeling, MoodCause, MoodSample
 from lethe_app.services.mood import Side
 from lethe_app.ui.core.formatting import age_in_words, counted
 from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.core.theme import mixed
 
 _CAUSES = {
-    Cause.START: str(QT_TRANSLATE_NOOP("Mind", "As it was in the beginning")),
-    Cause.REST: str(QT_TRANSLATE_NOOP("Mind", "Time has gone by")),
-    Cause.TALK: str(QT_TRANSLATE_NOOP("Mind", "You talked for long")),
-    Cause.PRAISE: str(QT_TRANSLATE_NOOP("Mind", "You said something kind")),
-    Cause.HARSH: str(QT_TRANSLATE_NOOP("Mind", "You said something unkind")),
-    Cause.ASKED: str(QT_TRANSLATE_NOOP("Mind", "You answered what was asked")),
-    Cause.NEWS: str(QT_TRANSLATE_NOOP("Mind", "A new conversation began")),
-    Cause.SESSION: str(QT_TRANSLATE_NOOP("Mind", "A conversation left its trace")),
-    Cause.HAND: str(QT_TRANSLATE_NOOP("Mind", "You set it by hand")),
+    MoodCause.START: str(QT_TRANSLATE_NOOP("Mind", "As it was in the beginning")),
+    MoodCause.REST: str(QT_TRANSLATE_NOOP("Mind", "Time has gone by")),
+    MoodCause.TALK: str(QT_TRANSLATE_NOOP("Mind", "You talked for long")),
+    MoodCause.PRAISE: str(QT_TRANSLATE_NOOP("Mind", "You said something kind")),
+    MoodCause.HARSH: str(QT_TRANSLATE_NOOP("Mind", "You said something unkind")),
+    MoodCause.ASKED: str(QT_TRANSLATE_NOOP("Mind", "You answered what was asked")),
+    MoodCause.NEWS: str(QT_TRANSLATE_NOOP("Mind", "A new conversation began")),
+    MoodCause.SESSION: str(QT_TRANSLATE_NOOP("Mind", "A conversation left its trace")),
+    MoodCause.HAND: str(QT_TRANSLATE_NOOP("Mind", "You set it by hand")),
 }
 _MIDDLE = {
     "energy": str(QT_TRANSLATE_NOOP("Mind", "awake")),
@@ -52,9 +52,9 @@ def mood_in_words(name: str, sides: list[Side]) -> str:
 
 def cause_in_words(feeling: Feeling) -> str:
     """Why it moved last, and when."""
-    known = _CAUSES.get(Cause(feeling.why)) if feeling.why in set(Cause) else None
+    known = _CAUSES.get(MoodCause(feeling.why)) if feeling.why in set(MoodCause) else None
     why = _tr(known) if known else feeling.why
-    return why if feeling.why == Cause.START else f"{why} · {age_in_words(feeling.since, now())}"
+    return why if feeling.why == MoodCause.START else f"{why} · {age_in_words(feeling.since, now())}"
 
 
 def colours(palette: Palette) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from lethe_app.services.mood import Side
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.mind.labels import adjective_in_words, cause_in_words, colours, mood_in_words
-from lethe_app.ui.pages.mind.mood_plot import Drawn, MoodPlot
+from lethe_app.ui.pages.mind.mood_plot import DrawnSide, MoodPlot
 from lethe_app.ui.pages.mind.mood_slider import MoodBar
 from lethe_app.ui.pages.page import explanation
 
@@ -139,7 +139,7 @@ class MoodCard(QFrame):
         for side in sides:
             self.rows[side.id].show_side(side)
         self.sentence.setText(mood_in_words(name, list(sides)))
-        self.plot.show_history([Drawn(side.id, side.title) for side in sides], samples)
+        self.plot.show_history([DrawnSide(side.id, side.title) for side in sides], samples)
 
     def _make_rows(self, sides: Sequence[Side]) -> None:
         for row in self.rows.values():

@@ -25,7 +25,7 @@ LEAST_SPAN = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSide:
     """A side of the mood as it is drawn."""
 
     id: str
@@ -38,13 +38,13 @@ class MoodPlot(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._sides: list[Drawn] = []
+        self._sides: list[DrawnSide] = []
         self.samples: list[MoodSample] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Mood over time"))
 
-    def show_history(self, sides: Sequence[Drawn], samples: Sequence[MoodSample]) -> None:
+    def show_history(self, sides: Sequence[DrawnSide], samples: Sequence[MoodSample]) -> None:
         """`samples` are in the order of time."""
         self._sides = list(sides)
         first = samples[-1].at - LONGEST if samples else None
@@ -118,8 +118,8 @@ class MoodPlot(QWidget):
         if first != (last := self.tr("today")):
             painter.drawText(days, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), last)
 
-    def _draw_lines(self, painter: QPainter) -> list[tuple[Drawn, QColor, QPointF]]:
-        ends: list[tuple[Drawn, QColor, QPointF]] = []
+    def _draw_lines(self, painter: QPainter) -> list[tuple[DrawnSide, QColor, QPointF]]:
+        ends: list[tuple[DrawnSide, QColor, QPointF]] = []
         palette = self._theme.palette
         for place, side in enumerate(self._sides):
             points = [self._point(one, one.values[side.id]) for one in self.samples if side.id in one.values]
@@ -138,7 +138,7 @@ class MoodPlot(QWidget):
             ends.append((side, colour, points[-1]))
         return ends
 
-    def _draw_names(self, painter: QPainter, ends: list[tuple[Drawn, QColor, QPointF]]) -> None:
+    def _draw_names(self, painter: QPainter, ends: list[tuple[DrawnSide, QColor, QPointF]]) -> None:
         """Beside the ends of their lines, none upon another."""
         height, top, field = QFontMetricsF(self.font()).height(), -1e9, self._field
         ranked = sorted(ends, key=lambda end: end[2].y())

@@ -15,13 +15,13 @@ from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import age_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.mind.commands import MindEdits, key_of_day, key_of_thoughts, key_of_wish
 from lethe_app.ui.pages.mind.labels import fading_in_words
 from lethe_app.ui.pages.mind.mood_card import MoodCard
-from lethe_app.ui.pages.mind.reminders import ReminderDialog, Reminding
+from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
 from lethe_app.ui.pages.mind.week import WeekFields
-from lethe_app.ui.pages.mind.writings import EntryDialog, WishFields, Writing, Writings
+from lethe_app.ui.pages.mind.writings import EntryDialog, GoalFields, MindNote, Writings
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.widgets.card_column import Sheet
@@ -34,7 +34,7 @@ LONGEST_NAME = 40
 class MindPage(Page):
     """Cards below each other; everything on them can be changed, and taken back."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("MindPage", "Mind"))
         self._place, self._house = place, place.house
         self._texts: dict[str, str] = {}
@@ -63,14 +63,14 @@ class MindPage(Page):
         self.week = WeekFields()
         words = self.tr("What the day holds is told when you come back after a while.")
         self.sheet.add_card(self.tr("The week"), words).addWidget(self.week)
-        self.reminding = Reminding(self.theme, self._understood)
+        self.reminding = ReminderForm(self.theme, self._understood)
         words = self.tr("Comes up at your next message once its day is there: “tomorrow at 9”, “in two weeks”, “24 December”.")
         self.sheet.add_card(self.tr("Reminders"), words).addWidget(self.reminding)
         self.thoughts = ProseField(self.tr("Own thoughts"), 3, 16)
         words = self.tr("What they think of themselves and of you. It always stands in the prompt.")
         self.sheet.add_card(self.tr("Own thoughts"), words).addWidget(self.thoughts)
         self.goals = Writings(self.theme, self.tr("{n} more"))
-        self.wishes = WishFields()
+        self.wishes = GoalFields()
         card = self.sheet.add_card(self.tr("Goals"))
         card.addWidget(self.goals)
         card.addWidget(self.wishes)
@@ -168,11 +168,11 @@ class MindPage(Page):
 
     async def _read_writings(self, persona_id: str, name: str) -> None:
         goals = [
-            Writing(one.memory, one.memory.name or self.tr("Goal"), fading_in_words(one.days_left))
+            MindNote(one.memory, one.memory.name or self.tr("Goal"), fading_in_words(one.days_left))
             for one in await self._house.mind.life.goals(persona_id)
         ]
         journal = [
-            Writing(one, one.name or self.tr("Entry"), age_in_words(one.added, now()))
+            MindNote(one, one.name or self.tr("Entry"), age_in_words(one.added, now()))
             for one in await self._house.mind.life.journal(persona_id)
         ]
         for writing in (*goals, *journal):
@@ -227,7 +227,7 @@ class MindPage(Page):
         persona = self.whose.persona
         self.edits.think(persona, self._texts.get(key_of_thoughts(persona), ""), text)
 
-    def _write(self, writing: Writing, text: str) -> None:
+    def _write(self, writing: MindNote, text: str) -> None:
         old = self._texts.get(str(writing.memory.guid), writing.memory.content)
         self.edits.write(writing.memory, short(writing.title), old, text)
 

@@ -13,10 +13,10 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.mind.labels import coming_in_words, day_in_words, hour_in_words
 from lethe_app.ui.pages.page import explanation
-from lethe_app.ui.widgets.datetime_field import MomentField
+from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.text_area import ProseField
 
 Understand = Callable[[str], datetime | date | None]
@@ -60,7 +60,7 @@ class ReminderRow(QWidget):
         self.bin.setIcon(icon("trash", self._theme.palette.muted))
 
 
-class Reminding(QWidget):
+class ReminderForm(QWidget):
     """`added` carries words and a moment or day."""
 
     added = Signal(str, object)
@@ -153,14 +153,14 @@ class Reminding(QWidget):
         self.button.setEnabled(bool(self.what.text().strip()) and when is not None)
 
 
-class ReminderDialog(Asking):
+class ReminderDialog(QuestionDialog):
     """Another wording or another hour."""
 
     def __init__(self, parent: QWidget, memory: MemoryUnit) -> None:
         super().__init__(parent, self.tr("Change the reminder"), self.tr("Save"), spacing=SPACE_3)
         self.text = ProseField(self.tr("What to bring up"), 2, 6)
         self.text.set_text(memory.content)
-        self.moment = MomentField(self.tr("When"))
+        self.moment = DateTimeField(self.tr("When"))
         self.moment.put(memory.added)
         self.text.edited.connect(lambda words: self.primary.setEnabled(bool(words.strip())))
         for title, field in ((self.tr("What to bring up"), self.text), (self.tr("When"), self.moment)):

@@ -12,7 +12,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.widgets.text_area import ProseField
 
@@ -20,7 +20,7 @@ FIRST, MORE = 3, 10
 
 
 @dataclass(frozen=True)
-class Writing:
+class MindNote:
     """A memory as it is shown: with a title, and a few quiet words about when."""
 
     memory: MemoryUnit
@@ -34,7 +34,7 @@ class WritingRow(QWidget):
     written = Signal(object, str)
     forget_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, writing: Writing, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, writing: MindNote, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.writing, self._theme = writing, theme
         self._title, self._note = QLabel(writing.title), QLabel(writing.note)
@@ -65,7 +65,7 @@ class WritingRow(QWidget):
         column.addWidget(self.field)
         self.dress()
 
-    def show_writing(self, writing: Writing) -> None:
+    def show_writing(self, writing: MindNote) -> None:
         """What it is called and when it was; its text is put by whoever knows what is being typed."""
         self.writing = writing
         self._title.setText(writing.title)
@@ -80,14 +80,14 @@ class Writings(QWidget):
     """The first few, and a button that brings more; of thousands no more are made than are looked at."""
 
     written = Signal(object, str)
-    """A `Writing`, and the text it has now."""
+    """A `MindNote`, and the text it has now."""
     forget_wanted = Signal(object)
 
     def __init__(self, theme: Theme, more_words: str, parent: QWidget | None = None) -> None:
         """`more_words` stand on the button that brings more; {n} in them is how many there still are."""
         super().__init__(parent)
         self._theme, self._more_words = theme, more_words
-        self._all: list[Writing] = []
+        self._all: list[MindNote] = []
         self._shown = FIRST
         self.rows: list[WritingRow] = []
         self.nothing = explanation("")
@@ -103,7 +103,7 @@ class Writings(QWidget):
         column.addLayout(self._list)
         column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def show_writings(self, writings: Sequence[Writing], nothing: str, is_unsaved: Callable[[str], bool]) -> None:
+    def show_writings(self, writings: Sequence[MindNote], nothing: str, is_unsaved: Callable[[str], bool]) -> None:
         """`nothing` is said where there is none; a text that is being typed is left alone."""
         self._all = list(writings)
         self.nothing.setText(nothing)
@@ -156,7 +156,7 @@ class Writings(QWidget):
         self.more.setText(self._more_words.format(n=left))
 
 
-class WishFields(QWidget):
+class GoalFields(QWidget):
     """A request and a notice."""
 
     asked = Signal(str, str)
@@ -180,7 +180,7 @@ class WishFields(QWidget):
             field.edited.connect(lambda _text: self.asked.emit(self.request.text, self.notice.text))
 
 
-class EntryDialog(Asking):
+class EntryDialog(QuestionDialog):
     """A title and a text for an entry in the journal."""
 
     def __init__(self, parent: QWidget, name: str) -> None:

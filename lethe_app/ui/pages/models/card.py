@@ -16,7 +16,7 @@ from lethe_app.domain.model import ModelFile
 from lethe_app.services.events import Loading, ModelState, Ready
 from lethe_app.services.models.memory_fit import Fit
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.labels import facts_of, fit_in_words
 from lethe_app.ui.pages.models.memory_labels import is_in_use, meaning_in_words, trial_in_words
 from lethe_app.ui.pages.models.overrides import choice_specs, chosen, shown
@@ -37,7 +37,7 @@ class Shown:
 class ModelCard(Sheet):
     """Follows the model that is chosen in the table, and the one that is loaded."""
 
-    def __init__(self, place: Place, undo: QUndoStack) -> None:
+    def __init__(self, place: PageContext, undo: QUndoStack) -> None:
         super().__init__()
         self._place, self._house, self._undo = place, place.house, undo
         self._form: Form | None = None

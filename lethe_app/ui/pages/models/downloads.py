@@ -14,7 +14,7 @@ from lethe_app.ui.pages.models.labels import download_in_words
 from lethe_app.ui.pages.page import explanation, headline
 
 
-class Offer(QFrame):
+class DownloadOffer(QFrame):
     """One model that the user may ask for."""
 
     wanted = Signal(object)

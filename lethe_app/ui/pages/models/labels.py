@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.model import DownloadProgress, DownloadStage, ModelFile
-from lethe_app.services.models.memory_fit import Fit, Verdict
+from lethe_app.services.models.memory_fit import Fit, FitLevel
 from lethe_app.ui.core.formatting import rounded, size_in_words
 
 
@@ -15,9 +15,9 @@ def _tr(words: str) -> str:
     return QCoreApplication.translate("Model", words)
 
 
-def verdict_in_words(verdict: Verdict) -> str:
+def verdict_in_words(verdict: FitLevel) -> str:
     """One or two words for a column."""
-    return {Verdict.FITS: _tr("fits"), Verdict.TIGHT: _tr("barely fits"), Verdict.TOO_LARGE: _tr("too large")}[verdict]
+    return {FitLevel.FITS: _tr("fits"), FitLevel.TIGHT: _tr("barely fits"), FitLevel.TOO_LARGE: _tr("too large")}[verdict]
 
 
 def fit_in_words(fit: Fit) -> str:
@@ -33,11 +33,11 @@ def fit_in_words(fit: Fit) -> str:
         compute=size_in_words(fit.compute),
         free=size_in_words(fit.free),
     )
-    if fit.verdict is Verdict.FITS:
+    if fit.verdict is FitLevel.FITS:
         return words
     if fit.longest and fit.longest < fit.context:
         return f"{words} {_tr('With {longest} tokens it would fit.').format(longest=rounded(fit.longest))}"
-    if fit.verdict is Verdict.TIGHT:
+    if fit.verdict is FitLevel.TIGHT:
         return f"{words} {_tr('Other programs may become slow.')}"
     return f"{words} {_tr('Not even a short context would fit; a smaller model would.')}"
 

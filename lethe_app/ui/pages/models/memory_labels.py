@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.model import ModelFile
-from lethe_app.services.extraction.qualification import Verdict
+from lethe_app.services.extraction.qualification import QualificationResult
 from lethe_app.services.indexing.embedder import known_as
 
 if TYPE_CHECKING:
-    from lethe_app.composition.app_services import House
+    from lethe_app.composition.app_services import AppServices
 
 DIGITS = 3
 """Of a distance; the limits of good embedders lie near each other."""
@@ -21,7 +21,7 @@ def _tr(words: str) -> str:
     return QCoreApplication.translate("Model", words)
 
 
-def trust_in_words(verdict: Verdict) -> str:
+def trust_in_words(verdict: QualificationResult) -> str:
     """Who writes facts and summaries while this model is loaded."""
     if verdict.trusted_anyway:
         return _tr("You trust this model, so it writes facts and summaries of your conversations.")
@@ -34,7 +34,7 @@ def trust_in_words(verdict: Verdict) -> str:
     return _tr("It invents things, so facts and summaries are made of your own words.")
 
 
-def trial_in_words(verdict: Verdict | None) -> str:
+def trial_in_words(verdict: QualificationResult | None) -> str:
     """The same with what it is founded on."""
     if verdict is None:
         return _tr("Whether it may write memories is found out in quiet minutes, by texts whose right answers are known.")
@@ -43,13 +43,13 @@ def trial_in_words(verdict: Verdict | None) -> str:
     return f"{trust_in_words(verdict)} {tried}"
 
 
-def is_in_use(house: House, model: ModelFile) -> bool:
+def is_in_use(house: AppServices, model: ModelFile) -> bool:
     """Are memories found with this embedding model, or are they about to be?"""
     chosen = house.preferences.current.embedder_path
     return chosen == str(model.path) or house.embedding.id == known_as(model)
 
 
-async def meaning_in_words(house: House, model: ModelFile) -> str:
+async def meaning_in_words(house: AppServices, model: ModelFile) -> str:
     """Whether memories are found with this embedding model, and by which limits."""
     state = house.embedding.state
     if not is_in_use(house, model):

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.config.options import ModelChoices
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 UNSET = -2
 """Stands in number fields for “as in the settings”."""
@@ -30,7 +30,7 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
         Spec(
             "context",
             _tr("Context"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             _tr("Tokens it sees at once; 0 takes its own length up to 8192."),
             lowest=UNSET,
             highest=1_048_576,
@@ -40,30 +40,32 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
         Spec(
             "gpu_layers",
             _tr("Layers on the graphics card"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             _tr("-1 puts everything there."),
             lowest=UNSET,
             highest=999,
             special=same,
         ),
-        Spec("threads", _tr("Threads"), Kind.WHOLE, lowest=UNSET, highest=256, special=same),
-        Spec("kv_type", _tr("Cache precision"), Kind.CHOICE, choices=[*own, *precisions]),
-        Spec("flash_attention", _tr("Flash attention"), Kind.CHOICE, choices=[*own, (True, _tr("on")), (False, _tr("off"))]),
+        Spec("threads", _tr("Threads"), FieldKind.WHOLE, lowest=UNSET, highest=256, special=same),
+        Spec("kv_type", _tr("Cache precision"), FieldKind.CHOICE, choices=[*own, *precisions]),
+        Spec(
+            "flash_attention", _tr("Flash attention"), FieldKind.CHOICE, choices=[*own, (True, _tr("on")), (False, _tr("off"))]
+        ),
         Spec(
             "instruct",
             _tr("Instruct format"),
-            Kind.CHOICE,
+            FieldKind.CHOICE,
             _tr("Also says how its thoughts begin and end."),
             choices=[*own, ("", _tr("the model's own")), *((name, name) for name in formats)],
         ),
         Spec(
             "thinking_start",
             _tr("A thought begins with"),
-            Kind.CODE,
+            FieldKind.CODE,
             _tr("Where its thoughts stand among its words; both marks together, from the next reply on."),
             placeholder=_tr("as its format says"),
         ),
-        Spec("thinking_end", _tr("A thought ends with"), Kind.CODE, placeholder=_tr("as its format says")),
+        Spec("thinking_end", _tr("A thought ends with"), FieldKind.CODE, placeholder=_tr("as its format says")),
     ]
 
 

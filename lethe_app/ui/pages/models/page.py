@@ -10,19 +10,19 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import Ready
-from lethe_app.services.models.memory_fit import Fit, Verdict, fit, free_memory
+from lethe_app.services.models.memory_fit import Fit, FitLevel, fit, free_memory
 from lethe_app.ui.core.formatting import rounded, size_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.card import ModelCard, Shown
-from lethe_app.ui.pages.models.downloads import Offer
+from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.labels import verdict_in_words
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.shell.gear_menu import add_model_folder, asked_for_file, asked_for_folder
 from lethe_app.ui.widgets.card_column import Sheet
 from lethe_app.ui.widgets.table import SearchField, Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 LOOK_AGAIN_MS = 3000
 """Between two looks at the free memory."""
@@ -31,11 +31,11 @@ LOOK_AGAIN_MS = 3000
 class ModelPage(Page):
     """Two tabs: what is here, and what can be fetched. Nothing is connected to before a download is asked for."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Models"))
         self._place, self._house = place, place.house
         self._models: list[ModelFile] = []
-        self._offers: dict[str, Offer] = {}
+        self._offers: dict[str, DownloadOffer] = {}
         self.tabs = QTabBar()
         self.tabs.addTab(self.tr("On this computer"))
         self.tabs.addTab(self.tr("Get another"))
@@ -82,7 +82,7 @@ class ModelPage(Page):
             Column[Shown](self.tr("Memory"), self._memory_words, lambda one: one.fit.needed, 108, colour=self._memory_colour),
             Column[Shown](self.tr("From"), lambda one: one.model.source, width=116, is_extra=True),
         ]
-        self.rows: Rows[Shown] = Rows(
+        self.rows: FilteredTableModel[Shown] = FilteredTableModel(
             columns,
             key=lambda one: one.model.path,
             searched=lambda one: f"{one.model.name} {one.model.source} {one.model.quantization} {one.model.architecture}",
@@ -114,7 +114,7 @@ class ModelPage(Page):
             self.table.go_to(self.rows.shown[0].model.path)
         free = await asyncio.to_thread(free_memory)
         for model in await self._house.downloads.recommended():
-            offer = Offer(model, free)
+            offer = DownloadOffer(model, free)
             offer.wanted.connect(self._house.downloads.begin)
             offer.stopped.connect(lambda one: self._spawn(self._house.downloads.stop(one.file)))
             offer.use_wanted.connect(self._use)
@@ -143,7 +143,7 @@ class ModelPage(Page):
 
     def _memory_colour(self, one: Shown) -> str:
         palette = self.theme.palette
-        colours = {Verdict.FITS: palette.good, Verdict.TIGHT: palette.text, Verdict.TOO_LARGE: palette.danger}
+        colours = {FitLevel.FITS: palette.good, FitLevel.TIGHT: palette.text, FitLevel.TOO_LARGE: palette.danger}
         return colours[one.fit.verdict]
 
     def _show(self, one: Shown | None) -> None:
@@ -175,7 +175,7 @@ class ModelPage(Page):
     async def throw_away(self, model: RemoteModel) -> None:
         """What came of a download that is not wanted any more."""
         kept = size_in_words(self._house.downloads.kept(model))
-        question = Question(
+        question = ConfirmDialog(
             self._place.window,
             self.tr("Throw away what came of it?"),
             self.tr("{kept} of it are here. A later download would begin anew.").format(kept=kept),

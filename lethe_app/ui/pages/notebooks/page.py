@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSize
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
-from lethe_app.services.notebooks.service import Kept
+from lethe_app.services.notebooks.service import NotebookListItem
 from lethe_app.ui.core.formatting import age_in_words, counted
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Asking, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import invitation, side_by_side
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import ProseField
 
 
@@ -39,7 +39,7 @@ class NotebookText(ProseField):
         """It has the height that is left for it."""
 
 
-class Titling(Asking):
+class Titling(QuestionDialog):
     """Asks for the title of a notebook."""
 
     def __init__(self, parent: QWidget, title: str, button: str, text: str = "") -> None:
@@ -78,7 +78,7 @@ LOOK_AGAIN_MS = 3000
 class NotebookPage(Page):
     """What is typed is kept by itself; what is renamed, merged, parted or deleted can be taken back."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("NotebookPage", "Notebooks"))
         self._place, self._house, self._notebooks = place, place.house, place.house.mind.notebooks
         self.name = ""
@@ -114,13 +114,17 @@ class NotebookPage(Page):
         self.whose.setAccessibleName(self.tr("Whose notebooks"))
         self.whose.setToolTip(self.tr("Whose notebooks"))
         columns = [
-            Column[Kept](self.tr("Subject"), lambda kept: kept.notebook.title, width=0),
-            Column[Kept](self.tr("Lines"), lambda kept: str(length(kept)), length, 84, right=True),
-            Column[Kept](self.tr("Written"), self._when, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110),
+            Column[NotebookListItem](self.tr("Subject"), lambda kept: kept.notebook.title, width=0),
+            Column[NotebookListItem](self.tr("Lines"), lambda kept: str(length(kept)), length, 84, right=True),
+            Column[NotebookListItem](
+                self.tr("Written"), self._when, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
+            ),
         ]
-        self.rows: Rows[Kept] = Rows(columns, key=lambda kept: kept.name, searched=lambda kept: kept.notebook.title)
+        self.rows: FilteredTableModel[NotebookListItem] = FilteredTableModel(
+            columns, key=lambda kept: kept.name, searched=lambda kept: kept.notebook.title
+        )
         nothing = self.tr("No notebooks yet. What you come back to gets one by itself; “New” makes one by hand.")
-        self.table: Table[Kept] = Table(self.rows, self.theme, self.tr("Notebooks"), nothing)
+        self.table: Table[NotebookListItem] = Table(self.rows, self.theme, self.tr("Notebooks"), nothing)
         self.table.setMinimumWidth(220)
         self.table.current_changed.connect(self._show)
         self.table.selectionModel().selectionChanged.connect(lambda *_both: self._offer())
@@ -202,7 +206,7 @@ class NotebookPage(Page):
         words = self.tr("{file} {problem}. It is left as it is.")
         self.trouble.setText("\n".join(words.format(file=one.path.name, problem=one.problem) for one in problems))
 
-    def _show(self, kept: Kept | None) -> None:
+    def _show(self, kept: NotebookListItem | None) -> None:
         name = kept.name if kept is not None else ""
         if name != self.name:
             if self._typed is not None:
@@ -237,7 +241,7 @@ class NotebookPage(Page):
         words = self.tr("{lines}. Beyond {most} it is parted into several by itself.").format(lines=lines, most=most)
         self.note.setText(words)
 
-    def _when(self, kept: Kept) -> str:
+    def _when(self, kept: NotebookListItem) -> str:
         return age_in_words(kept.when, now()) if kept.when is not None else ""
 
     # typing
@@ -305,7 +309,7 @@ class NotebookPage(Page):
         words = self.tr("“{name}” became {n} notebooks.").format(name=kept.notebook.title, n=len(names))
         self._tell(words, names, before)
 
-    async def _delete(self, selected: Sequence[Kept]) -> None:
+    async def _delete(self, selected: Sequence[NotebookListItem]) -> None:
         before = await self._before(selected)
         for kept in selected:
             await self._notebooks.delete(self.whose.persona, kept.name)
@@ -315,7 +319,7 @@ class NotebookPage(Page):
             words = self.tr("“{name}” is in the trash.").format(name=selected[0].notebook.title)
         self._tell(words, [], before)
 
-    async def _before(self, kept: Sequence[Kept]) -> dict[str, str]:
+    async def _before(self, kept: Sequence[NotebookListItem]) -> dict[str, str]:
         """Their texts, everything typed included."""
         await self._save()
         return {one.name: await self._notebooks.text(self.whose.persona, one.name) for one in kept}
@@ -338,6 +342,6 @@ class NotebookPage(Page):
         self._place.bridge.spawn(work, lane=lane)
 
 
-def length(kept: Kept) -> int:
+def length(kept: NotebookListItem) -> int:
     """How many lines it has."""
     return len(kept.notebook.lines)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.icons import icon
-from lethe_app.ui.dialogs.dialogs import Asking, answered, foot_button
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered, foot_button
 from lethe_app.ui.pages.personas.fields import AVATAR
 from lethe_app.ui.pages.personas.pictures import ENDINGS, PENDING, read_picture
 from lethe_app.ui.widgets.image_crop import CropDialog
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.pages.personas.page import PersonaPage
 
 
-class PersonaDeeds(QObject):
+class PersonaActions(QObject):
     """Belongs to one page; its menu is filled whenever it opens, so that it offers only what is possible."""
 
     def __init__(self, page: PersonaPage) -> None:
@@ -224,9 +224,9 @@ class PersonaDeeds(QObject):
             self._place.bridge.spawn(self._delete(self._page.saved), lane="delete")
 
     async def _delete(self, persona: Persona) -> None:
-        from lethe_app.ui.pages.personas.deletion import Farewell  # noqa: PLC0415 - rarely needed
+        from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
-        farewell = Farewell(self._place)
+        farewell = PersonaDeletion(self._place)
         if await farewell.ask(persona):
             self._page.settle()
             await farewell.say(persona)
@@ -234,15 +234,15 @@ class PersonaDeeds(QObject):
 
     def close(self) -> None:
         """The editor is left: a conversation with a copy that is gone must not be what lies under it."""
-        from lethe_app.ui.pages.personas.deletion import Farewell  # noqa: PLC0415 - rarely needed
+        from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
         where, saved = self._place.session(), self._page.saved
         if self._gone and where is not None and where.persona_id == self._gone:
             instead = saved.unique_name if saved is not None else ""
-            self._place.bridge.spawn(Farewell(self._place).show_another(self._gone, instead))
+            self._place.bridge.spawn(PersonaDeletion(self._place).show_another(self._gone, instead))
 
 
-class Choice(StrEnum):
+class UserDecision(StrEnum):
     """What the user decided."""
 
     SAVE = "save"
@@ -250,12 +250,12 @@ class Choice(StrEnum):
     STAY = "stay"
 
 
-class Leaving(Asking):
+class Leaving(QuestionDialog):
     """Save is the answer to Enter, staying that to Esc."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
         super().__init__(parent, QCoreApplication.translate("Leaving", "Save what you wrote?"), "")
-        self.choice = Choice.STAY
+        self.choice = UserDecision.STAY
         self.say(self.tr("There are changes to “{name}” that are not saved yet.").format(name=name))
         self.save, self.stay = self.primary, self.cancel
         self.save.setText(self.tr("Save"))
@@ -265,10 +265,10 @@ class Leaving(Asking):
         self.save.setFocus()
 
     def accept(self) -> None:
-        if self.choice is Choice.STAY:
-            self.choice = Choice.SAVE
+        if self.choice is UserDecision.STAY:
+            self.choice = UserDecision.SAVE
         super().accept()
 
     def _discard(self) -> None:
-        self.choice = Choice.DISCARD
+        self.choice = UserDecision.DISCARD
         self.accept()

@@ -11,14 +11,14 @@ from PySide6.QtCore import QObject
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.dialogs.dialogs import Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.pages.context import PageContext
 
 
-class Farewell(QObject):
+class PersonaDeletion(QObject):
     """For characters and for the user's own selves."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__()
         self._place, self._house = place, place.house
 
@@ -35,7 +35,7 @@ class Farewell(QObject):
                 " They wait in the Trash if you want them back."
             ).format(name=persona.name, count=count)
             button = f"{button} ({count})"
-        return await answered(Question(self._place.window, title, words, button))
+        return await answered(ConfirmDialog(self._place.window, title, words, button))
 
     async def say(self, persona: Persona) -> None:
         """Move its file to the trash. Conversations and memories stay with it, out of sight."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.pages.personas.page import PersonaPage
 
 
-class Meanwhile(QObject):
+class ExternalChanges(QObject):
     """Belongs to one page. What the user has not touched becomes as it is on disk; where both wrote, the user's words stay."""
 
     def __init__(self, page: PersonaPage) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.persona import Weekday
 from lethe_app.ui.pages.personas.draft import DAY
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
 TASKS, TOOLS = "agent_tasks", "tools"
@@ -45,7 +45,7 @@ def own_chapters() -> list[Chapter]:
     bio = Spec(
         "bio",
         _tr("Who you are"),
-        Kind.PROSE,
+        FieldKind.PROSE,
         _tr("What a character may know about you from the beginning. Write it as you would tell it about somebody else."),
         _tr("{{user}} is a retired ferry captain who …"),
         lines=6,
@@ -54,7 +54,7 @@ def own_chapters() -> list[Chapter]:
     quiet = Spec(
         "disable_bot_guidance",
         _tr("No hidden notes while I am this one"),
-        Kind.SWITCH,
+        FieldKind.SWITCH,
         _tr("No notes about the time, moods or memories that come to a character’s mind by themselves."),
     )
     return [
@@ -67,7 +67,7 @@ def own_chapters() -> list[Chapter]:
 def _who() -> Chapter:
     name = Spec("name", _tr("Name"), help=_tr("In any text {{char}} stands for it."))
     tagline = Spec("tagline", _tr("A few words"), help=_tr("Under the name in the list. No model reads it."))
-    tags = Spec("tags", _tr("Tags"), Kind.WORDS, placeholder=_tr("Add a tag"))
+    tags = Spec("tags", _tr("Tags"), FieldKind.WORDS, placeholder=_tr("Add a tag"))
     return Chapter("who", _tr("Who they are"), specs=(name, tagline, tags), before=(AVATAR,))
 
 
@@ -76,7 +76,7 @@ def _bio() -> Chapter:
     bio = Spec(
         "bio",
         _tr("Bio"),
-        Kind.PROSE,
+        FieldKind.PROSE,
         _tr("Who they are, where they come from, what they want and fear, how they speak."),
         _tr("{{char}} is the navigator of the Petrel. She …"),
         lines=8,
@@ -85,7 +85,7 @@ def _bio() -> Chapter:
     mini = Spec(
         "mini_bio",
         _tr("In short"),
-        Kind.PROSE,
+        FieldKind.PROSE,
         _tr("One paragraph for conversations of several, where a whole bio would take too much room."),
         lines=3,
     )
@@ -96,7 +96,7 @@ def _scenario() -> Chapter:
     scenario = Spec(
         "scenario",
         _tr("Scenario"),
-        Kind.PROSE,
+        FieldKind.PROSE,
         _tr("Where you two are, and how you stand to each other, when a conversation begins."),
         lines=4,
         most_lines=24,
@@ -104,7 +104,7 @@ def _scenario() -> Chapter:
     greetings = Spec(
         "first_messages",
         _tr("Greetings"),
-        Kind.TEXTS,
+        FieldKind.TEXTS,
         _tr("One of them opens a new conversation; the others can be leafed through. Without any, you begin."),
         lines=4,
         add_words=_tr("Add a greeting"),
@@ -116,7 +116,7 @@ def _style() -> Chapter:
     dialogs = Spec(
         "example_dialogs",
         _tr("How they write"),
-        Kind.TEXTS,
+        FieldKind.TEXTS,
         _tr("Sample lines and rules of style, each on its own: “Asked about the sea: …”, “Never more than three sentences.”"),
         lines=1,
         add_words=_tr("Add a line"),
@@ -124,7 +124,7 @@ def _style() -> Chapter:
     system = Spec(
         "system_prompt",
         _tr("System prompt"),
-        Kind.PROSE,
+        FieldKind.PROSE,
         _tr("Replaces the general instructions, which is rarely needed. {{original}} brings them in; empty leaves them alone."),
         lines=3,
         most_lines=24,
@@ -141,32 +141,32 @@ def _memory() -> Chapter:
     time = Spec(
         "sense_of_time",
         _tr("Knows what time it is"),
-        Kind.SWITCH,
+        FieldKind.SWITCH,
         _tr("After a while away a hidden note tells the hour and how long you were gone."),
     )
     dates = Spec(
         "dates_in_session_summaries",
         _tr("Remembers when it was"),
-        Kind.SWITCH,
+        FieldKind.SWITCH,
         _tr("Earlier conversations come back with their dates."),
     )
     quiet = Spec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
-        Kind.SWITCH,
+        FieldKind.SWITCH,
         _tr("No notes about time, moods, or memories that come to mind by themselves. What you ask for is still remembered."),
     )
     thoughts = Spec(
         "self_edit_field",
         _tr("Personal thoughts"),
-        Kind.PROSE,
+        FieldKind.PROSE,
         _tr("What they think of themselves and of you. It always stands in the prompt."),
         lines=3,
     )
     anew = Spec(
         "self_edit_tokens",
         _tr("They write it anew"),
-        Kind.WHOLE,
+        FieldKind.WHOLE,
         _tr("After conversations, while you are away, and in no more than so many tokens. A good length is 200."),
         highest=4000,
         step=50,
@@ -176,7 +176,7 @@ def _memory() -> Chapter:
 
 
 def _away() -> Chapter:
-    mood = Spec("mood", _tr("Has moods"), Kind.SWITCH, _tr("How they feel is told when you come back."))
+    mood = Spec("mood", _tr("Has moods"), FieldKind.SWITCH, _tr("How they feel is told when you come back."))
     first = _tr("What they do on this day of the week. A hidden note tells it when you come back after a while.")
     prefix = Spec(
         "schedule_prefix",
@@ -189,9 +189,9 @@ def _away() -> Chapter:
         for number, day in enumerate(Weekday, start=1)
     )
     alone = _tr("When nobody has touched the keys for a while. It ends the moment you come back, and Ctrl+Shift+A tells of it.")
-    agent = Spec("agent_mode", _tr("Does things while you are away"), Kind.SWITCH, alone)
+    agent = Spec("agent_mode", _tr("Does things while you are away"), FieldKind.SWITCH, alone)
     later = _tr("Lethe does not act on this yet; it is kept with the persona.")
-    writes = Spec("can_initiate_chat", _tr("May write first"), Kind.SWITCH, later)
+    writes = Spec("can_initiate_chat", _tr("May write first"), FieldKind.SWITCH, later)
     return Chapter("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), after=(TASKS,))
 
 
@@ -201,7 +201,7 @@ def _voice() -> Chapter:
         " settings is taken if it suits them, else the first that does."
     )
     alone = _tr("Off, they have the tools that the settings give to everybody. Tools are used only while they are on there.")
-    override = Spec("override_default_toolset", _tr("Only these tools"), Kind.SWITCH, alone)
+    override = Spec("override_default_toolset", _tr("Only these tools"), FieldKind.SWITCH, alone)
     return Chapter("voice", _tr("Model and tools"), words, specs=(override,), before=(MODEL, SAMPLERS), after=(TOOLS,))
 
 

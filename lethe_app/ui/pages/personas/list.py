@@ -10,18 +10,18 @@ from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.avatars import avatar
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import ICON, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page, explanation
-from lethe_app.ui.pages.personas.deletion import Farewell
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.personas.deletion import PersonaDeletion
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 
 class UserPersonasPage(Page):
     """Enter edits, Del deletes, and one button makes the chosen one the user's self in new conversations."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Who you are"))
         self.place = place
         columns = [
@@ -29,8 +29,10 @@ class UserPersonasPage(Page):
             Column[Persona](self.tr("A few words"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
             Column[Persona]("", self._use, width=200, colour=lambda one: self.theme.palette.water),
         ]
-        self._deeds = Deeds(self.undo, place.bridge)
-        self.rows = Rows(columns, key=lambda one: one.unique_name, searched=lambda one: f"{one.name} {one.tagline}")
+        self._deeds = CommandRunner(self.undo, place.bridge)
+        self.rows = FilteredTableModel(
+            columns, key=lambda one: one.unique_name, searched=lambda one: f"{one.name} {one.tagline}"
+        )
         nobody = self.tr("You are nobody yet. “New” makes you somebody.")
         self.table = Table(self.rows, self.theme, self.tr("Your personas"), nobody)
         self.table.opened.connect(self._edit)
@@ -117,7 +119,7 @@ class UserPersonasPage(Page):
         self.place.bridge.spawn(self._say_farewell(one), lane="delete")
 
     async def _say_farewell(self, one: Persona) -> None:
-        farewell = Farewell(self.place)
+        farewell = PersonaDeletion(self.place)
         if await farewell.ask(one):
             await farewell.say(one)
 

@@ -14,11 +14,11 @@ from lethe_app.ui.core.icons import icon, icon_before_words
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import on_accent
 from lethe_app.ui.dialogs.dialogs import answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.personas.actions import Choice, Leaving, PersonaDeeds
+from lethe_app.ui.pages.personas.actions import Leaving, PersonaActions, UserDecision
 from lethe_app.ui.pages.personas.draft import Draft, Leftover, Stroke
-from lethe_app.ui.pages.personas.external_changes import Meanwhile
+from lethe_app.ui.pages.personas.external_changes import ExternalChanges
 from lethe_app.ui.pages.personas.fields import AVATAR, chapters, own_chapters, title_of
 from lethe_app.ui.pages.personas.form import PersonaSheet
 from lethe_app.ui.pages.personas.loader import PersonaOpening
@@ -73,7 +73,7 @@ TALK = QKeySequence("Ctrl+Return")
 class PersonaPage(Page):
     """Everything stays a draft until it is saved; leaving asks, and closing the window keeps it for the next time."""
 
-    def __init__(self, place: Place, persona_id: str = "", *, is_user: bool = False) -> None:
+    def __init__(self, place: PageContext, persona_id: str = "", *, is_user: bool = False) -> None:
         """Without an id a new persona; with that of a copy that plays a draft the draft is taken up again."""
         super().__init__(place.theme, "")
         self.place = place
@@ -86,7 +86,7 @@ class PersonaPage(Page):
         self._by_hand = False
         self._settled = False
         self._leftover = Leftover(place.house.paths.window)
-        self.deeds = PersonaDeeds(self)
+        self.deeds = PersonaActions(self)
         self.sheet = PersonaSheet(own_chapters() if is_user else chapters(), self.theme)
         self.sheet.changed.connect(self.change)
         self.sheet.typed.connect(self.follow_draft)
@@ -95,7 +95,7 @@ class PersonaPage(Page):
         self.preview = PersonaPreview(self.theme, is_user=is_user)
         self.banner = Banner()
         self.reading = PersonaReading(self)
-        self.meanwhile = Meanwhile(self)
+        self.meanwhile = ExternalChanges(self)
         self._build()
         self._guard = UndoGuard(self)
         self._forget: list[Callable[[], None]] = [
@@ -274,11 +274,11 @@ class PersonaPage(Page):
             return True
         dialog = Leaving(self.place.window, self.title.accessibleName())
         await answered(dialog)
-        if dialog.choice is Choice.SAVE:
+        if dialog.choice is UserDecision.SAVE:
             return await self.save()
-        if dialog.choice is Choice.DISCARD:
+        if dialog.choice is UserDecision.DISCARD:
             self.settle()
-        return dialog.choice is Choice.DISCARD
+        return dialog.choice is UserDecision.DISCARD
 
     def close_page(self) -> None:
         self.sheet.finish()

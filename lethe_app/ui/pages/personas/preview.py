@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
-from lethe_app.domain.prompt import Part, Span
+from lethe_app.domain.prompt import PromptPart, PromptSpan
 from lethe_app.services.events import Ready
 from lethe_app.ui.core.formatting import rounded, tokens_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
@@ -18,7 +18,7 @@ from lethe_app.ui.pages.personas.draft import DAY
 
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
-    from lethe_app.services.chat.prompt_inspector import Field, Preview
+    from lethe_app.services.chat.prompt_inspector import EditedField, Preview
     from lethe_app.ui.pages.personas.page import PersonaPage
 
 PAUSE_MS = 300
@@ -89,7 +89,7 @@ class PersonaReading:
                 sheet.complain(name, "")
         self._note_days(preview.fields.get("schedule"), persona)
 
-    def _note_days(self, schedule: Field | None, persona: Persona) -> None:
+    def _note_days(self, schedule: EditedField | None, persona: Persona) -> None:
         """The days share one field of the preview: its pieces are theirs, in order."""
         sheet = self._page.sheet
         pieces = dict(zip(persona.schedule, schedule.pieces, strict=False)) if schedule is not None else {}
@@ -120,8 +120,12 @@ class PersonaPreview(QFrame):
     def __init__(self, theme: Theme, *, is_user: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._theirs = {Part.USER} if is_user else {Part.PERSONA, Part.SCENARIO, Part.STYLE, Part.THOUGHTS, Part.HISTORY}
-        self._shown: tuple[tuple[Span, ...], bool] = ((), False)
+        self._theirs = (
+            {PromptPart.USER}
+            if is_user
+            else {PromptPart.PERSONA, PromptPart.SCENARIO, PromptPart.STYLE, PromptPart.THOUGHTS, PromptPart.HISTORY}
+        )
+        self._shown: tuple[tuple[PromptSpan, ...], bool] = ((), False)
         self._is_found = not is_user
         """Has what the user wrote been brought into sight? A persona's own words stand near the top by themselves."""
         self.text = QPlainTextEdit()
@@ -145,7 +149,7 @@ class PersonaPreview(QFrame):
         column.addWidget(self.warning)
         theme.changed.connect(self.dress)
 
-    def show_spans(self, spans: tuple[Span, ...], *, all_theirs: bool) -> None:
+    def show_spans(self, spans: tuple[PromptSpan, ...], *, all_theirs: bool) -> None:
         """`all_theirs`: the persona brings its own instructions."""
         if (spans, all_theirs) != self._shown:
             self._shown = (spans, all_theirs)
@@ -182,7 +186,7 @@ class PersonaPreview(QFrame):
         begins = -1
         for span in spans:
             ink = QTextCharFormat()
-            theirs = span.part in self._theirs or (all_theirs and span.part is Part.SYSTEM)
+            theirs = span.part in self._theirs or (all_theirs and span.part is PromptPart.SYSTEM)
             begins = cursor.position() if theirs and begins < 0 else begins
             ink.setForeground(QColor(self._theme.palette.text if theirs else self._theme.palette.muted))
             cursor.insertText(span.text, ink)

@@ -7,12 +7,12 @@ from typing import Any
 from pydantic import BaseModel
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.composition.app_services import House
+from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.events import Ready
 from lethe_app.services.prompting.assembler import is_small, suited_sampler, suited_system
 from lethe_app.ui.pages.settings.fields import bounds
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 Group = tuple[str, list[Spec]]
 """A title and the fields under it."""
@@ -26,16 +26,16 @@ def _number(name: str, title: str, told: str, off: str = "") -> Spec:
     declared = SamplerPreset.model_fields[name]
     lowest, highest = bounds(declared)
     if declared.annotation is int:
-        return Spec(name, title, Kind.WHOLE, told, lowest=lowest, highest=highest, special=off)
-    return Spec(name, title, Kind.NUMBER, told, lowest=lowest, highest=min(highest, 100), step=0.05, special=off)
+        return Spec(name, title, FieldKind.WHOLE, told, lowest=lowest, highest=highest, special=off)
+    return Spec(name, title, FieldKind.NUMBER, told, lowest=lowest, highest=min(highest, 100), step=0.05, special=off)
 
 
 def _line(name: str, title: str, told: str = "") -> Spec:
-    return Spec(name, title, Kind.CODE, told)
+    return Spec(name, title, FieldKind.CODE, told)
 
 
 def _texts(name: str, title: str, told: str) -> Spec:
-    return Spec(name, title, Kind.WORDS, told, commas=False, escapes=True)
+    return Spec(name, title, FieldKind.WORDS, told, commas=False, escapes=True)
 
 
 def sampler_groups() -> list[Group]:
@@ -98,8 +98,8 @@ def instruct_groups() -> list[Group]:
                 _line("bot_start", _tr("Before the persona's words")),
                 _line("bot_end", _tr("After the persona's words")),
                 _texts("stop_strings", _tr("Stops at"), _tr("Texts that end a reply.")),
-                Spec("system_role", _tr("Knows a system role"), Kind.SWITCH, _tr("Else it heads the first user message.")),
-                Spec("add_names", _tr("Names before messages"), Kind.SWITCH, _tr("Puts “Name: ” before everything said.")),
+                Spec("system_role", _tr("Knows a system role"), FieldKind.SWITCH, _tr("Else it heads the first user message.")),
+                Spec("add_names", _tr("Names before messages"), FieldKind.SWITCH, _tr("Puts “Name: ” before everything said.")),
             ],
         ),
         (
@@ -111,7 +111,7 @@ def instruct_groups() -> list[Group]:
                 Spec(
                     "empty_thinking_when_off",
                     _tr("Empty thought when off"),
-                    Kind.SWITCH,
+                    FieldKind.SWITCH,
                     _tr("For models that think unless a thought is there already."),
                 ),
             ],
@@ -128,7 +128,7 @@ def system_groups() -> list[Group]:
             _tr("The words"),
             [
                 Spec("name", _tr("Name")),
-                Spec("prompt", _tr("System prompt"), Kind.PROSE, _tr("{{char}} and {{user}} become names."), lines=6),
+                Spec("prompt", _tr("System prompt"), FieldKind.PROSE, _tr("{{char}} and {{user}} become names."), lines=6),
             ],
         ),
         (
@@ -155,7 +155,7 @@ GROUPS: dict[type[BaseModel], Any] = {
 }
 
 
-def suited(house: House, kind: type[Any]) -> str:
+def suited(house: AppServices, kind: type[Any]) -> str:
     """The key of the one that suits the model that is loaded; empty for formats, since most models bring their own."""
     state = house.models.state
     if not isinstance(state, Ready):

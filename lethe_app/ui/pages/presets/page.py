@@ -17,7 +17,7 @@ from lethe_app.services.personas.presets import KeptPreset
 from lethe_app.ui.core.formatting import tokens_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page, explanation, headline
 from lethe_app.ui.pages.presets.fields import GROUPS, suited
 from lethe_app.ui.pages.presets.sampler_preview import Taste
@@ -25,7 +25,7 @@ from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import Sheet, made_card, side_by_side
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 WITH_ASIDE = 800  # pixels from which on there is room for more than the list and the fields
 
@@ -83,7 +83,7 @@ REST_MS = 500
 class PresetPage(Page):
     """What is changed is kept by itself; what came with Lethe can always be had back."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Presets"))
         self._place, self._presets = place, place.house.presets
         self._kind: type[Any] = SamplerPreset
@@ -119,7 +119,9 @@ class PresetPage(Page):
 
     def _build_list(self) -> None:
         columns = [Column[Kept](self.tr("Preset"), lambda kept: kept.value.name, width=0, colour=self._mark)]
-        self.rows: Rows[Kept] = Rows(columns, key=lambda kept: kept.key, searched=lambda kept: kept.value.name)
+        self.rows: FilteredTableModel[Kept] = FilteredTableModel(
+            columns, key=lambda kept: kept.key, searched=lambda kept: kept.value.name
+        )
         self.table: Table[Kept] = Table(self.rows, self.theme, self.tr("Presets"), self.tr("None yet."))
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.horizontalHeader().hide()

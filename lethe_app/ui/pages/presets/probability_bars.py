@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from lethe_app.domain.model import NextWords
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme, mixed
-from lethe_app.ui.pages.presets.sampler_chain import Drawn
+from lethe_app.ui.pages.presets.sampler_chain import SampledChances
 
 SHOWN = 12
 """Words with a bar of their own."""
@@ -34,7 +34,7 @@ class WordBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.updateGeometry)
 
-    def show_words(self, words: NextWords, before: Drawn, after: Drawn) -> None:
+    def show_words(self, words: NextWords, before: SampledChances, after: SampledChances) -> None:
         named = list(zip((spelled(word) for word, _logit in words.words), before.chances, after.chances, strict=True))
         others_before = before.others + sum(chance for _word, chance, _after in named[SHOWN:])
         others_after = after.others + sum(chance for _word, _before, chance in named[SHOWN:])

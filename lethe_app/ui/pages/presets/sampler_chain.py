@@ -22,7 +22,7 @@ class Lump:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledChances:
     """The chances of the words, in their order; 0 for one that is left out."""
 
     chances: tuple[float, ...]
@@ -35,19 +35,19 @@ class Drawn:
 Step = Callable[[list[Lump]], list[Lump]]
 
 
-def untouched(words: NextWords) -> Drawn:
+def untouched(words: NextWords) -> SampledChances:
     """As the model gives them."""
     return _drawn(words, softmax(_lumps(words)))
 
 
-def drawn(words: NextWords, preset: SamplerPreset) -> Drawn:
+def drawn(words: NextWords, preset: SamplerPreset) -> SampledChances:
     """After everything in `preset` that looks at nothing but the likelihoods themselves.
 
     Penalties and DRY look at what was said, XTC throws a die, and Mirostat steers by what came before: they are not in it.
     """
     lumps = _lumps(words)
     if not lumps:
-        return Drawn((), 0.0, 0)
+        return SampledChances((), 0.0, 0)
     if preset.temperature == 0:
         return _drawn(words, softmax(lumps[:1]))
     for step in [] if preset.mirostat else _cuts(preset):
@@ -68,13 +68,13 @@ def _lumps(words: NextWords) -> list[Lump]:
     return [*named, *(Lump(-1, logit, count) for logit, count in words.rest)]
 
 
-def _drawn(words: NextWords, lumps: Sequence[Lump]) -> Drawn:
+def _drawn(words: NextWords, lumps: Sequence[Lump]) -> SampledChances:
     chances = [0.0] * len(words.words)
     for lump in lumps:
         if lump.place >= 0:
             chances[lump.place] = lump.share
     others = sum(lump.share * lump.count for lump in lumps if lump.place < 0)
-    return Drawn(tuple(chances), others, sum(lump.count for lump in lumps))
+    return SampledChances(tuple(chances), others, sum(lump.count for lump in lumps))
 
 
 def _cuts(preset: SamplerPreset) -> list[Step]:

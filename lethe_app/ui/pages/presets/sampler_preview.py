@@ -13,7 +13,7 @@ from lethe_app.errors import ModelError
 from lethe_app.services.events import Ready
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_3
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import explanation, headline
 from lethe_app.ui.pages.presets.example_logits import BEGINNING, EXAMPLE
 from lethe_app.ui.pages.presets.probability_bars import WordBars
@@ -30,7 +30,7 @@ CONTINUATIONS = 2
 class Taste(Sheet):
     """The model is asked once for a sentence, in the quiet lane; the sliders then only reckon with its answer."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__()
         self._place, self._trying = place, place.house.trying
         self._preset = SamplerPreset(name="-")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from lethe_app.domain.web import Inquiry, PageFinding
+from lethe_app.domain.web import Inquiry, PageSummary
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.pages.research.labels import round_in_words, source_in_words, when_in_words
@@ -29,7 +29,7 @@ class ResearchDetail(QStackedWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.inquiry: Inquiry | None = None
-        self._sources_shown: list[PageFinding] = []
+        self._sources_shown: list[PageSummary] = []
         self.setMinimumWidth(LEAST_WIDTH)
         nothing = invitation(
             self.tr("Write above what you would like to know.\n\nIt is searched for in several rounds, and becomes a report.")
@@ -117,7 +117,7 @@ class ResearchDetail(QStackedWidget):
             button.setVisible(not inquiry.is_running and bool(inquiry.report))
         self._buttons.setVisible(not inquiry.is_running)
 
-    def _show_sources(self, findings: list[PageFinding]) -> None:
+    def _show_sources(self, findings: list[PageSummary]) -> None:
         self._sources_card.setVisible(bool(findings))
         if findings == self._sources_shown:
             return
@@ -129,7 +129,7 @@ class ResearchDetail(QStackedWidget):
         for finding in findings:
             self._sources.addWidget(self._source(finding))
 
-    def _source(self, finding: PageFinding) -> QWidget:
+    def _source(self, finding: PageSummary) -> QWidget:
         """Its number and title, which open it, and the whole address for whoever wants to see first."""
         whole = QWidget()
         column = QVBoxLayout(whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from lethe_app.domain.web import Found, Inquiry, InquiryState, PageFinding, Round
+from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, Round, WebHit
 from lethe_app.ui.core.formatting import counted, tokens_in_words
 from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, lasted_in_words
 from lethe_app.ui.transcript.painting.source_list import spelled
@@ -43,6 +43,6 @@ def round_in_words(number: int, one: Round) -> str:
     return _tr("Round {number}: {asked} – {came}").format(number=number, asked=asked, came=came)
 
 
-def source_in_words(finding: PageFinding) -> str:
+def source_in_words(finding: PageSummary) -> str:
     """With the number by which the report names it."""
-    return spelled(finding.number, Found(finding.title, finding.address))
+    return spelled(finding.number, WebHit(finding.title, finding.address))

@@ -16,17 +16,17 @@ from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import answered
 from lethe_app.ui.pages.activity.labels import day_in_words
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.pages.research.detail import ResearchDetail
 from lethe_app.ui.pages.research.labels import state_in_words
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import side_by_side
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TOPIC, STATE, DAY = range(3)
 WIDTHS = {STATE: 104, DAY: 92}
@@ -40,12 +40,12 @@ CHANGED_MS = 100
 class ResearchPage(Page):
     """The question above, the questions of before on the left, the chosen one on the right."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("ResearchPage", "Find out about…"))
         self._place, self._researching = place, place.house.researching
         self._wanted: UUID | None = None
         """The one to go to, once it is read."""
-        self.deeds = Deeds(self.undo, place.bridge, self._read_soon)
+        self.deeds = CommandRunner(self.undo, place.bridge, self._read_soon)
         self.rows = self._made_rows()
         self._build()
         self._connect()
@@ -53,7 +53,7 @@ class ResearchPage(Page):
         self._follow_settings(place.house.preferences.current)
         self._read_soon()
 
-    def _made_rows(self) -> Rows[Inquiry]:
+    def _made_rows(self) -> FilteredTableModel[Inquiry]:
         def ink(one: Inquiry) -> str:
             return self.theme.palette.danger if one.state is InquiryState.FAILED else self.theme.palette.muted
 
@@ -62,7 +62,7 @@ class ResearchPage(Page):
             Column[Inquiry](self.tr("State"), state_in_words, width=WIDTHS[STATE], colour=ink),
             Column[Inquiry](self.tr("Day"), lambda one: day_in_words(one.began), attrgetter("began"), WIDTHS[DAY]),
         ]
-        return Rows(columns, key=attrgetter("id"), searched=attrgetter("topic"))
+        return FilteredTableModel(columns, key=attrgetter("id"), searched=attrgetter("topic"))
 
     def _build(self) -> None:
         self.topic = QLineEdit()

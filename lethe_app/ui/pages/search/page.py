@@ -10,16 +10,16 @@ from PySide6.QtCore import QCoreApplication, QSignalBlocker, QTimer
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.search_results import Hit, HitKind
+from lethe_app.domain.search_results import HitKind, SearchHit
 from lethe_app.services.search.everything import MOST
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import day_of, moment_in_words
 from lethe_app.ui.pages.page import Page, explanation
-from lethe_app.ui.pages.search.results import FoundList, Group, Line
+from lethe_app.ui.pages.search.results import FoundList, ResultGroup, ResultLine
 from lethe_app.ui.pages.sessions.labels import shortened
-from lethe_app.ui.widgets.fields import QuietCombo
+from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import SearchField
 
@@ -31,19 +31,19 @@ LANE = "find in everything"
 class SearchPage(Page):
     """What is found in the conversation that is open comes first."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("SearchPage", "Find in everything"))
         self._place, self._house = place, place.house
         self._here: ChatSession | None = place.session()
         self._names: dict[str, str] = {}
-        self._hits: list[Hit] = []
+        self._hits: list[SearchHit] = []
         self._build()
         self._connect()
         place.bridge.spawn(self._read_names())
 
     def _build(self) -> None:
         self.search = SearchField(self.theme, self.tr("A few words of it, or “a phrase” as it was said"))
-        self.whose = QuietCombo()
+        self.whose = NoWheelComboBox()
         self.whose.setAccessibleName(self.tr("With whom"))
         self.whose.addItem(self.tr("With anybody"), "")
         self.whose.setMaximumWidth(260)
@@ -135,7 +135,7 @@ class SearchPage(Page):
         self._place.bridge.spawn(self._find(self.search.text()), lane=LANE)
 
     async def _find(self, text: str) -> None:
-        hits: list[Hit] = []
+        hits: list[SearchHit] = []
         persona = str(self.whose.currentData() or "")
         if self.by_meaning.isChecked() and text.strip():
             here = self._here.persona_id if self._here is not None else ""
@@ -151,7 +151,7 @@ class SearchPage(Page):
         if not hits:
             self._show([])
 
-    def _show(self, hits: list[Hit]) -> None:
+    def _show(self, hits: list[SearchHit]) -> None:
         self._hits = list(hits)
         lines = [line for group in self._groups(hits) for line in self._lines(group)]
         asked = bool(self.search.text().strip())
@@ -160,7 +160,7 @@ class SearchPage(Page):
         self.found.show_lines(lines)
         self.hint.setText(self._told(hits) if hits else "")
 
-    def _told(self, hits: list[Hit]) -> str:
+    def _told(self, hits: list[SearchHit]) -> str:
         places = counted(len(hits), self.tr("{n} place"), self.tr("{n} places"))
         talks = len({hit.session for hit in hits if hit.session is not None})
         inside = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
@@ -171,9 +171,9 @@ class SearchPage(Page):
 
     # how it is shown
 
-    def _groups(self, hits: Iterable[Hit]) -> list[Group]:
+    def _groups(self, hits: Iterable[SearchHit]) -> list[ResultGroup]:
         """The open conversation first, then the newest."""
-        by: dict[tuple[str, UUID | None, str], list[Hit]] = {}
+        by: dict[tuple[str, UUID | None, str], list[SearchHit]] = {}
         for hit in hits:
             by.setdefault((hit.persona_id, hit.session, hit.world), []).append(hit)
         groups = [self._group(persona, session, found) for (persona, session, _world), found in by.items()]
@@ -181,14 +181,14 @@ class SearchPage(Page):
             groups.sort(key=lambda group: group.when, reverse=True)
         return sorted(groups, key=lambda group: not group.is_here)
 
-    def _group(self, persona: str, session: UUID | None, hits: list[Hit]) -> Group:
+    def _group(self, persona: str, session: UUID | None, hits: list[SearchHit]) -> ResultGroup:
         name, when = self._names.get(persona, persona.capitalize()), max(hit.when for hit in hits)
         if not self.by_meaning.isChecked():
             hits = sorted(hits, key=lambda hit: (hit.kind is HitKind.MESSAGE, hit.when), reverse=session is None)
         if hits[0].world:
-            return Group(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
+            return ResultGroup(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
         if session is None:
-            return Group(self.tr("Remembered by {name}").format(name=name), "", when, None, hits)
+            return ResultGroup(self.tr("Remembered by {name}").format(name=name), "", when, None, hits)
         is_here = self._here is not None and session == self._here.guid
         title = next((hit.title for hit in hits if hit.title), "") or self.tr("A conversation without a title")
         days = sorted({day_of(hit.when.timestamp()): hit.when for hit in hits}.values())
@@ -196,13 +196,13 @@ class SearchPage(Page):
         if len(days) > 1:
             span = self.tr("{first} to {last}").format(first=span, last=day_of(days[-1].timestamp()))
         detail = self.tr("this conversation") if is_here else f"{name} · {span}"
-        return Group(title, detail, when, session, hits, is_here)
+        return ResultGroup(title, detail, when, session, hits, is_here)
 
-    def _lines(self, group: Group) -> list[Line]:
-        places = (Line(hit.text, partial(self._detail, hit), hit) for hit in group.hits)
-        return [Line(group.title, lambda: group.detail), *places]
+    def _lines(self, group: ResultGroup) -> list[ResultLine]:
+        places = (ResultLine(hit.text, partial(self._detail, hit), hit) for hit in group.hits)
+        return [ResultLine(group.title, lambda: group.detail), *places]
 
-    def _detail(self, hit: Hit) -> str:
+    def _detail(self, hit: SearchHit) -> str:
         moment = moment_in_words(hit.when)
         match hit.kind:
             case HitKind.MESSAGE:
@@ -228,11 +228,11 @@ class SearchPage(Page):
 
     # where it leads
 
-    def go_to(self, hit: Hit) -> None:
+    def go_to(self, hit: SearchHit) -> None:
         """Leave for the very message, or open the page where a memory, fact or entry can be read."""
         self._place.bridge.spawn(self._go(hit), lane="find go")
 
-    async def _go(self, hit: Hit) -> None:
+    async def _go(self, hit: SearchHit) -> None:
         if hit.kind is HitKind.MESSAGE and hit.session is not None:
             await self._house.finding.reveal(hit.session, hit.id)
             self._place.go_to(hit.session, hit.id)
@@ -245,7 +245,7 @@ class SearchPage(Page):
         elif hit.session is not None:
             self._place.go_to(hit.session, None)
 
-    async def _go_to_fact(self, hit: Hit) -> None:
+    async def _go_to_fact(self, hit: SearchHit) -> None:
         """To where it was said, if that is still there; one that was replaced is shown with what took its place."""
         found = None if hit.is_over else await self._house.finding.place_of_fact(hit.id)
         if found is not None:
@@ -256,21 +256,21 @@ class SearchPage(Page):
         else:
             self._open_fact(hit)
 
-    def _open_memory(self, hit: Hit) -> None:
+    def _open_memory(self, hit: SearchHit) -> None:
         from lethe_app.ui.pages.memories.page import MemoryPage  # noqa: PLC0415 - only where a memory is opened
 
         page = self._place.desk.open(lambda: MemoryPage(self._place))
         assert isinstance(page, MemoryPage)
         page.show_memory(hit.persona_id, hit.id)
 
-    async def _open_entry(self, hit: Hit) -> None:
+    async def _open_entry(self, hit: SearchHit) -> None:
         from lethe_app.ui.pages.worlds.page import WorldPage  # noqa: PLC0415 - only where an entry is opened
 
         page = self._place.desk.open(lambda: WorldPage(self._place))
         assert isinstance(page, WorldPage)
         await page.open_entry(hit.world, hit.id)
 
-    def _open_fact(self, hit: Hit) -> None:
+    def _open_fact(self, hit: SearchHit) -> None:
         from lethe_app.ui.pages.facts.page import FactPage  # noqa: PLC0415 - only where a fact is opened
 
         page = self._place.desk.open(lambda: FactPage(self._place))

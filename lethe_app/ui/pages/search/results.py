@@ -26,14 +26,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from lethe_app.domain.search_results import Hit, HitKind, Mark
+from lethe_app.domain.search_results import HitKind, Mark, SearchHit
 from lethe_app.ui.core.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme, mixed
 
 SET_OFF = re.compile(r"(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)")
 
 
-def as_read(hit: Hit) -> tuple[str, list[Mark]]:
+def as_read(hit: SearchHit) -> tuple[str, list[Mark]]:
     """The text and its marks without the asterisks that set actions off, which are not seen in the conversation either."""
     if hit.kind is not HitKind.MESSAGE:
         return hit.text, list(hit.marks)
@@ -66,7 +66,7 @@ LINES = 2
 
 
 @dataclass(frozen=True)
-class Group:
+class ResultGroup:
     """A conversation, or the memories of somebody, in which something was found."""
 
     title: str
@@ -74,33 +74,33 @@ class Group:
     """Such as whose it is and when it was."""
     when: datetime
     session: UUID | None
-    hits: Sequence[Hit]
+    hits: Sequence[SearchHit]
     is_here: bool = False
     """Is it the conversation that is open?"""
 
 
 @dataclass(frozen=True)
-class Line:
+class ResultLine:
     """A row: a place that was found, or the heading above some."""
 
     text: str
     spell: Callable[[], str]
     """Says what stands beside it; of hundreds only the few that are painted are asked."""
-    hit: Hit | None = None
+    hit: SearchHit | None = None
 
     @property
     def detail(self) -> str:
         return self.spell()
 
 
-class Lines(QAbstractListModel):
+class ResultsModel(QAbstractListModel):
     """All rows from top to bottom."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.shown: list[Line] = []
+        self.shown: list[ResultLine] = []
 
-    def fill(self, lines: Sequence[Line]) -> None:
+    def fill(self, lines: Sequence[ResultLine]) -> None:
         self.beginResetModel()
         self.shown = list(lines)
         self.endResetModel()
@@ -126,11 +126,11 @@ class FoundList(QListView):
     """Enter or a click opens a place. Up from the first one leads back to the field."""
 
     opened = Signal(object)
-    """A `Hit`."""
+    """A `SearchHit`."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.lines, self._theme = Lines(self), theme
+        self.lines, self._theme = ResultsModel(self), theme
         self.words = ""
         """What stands there when nothing does."""
         self.above: QWidget | None = None
@@ -146,12 +146,12 @@ class FoundList(QListView):
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
     @property
-    def current(self) -> Hit | None:
+    def current(self) -> SearchHit | None:
         """The place with the cursor."""
         line = self.lines.data(self.currentIndex(), ROW)
-        return line.hit if isinstance(line, Line) else None
+        return line.hit if isinstance(line, ResultLine) else None
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[ResultLine]) -> None:
         """Show these; the cursor stays on its place, or goes to the first one."""
         held = self.current
         self.lines.fill(lines)
@@ -165,7 +165,7 @@ class FoundList(QListView):
 
     def _open(self, index: QModelIndex) -> None:
         line = self.lines.data(index, ROW)
-        if isinstance(line, Line) and line.hit is not None:
+        if isinstance(line, ResultLine) and line.hit is not None:
             self.opened.emit(line.hit)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -200,13 +200,13 @@ class _Painter(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         line, width = index.data(ROW), self._view.viewport().width()
         height = QFontMetrics(option.font).lineSpacing()
-        if isinstance(line, Line) and line.hit is None:
+        if isinstance(line, ResultLine) and line.hit is None:
             return QSize(width, height + SPACE_6)
         return QSize(width, height + LINES * self._line_height(option.font) + 2 * SPACE_2 + SPACE_1)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line = index.data(ROW)
-        if not isinstance(line, Line):
+        if not isinstance(line, ResultLine):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -217,7 +217,7 @@ class _Painter(QStyledItemDelegate):
             self._paint_place(painter, option, line, line.hit)
         painter.restore()
 
-    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, line: Line) -> None:
+    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, line: ResultLine) -> None:
         area = self._column(option.rect).adjusted(0, 0, 0, -SPACE_1)
         bold = QFont(option.font)
         bold.setWeight(QFont.Weight.DemiBold)
@@ -245,7 +245,7 @@ class _Painter(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
 
-    def _paint_place(self, painter: QPainter, option: QStyleOptionViewItem, line: Line, hit: Hit) -> None:
+    def _paint_place(self, painter: QPainter, option: QStyleOptionViewItem, line: ResultLine, hit: SearchHit) -> None:
         palette, area = self._theme.palette, self._column(option.rect).adjusted(0, SPACE_2, 0, -SPACE_2)
         metrics = QFontMetrics(option.font)
         painter.setPen(QColor(palette.muted))
@@ -256,7 +256,7 @@ class _Painter(QStyledItemDelegate):
         top = area.top() + metrics.lineSpacing() + SPACE_1
         self._draw_words(painter, option.font, hit, QRect(area.left(), top, area.width(), area.bottom() - top))
 
-    def _draw_words(self, painter: QPainter, font: QFont, hit: Hit, area: QRect) -> None:
+    def _draw_words(self, painter: QPainter, font: QFont, hit: SearchHit, area: QRect) -> None:
         """The words with their marks, in two lines that end in … where there are more."""
         prose, palette = self._prose(font), self._theme.palette
         mark = QTextCharFormat()

@@ -8,15 +8,15 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer
 
-from lethe_app.domain.changes import Before, Told
+from lethe_app.domain.changes import Before, PartValue
 from lethe_app.domain.chat import ChatSession, Message, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
 from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.sessions.labels import part_in_words, shortened, title_of
-from lethe_app.ui.pages.undo_commands import Deeds, FieldChange, Step
+from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange, Step
 
 REST_MS = 500
 PARTS = {
@@ -37,18 +37,18 @@ class SessionEdits(QObject):
     """Every change of the page goes through here and onto its undo stack."""
 
     def __init__(
-        self, page: Page, place: Place, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
+        self, page: Page, place: PageContext, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
     ) -> None:
         """`put` shows a new value; `after` is called when more than a field changed, with the conversation to be shown then."""
         super().__init__(page)
         self._page, self._place, self._put, self._after = page, place, put, after
         self._chronicle, self._archiving = place.house.chronicle, place.house.archiving
-        self._deeds = Deeds(page.undo, place.bridge, self._done)
+        self._deeds = CommandRunner(page.undo, place.bridge, self._done)
         self._wanted: UUID | None = None
         self._is_closed = False
         self._unsaved: dict[Key, object] = {}
         self._stored: dict[Key, object] = {}
-        self._was: dict[Key, list[tuple[object, Told]]] = {}
+        self._was: dict[Key, list[tuple[object, PartValue]]] = {}
         """Values that fields have had, and who had made them."""
         self._saving = asyncio.Lock()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -112,7 +112,7 @@ class SessionEdits(QObject):
 
     def again(self, guid: UUID, part: SessionPart) -> None:
         """Have a part made again."""
-        was: list[Told] = []
+        was: list[PartValue] = []
 
         async def forth() -> None:
             await self.save()

@@ -14,7 +14,7 @@ from lethe_app.ui.chat.chat_panel import ElidedLabel
 from lethe_app.ui.core.formatting import messages_in_words
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import moment_in_words
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.sessions.commands import PARTS
@@ -22,7 +22,7 @@ from lethe_app.ui.pages.sessions.labels import part_in_words, record_in_words
 from lethe_app.ui.pages.sessions.notes import SessionNotes
 from lethe_app.ui.pages.sessions.transcript import Transcript
 from lethe_app.ui.widgets.card_column import invitation, made_card, side_sheet
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.form import Form
 
@@ -40,7 +40,7 @@ class SessionDetail(QStackedWidget):
     delete_wanted = Signal()
     extraction_wanted = Signal()
 
-    def __init__(self, place: Place, page: Page) -> None:
+    def __init__(self, place: PageContext, page: Page) -> None:
         super().__init__(page)
         self._place = place
         self.session: ChatSession | None = None
@@ -216,19 +216,19 @@ def _specs(parent: QWidget) -> list[Spec]:
     tr = parent.tr
     return [
         Spec("name", part_in_words(SessionPart.TITLE), placeholder=tr("A conversation without a title")),
-        Spec("content", part_in_words(SessionPart.SUMMARY), Kind.PROSE, lines=4, placeholder=tr("Not summed up yet")),
+        Spec("content", part_in_words(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summed up yet")),
         Spec(
             "keywords_main",
             part_in_words(SessionPart.KEYWORDS),
-            Kind.WORDS,
+            FieldKind.WORDS,
             tr("Keywords of your own bring this conversation to mind when they are said."),
             placeholder=tr("Add a word"),
         ),
-        Spec("future_goals", part_in_words(SessionPart.GOALS), Kind.TEXTS, lines=1, add_words=tr("Add a plan")),
+        Spec("future_goals", part_in_words(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add a plan")),
         Spec(
             "relevance",
             part_in_words(SessionPart.RELEVANCE),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             tr("From 1, small talk, to 5, not to be forgotten."),
             lowest=1,
             highest=5,
@@ -236,9 +236,9 @@ def _specs(parent: QWidget) -> list[Spec]:
         Spec(
             "is_roleplay",
             part_in_words(SessionPart.ROLEPLAY),
-            Kind.SWITCH,
+            FieldKind.SWITCH,
             tr("What you say in a story stays a fact of that story, and is no fact about you."),
         ),
-        Spec("sticky", tr("Always in mind"), Kind.SWITCH, tr("Told in every prompt, whatever is talked about.")),
-        Spec("protected", tr("Protected"), Kind.SWITCH, tr("Nothing but you changes or clears it away.")),
+        Spec("sticky", tr("Always in mind"), FieldKind.SWITCH, tr("Told in every prompt, whatever is talked about.")),
+        Spec("protected", tr("Protected"), FieldKind.SWITCH, tr("Nothing but you changes or clears it away.")),
     ]

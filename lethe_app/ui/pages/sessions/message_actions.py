@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QRadioButton, QWidget
 
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Asking, Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
@@ -21,7 +21,7 @@ from lethe_app.ui.widgets.text_area import ProseField
 LEAST_WIDTH = 440
 
 
-class InsertMessage(Asking):
+class InsertMessage(QuestionDialog):
     """The primary button waits for words."""
 
     def __init__(self, parent: QWidget, persona: str, where: str) -> None:
@@ -47,7 +47,7 @@ class InsertMessage(Asking):
         return self.field.text.strip()
 
 
-class RewordMessage(Asking):
+class RewordMessage(QuestionDialog):
     """The words of a message, to be written anew."""
 
     def __init__(self, parent: QWidget, name: str, words: str) -> None:
@@ -70,11 +70,11 @@ LONGEST = 200
 """Characters of a message that a question quotes."""
 
 
-class MessageWishes(QObject):
+class SessionMessageActions(QObject):
     """Listens to the transcript and to the buttons below it."""
 
     def __init__(
-        self, place: Place, edits: SessionEdits, detail: SessionDetail, name: Callable[[], str], title: Callable[[], str]
+        self, place: PageContext, edits: SessionEdits, detail: SessionDetail, name: Callable[[], str], title: Callable[[], str]
     ) -> None:
         """`name` is the persona's, `title` that of the conversation shown."""
         super().__init__(detail)
@@ -123,7 +123,7 @@ class MessageWishes(QObject):
 
     async def _delete(self, message: Message) -> None:
         words = " ".join(message.content.split())
-        question = Question(
+        question = ConfirmDialog(
             self._place.window,
             self.tr("Delete this message?"),
             words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…",

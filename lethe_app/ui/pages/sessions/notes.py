@@ -10,11 +10,11 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.errors import StorageError
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.sessions.commands import PASSING
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.card_column import made_card
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 
 REST_MS = 500
@@ -25,7 +25,7 @@ PARTING = ": "
 class SessionNotes(QWidget):
     """A card of its own; what is typed is stored when the user rests, and undone with everything else on the page."""
 
-    def __init__(self, place: Place, undo: QUndoStack, parent: QWidget | None = None) -> None:
+    def __init__(self, place: PageContext, undo: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._place, self._brain, self._undo = place, place.house.brain, undo
         self._guid: UUID | None = None
@@ -37,7 +37,7 @@ class SessionNotes(QWidget):
         spec = Spec(
             NOTES,
             self.tr("Notes"),
-            Kind.PROSE,
+            FieldKind.PROSE,
             self.tr("One thing a line: what it is, a colon, and how it is."),
             self.tr("home: Porto"),
             lines=2,

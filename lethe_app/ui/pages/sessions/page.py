@@ -13,15 +13,15 @@ from lethe_app.domain.list_items import SessionLine
 from lethe_app.errors import StorageError
 from lethe_app.ui.core.formatting import counted, messages_in_words
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import Whose
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
 from lethe_app.ui.pages.sessions.labels import shortened, title_of
-from lethe_app.ui.pages.sessions.message_actions import MessageWishes
+from lethe_app.ui.pages.sessions.message_actions import SessionMessageActions
 from lethe_app.ui.pages.sessions.table_model import DISPENSABLE, TITLE_WIDTH, WIDTHS, MarkChips, keeper, rows_of
 from lethe_app.ui.widgets.card_column import side_by_side
 from lethe_app.ui.widgets.table import SearchField, Table
@@ -37,7 +37,7 @@ AT_FIRST = 100
 class SessionPage(Page):
     """On the left what to look for and the list, on the right the conversation under the cursor."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("SessionPage", "Conversations"))
         self._place, self._house = place, place.house
         self._wanted: UUID | None = None
@@ -99,7 +99,7 @@ class SessionPage(Page):
         detail.merge_wanted.connect(self.merge_with_next)
         detail.extraction_wanted.connect(lambda: self.extract_again(self._shown()))
         detail.delete_wanted.connect(lambda: self.delete(self._shown()))
-        self.wishes = MessageWishes(
+        self.wishes = SessionMessageActions(
             self._place, self.edits, detail, lambda: self.whose.persona_name, lambda: title_of(self._shown()[0])
         )
         detail.tabs.currentChanged.connect(lambda _tab: self._read_transcript())
@@ -272,7 +272,7 @@ class SessionPage(Page):
         title, count = shortened(title_of(lines[0])), messages_in_words(sum(line.messages for line in lines))
         one = len(lines) == 1
         what = f"‘{title}’" if one else self.tr("{n} conversations").format(n=len(lines))
-        question = Question(
+        question = ConfirmDialog(
             self._place.window,
             self.tr("Delete this conversation?") if one else self.tr("Delete {what}?").format(what=what),
             self.tr("What was said there, and learnt nowhere else, is not remembered any more. The Trash gives it all back."),

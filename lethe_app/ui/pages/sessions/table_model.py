@@ -17,7 +17,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import day_of
 from lethe_app.ui.pages.sessions.labels import maker_in_words, marks_in_words, title_of
 from lethe_app.ui.widgets.flow_layout import Flow
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TITLE, LAST, MESSAGES, RELEVANCE, MARKS, BY = range(6)
 WIDTHS = {LAST: 112, MESSAGES: 98, RELEVANCE: 76, MARKS: 150, BY: 112}
@@ -66,7 +66,7 @@ def keeper(marks: Set[Mark]) -> Callable[[SessionLine], bool] | None:
     return (lambda line: all(test(line) for test in wanted)) if wanted else None
 
 
-def rows_of(theme: Theme) -> Rows[SessionLine]:
+def rows_of(theme: Theme) -> FilteredTableModel[SessionLine]:
     """The table, empty."""
     tr = QCoreApplication.translate
 
@@ -91,7 +91,7 @@ def rows_of(theme: Theme) -> Rows[SessionLine]:
         Column[SessionLine](tr("Session", "Marks"), marks_in_words, width=WIDTHS[MARKS], colour=alarm),
         Column[SessionLine](tr("Session", "Told by"), _by, sort_key=attrgetter("maker"), width=WIDTHS[BY]),
     ]
-    return Rows(columns, key=attrgetter("guid"), searched=attrgetter("searched"), is_folded=True)
+    return FilteredTableModel(columns, key=attrgetter("guid"), searched=attrgetter("searched"), is_folded=True)
 
 
 def _last(line: SessionLine) -> str:

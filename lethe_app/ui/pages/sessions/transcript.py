@@ -17,7 +17,7 @@ from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.overlays import ChatOverlays
 from lethe_app.ui.transcript.row_layout import AVATAR_ROOM
 from lethe_app.ui.transcript.view import ChatView
-from lethe_app.ui.transcript.view_actions import ChatDeeds
+from lethe_app.ui.transcript.view_actions import TranscriptActions
 
 WISHES = ("open", "edit", "split", "above", "below", "delete")
 
@@ -119,7 +119,7 @@ class _NoOverlays(ChatOverlays):
         """Nothing new comes."""
 
 
-class _Reading(ChatDeeds):
+class _Reading(TranscriptActions):
     """What can be done with a message of an old conversation."""
 
     def __init__(self, view: Transcript) -> None:

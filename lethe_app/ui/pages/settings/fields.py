@@ -13,14 +13,14 @@ from pydantic.fields import FieldInfo
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize
 from PySide6.QtWidgets import QFileDialog, QToolButton
 
-from lethe_app.config.setting_field import Section
+from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings, section_of
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.dialogs.dialogs import answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.personas.pictures import ENDINGS
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Setting → values and words, for settings whose values are found in the home: presets, personas, worlds."""
@@ -77,7 +77,7 @@ LOWEST = {
 """What the lowest number means, where it is no number."""
 
 
-def shown_settings(section: Section) -> list[str]:
+def shown_settings(section: SettingSection) -> list[str]:
     """The settings of a section that people may see, in the order of their declaration."""
     return [name for name in Settings.model_fields if name not in HIDDEN and section_of(name) is section]
 
@@ -111,14 +111,14 @@ def spec_of(name: str, choices: Choices) -> Spec:
     )
 
 
-def kind_of(declared: FieldInfo, *, has_choices: bool) -> Kind:
+def kind_of(declared: FieldInfo, *, has_choices: bool) -> FieldKind:
     """How a value of this type is changed."""
     if declared.annotation == list[str]:
-        return Kind.TICKS if has_choices else Kind.WORDS
+        return FieldKind.TICKS if has_choices else FieldKind.WORDS
     if has_choices:
-        return Kind.CHOICE
-    kinds: dict[Any, Kind] = {bool: Kind.SWITCH, int: Kind.WHOLE, float: Kind.NUMBER}
-    return kinds.get(declared.annotation, Kind.LINE)
+        return FieldKind.CHOICE
+    kinds: dict[Any, FieldKind] = {bool: FieldKind.SWITCH, int: FieldKind.WHOLE, float: FieldKind.NUMBER}
+    return kinds.get(declared.annotation, FieldKind.LINE)
 
 
 def fixed_choices(name: str, declared: FieldInfo) -> list[tuple[Any, str]]:
@@ -156,7 +156,7 @@ def is_changed(settings: Settings, name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PathKind:
     """What kind of thing a setting names."""
 
     kind: str = ""
@@ -166,12 +166,12 @@ class Wanted:
     """Is it one more, beside those there are?"""
 
 
-MODEL = Wanted(str(QT_TRANSLATE_NOOP("Setting", "Models")), ("gguf",))
+MODEL = PathKind(str(QT_TRANSLATE_NOOP("Setting", "Models")), ("gguf",))
 WANTED = {
-    "background": Wanted(str(QT_TRANSLATE_NOOP("Setting", "Pictures")), tuple(ENDINGS)),
+    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Pictures")), tuple(ENDINGS)),
     "model_path": MODEL,
     "embedder_path": MODEL,
-    "model_folders": Wanted(is_several=True),
+    "model_folders": PathKind(is_several=True),
 }
 """Setting → what may be chosen for it."""
 
@@ -180,7 +180,7 @@ class PathButton(QToolButton):
     """`take` is called with the setting's new value."""
 
     def __init__(
-        self, place: Place, name: str, title: str, present: Callable[[], object], take: Callable[[object], None]
+        self, place: PageContext, name: str, title: str, present: Callable[[], object], take: Callable[[object], None]
     ) -> None:
         super().__init__()
         self._place, self._wanted, self._title = place, WANTED[name], title

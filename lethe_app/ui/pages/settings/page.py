@@ -7,14 +7,14 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
 
-from lethe_app.config.setting_field import Section
+from lethe_app.config.setting_field import SettingSection
 from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import kind_in_words
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
@@ -39,12 +39,12 @@ LEAST_WIDTH = 180
 class SettingsPage(Page):
     """Every change is kept at once and can be undone; what differs from the default is marked and can be set back."""
 
-    def __init__(self, place: Place, wanted: str = "") -> None:
+    def __init__(self, place: PageContext, wanted: str = "") -> None:
         """`wanted` names the setting to begin with."""
         super().__init__(place.theme, self.tr("Settings"))
         self._place, self._wanted = place, wanted
-        self._cards: dict[Section, QFrame] = {}
-        self._forms: dict[Section, Form] = {}
+        self._cards: dict[SettingSection, QFrame] = {}
+        self._forms: dict[SettingSection, Form] = {}
         self._resets: dict[str, QToolButton] = {}
         self._paths: dict[str, PathButton] = {}
         self._form_of: dict[str, Form] = {}
@@ -82,7 +82,7 @@ class SettingsPage(Page):
 
     async def _build(self) -> None:
         choices = await choices_of(self._place)
-        for section in Section:
+        for section in SettingSection:
             names = shown_settings(section)
             if names:
                 self._add_section(section, names, choices)
@@ -92,7 +92,7 @@ class SettingsPage(Page):
         if self._wanted:
             self.show_setting(self._wanted)
 
-    def _add_section(self, section: Section, names: list[str], choices: Choices) -> None:
+    def _add_section(self, section: SettingSection, names: list[str], choices: Choices) -> None:
         specs = [spec_of(name, choices) for name in names]
         form = Form(specs, self.theme)
         form.changed.connect(self._change)
@@ -199,7 +199,7 @@ class SettingsPage(Page):
             self._find("")
             self.sheet.verticalScrollBar().setValue(0)
 
-    def _is_chosen(self, section: Section) -> bool:
+    def _is_chosen(self, section: SettingSection) -> bool:
         item = self.sections.currentItem()
         return item is not None and item.text() == translated(section.value)
 
@@ -226,7 +226,7 @@ def default_of(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
     return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
-async def choices_of(place: Place) -> Choices:
+async def choices_of(place: PageContext) -> Choices:
     """What there is to choose from in this home."""
     library, fits = place.house.library, place.window.tr("The one that suits the model")
     own = place.window.tr("The model's own")

@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from lethe_app.services.search.timeline import Known
+from lethe_app.services.search.timeline import TimelineItem
 from lethe_app.ui.core.icons import picture
 from lethe_app.ui.core.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme, mixed
@@ -22,7 +22,7 @@ ROW = Qt.ItemDataRole.UserRole
 MARK = 14
 
 
-class Kind(Enum):
+class TimelineRowKind(Enum):
     """What a row is."""
 
     MONTH = 1
@@ -32,25 +32,25 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Row:
+class TimelineRow:
     """One row: a heading, the title of a conversation, or something that is known."""
 
-    kind: Kind
+    kind: TimelineRowKind
     text: str
     day: str = ""
     """At the right end of a line."""
-    known: Known | None = None
+    known: TimelineItem | None = None
     session: UUID | None = None
 
 
-class Lines(QAbstractListModel):
+class TimelineModel(QAbstractListModel):
     """All rows from top to bottom."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.shown: list[Row] = []
+        self.shown: list[TimelineRow] = []
 
-    def fill(self, rows: Sequence[Row]) -> None:
+    def fill(self, rows: Sequence[TimelineRow]) -> None:
         self.beginResetModel()
         self.shown = list(rows)
         self.endResetModel()
@@ -67,7 +67,7 @@ class Lines(QAbstractListModel):
         return row if role == ROW else row.text if role == Qt.ItemDataRole.DisplayRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        is_heading = index.isValid() and self.shown[index.row()].kind is Kind.MONTH
+        is_heading = index.isValid() and self.shown[index.row()].kind is TimelineRowKind.MONTH
         return Qt.ItemFlag.ItemIsEnabled if is_heading else Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
@@ -76,7 +76,7 @@ class TimelineList(QListView):
 
     opened = Signal(object)
 
-    def __init__(self, model: Lines, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, model: TimelineModel, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.lines, self._theme = model, theme
         self.empty = ""
@@ -96,7 +96,7 @@ class TimelineList(QListView):
 
     def _open(self, index: QModelIndex) -> None:
         row = self.lines.data(index, ROW)
-        if isinstance(row, Row) and row.kind is not Kind.MONTH:
+        if isinstance(row, TimelineRow) and row.kind is not TimelineRowKind.MONTH:
             self.opened.emit(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -127,12 +127,12 @@ class _Painter(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row, width = index.data(ROW), self._view.viewport().width()
-        if not isinstance(row, Row):
+        if not isinstance(row, TimelineRow):
             return QSize(width, 0)
         metrics = QFontMetrics(self._font(option.font, row.kind))
-        if row.kind is Kind.MONTH:
+        if row.kind is TimelineRowKind.MONTH:
             return QSize(width, metrics.height() + SPACE_6 + SPACE_2)
-        if row.kind is Kind.TALK:
+        if row.kind is TimelineRowKind.TALK:
             return QSize(width, metrics.height() + SPACE_4 + SPACE_1)
         column = self._words(QRect(0, 0, width, 0), self._day_width(option.font, row))
         wrapped = metrics.boundingRect(QRect(0, 0, column.width(), 10_000), int(Qt.TextFlag.TextWordWrap), row.text)
@@ -140,13 +140,13 @@ class _Painter(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row = index.data(ROW)
-        if not isinstance(row, Row):
+        if not isinstance(row, TimelineRow):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if row.kind is not Kind.MONTH:
+        if row.kind is not TimelineRowKind.MONTH:
             self._paint_ground(painter, option)
-        if row.kind is Kind.LINE:
+        if row.kind is TimelineRowKind.LINE:
             self._paint_line(painter, option, row)
         else:
             self._paint_heading(painter, option, row)
@@ -163,15 +163,15 @@ class _Painter(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
 
-    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, row: Row) -> None:
+    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow) -> None:
         area = self._column(option.rect).adjusted(0, 0, 0, -SPACE_1)
         font = self._font(option.font, row.kind)
         painter.setFont(font)
-        painter.setPen(QColor(self._theme.palette.text if row.kind is Kind.MONTH else self._theme.palette.muted))
+        painter.setPen(QColor(self._theme.palette.text if row.kind is TimelineRowKind.MONTH else self._theme.palette.muted))
         words = QFontMetrics(font).elidedText(row.text, Qt.TextElideMode.ElideRight, area.width())
         painter.drawText(area, Qt.AlignmentFlag.AlignBottom, words)
 
-    def _paint_line(self, painter: QPainter, option: QStyleOptionViewItem, row: Row) -> None:
+    def _paint_line(self, painter: QPainter, option: QStyleOptionViewItem, row: TimelineRow) -> None:
         palette, column = self._theme.palette, self._column(option.rect)
         font = self._font(option.font, row.kind)
         metrics, small = QFontMetrics(font), self._small(option.font)
@@ -197,14 +197,14 @@ class _Painter(QStyledItemDelegate):
     def _words(self, rect: QRect, day_width: int) -> QRect:
         return self._column(rect).adjusted(MARK + SPACE_3, SPACE_2, -day_width - SPACE_3, -SPACE_2)
 
-    def _day_width(self, font: QFont, row: Row) -> int:
+    def _day_width(self, font: QFont, row: TimelineRow) -> int:
         return QFontMetrics(self._small(font)).horizontalAdvance(row.day)
 
-    def _font(self, font: QFont, kind: Kind) -> QFont:
+    def _font(self, font: QFont, kind: TimelineRowKind) -> QFont:
         made = QFont(font)
-        if kind is Kind.LINE:
+        if kind is TimelineRowKind.LINE:
             made.setPixelSize(self._theme.prose_size)
-        if kind is Kind.MONTH:
+        if kind is TimelineRowKind.MONTH:
             made.setPixelSize(font.pixelSize() + 4)
             made.setWeight(QFont.Weight.DemiBold)
         return made
@@ -215,12 +215,16 @@ class _Painter(QStyledItemDelegate):
         return made
 
 
-def passing(rows: Sequence[Row], words: str) -> Iterator[Row]:
+def passing(rows: Sequence[TimelineRow], words: str) -> Iterator[TimelineRow]:
     """Lines that hold all the words, with the headings above them."""
-    wanted, waiting = words.casefold().split(), list[Row]()
+    wanted, waiting = words.casefold().split(), list[TimelineRow]()
     for row in rows:
-        if row.kind is not Kind.LINE:
-            waiting = [row] if row.kind is Kind.MONTH else [*(each for each in waiting if each.kind is Kind.MONTH), row]
+        if row.kind is not TimelineRowKind.LINE:
+            waiting = (
+                [row]
+                if row.kind is TimelineRowKind.MONTH
+                else [*(each for each in waiting if each.kind is TimelineRowKind.MONTH), row]
+            )
         elif all(word in row.text.casefold() for word in wanted):
             yield from waiting
             waiting = []

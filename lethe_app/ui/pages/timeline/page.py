@@ -8,16 +8,16 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.services.search.timeline import Headings, Known, Month, Talk, Timeline, as_markdown
-from lethe_app.services.sessions.fact_extraction import Absence
+from lethe_app.services.search.timeline import Headings, Month, Timeline, TimelineConversation, TimelineItem, as_markdown
+from lethe_app.services.sessions.fact_extraction import FactAbsence
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.labels import absence_in_words
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import Whose
-from lethe_app.ui.pages.timeline.list import Kind, Lines, Row, TimelineList, passing
+from lethe_app.ui.pages.timeline.list import TimelineList, TimelineModel, TimelineRow, TimelineRowKind, passing
 from lethe_app.ui.widgets.table import SearchField
 
 CHANGED_MS = 300
@@ -27,12 +27,12 @@ NOTHING = Timeline("", "", ())
 class TimelinePage(Page):
     """Reads like a letter: what is pinned first, then what came up when, each line a way to where it was said."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
         self._place, self._house = place, place.house
         self._known = NOTHING
-        self._absence: Absence | None = None
-        self.lines = Lines(self)
+        self._absence: FactAbsence | None = None
+        self.lines = TimelineModel(self)
         self._build()
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
@@ -110,7 +110,7 @@ class TimelinePage(Page):
     def _show(self) -> None:
         name = self._known.persona
         self.lines.fill(list(passing(list(self._rows()), self.search.text())))
-        count = sum(row.kind is Kind.LINE for row in self.lines.shown)
+        count = sum(row.kind is TimelineRowKind.LINE for row in self.lines.shown)
         things = counted(count, self.tr("{n} thing"), self.tr("{n} things"))
         self.subtitle.set_full(self.tr("{name} remembers {things}").format(name=name, things=things) if count else "")
         self.everybody.setEnabled(any(one.about_user for one in self._known.known))
@@ -121,28 +121,28 @@ class TimelinePage(Page):
         elif self._absence is not None:
             self.list.empty = absence_in_words(self._absence)
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[TimelineRow]:
         everybody = self._is_of_all
         if pinned := self._known.pinned(everybody=everybody):
-            yield Row(Kind.MONTH, self.tr("Never to be forgotten"))
+            yield TimelineRow(TimelineRowKind.MONTH, self.tr("Never to be forgotten"))
             yield from (_line(one, "d MMM yyyy") for one in pinned)
         for month in self._known.months(everybody=everybody, newest_first=not self.oldest_first.isChecked()):
-            yield Row(Kind.MONTH, _month(month))
+            yield TimelineRow(TimelineRowKind.MONTH, _month(month))
             for talk in month.talks:
-                yield Row(Kind.TALK, self._title_of(talk), session=talk.session)
+                yield TimelineRow(TimelineRowKind.TALK, self._title_of(talk), session=talk.session)
                 yield from map(_line, talk.known)
 
-    def _title_of(self, talk: Talk) -> str:
+    def _title_of(self, talk: TimelineConversation) -> str:
         if talk.session is None:
             return self.tr("You wrote it down") if talk.by_user else self.tr("In a conversation that is gone")
         return self.tr("In “{title}”").format(title=talk.title) if talk.title else self.tr("In a conversation without a title")
 
     # going and keeping
 
-    def _open(self, row: Row) -> None:
+    def _open(self, row: TimelineRow) -> None:
         self._place.bridge.spawn(self._go(row), lane="timeline source")
 
-    async def _go(self, row: Row) -> None:
+    async def _go(self, row: TimelineRow) -> None:
         """To the message that says it, or at least to the conversation."""
         if row.known is None:
             if row.session is not None:
@@ -186,6 +186,6 @@ def _month(month: Month) -> str:
     return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
 
 
-def _line(known: Known, form: str = "d MMM") -> Row:
+def _line(known: TimelineItem, form: str = "d MMM") -> TimelineRow:
     day = QLocale().toString(QDate(known.when.year, known.when.month, known.when.day), form)
-    return Row(Kind.LINE, " ".join(known.fact.fact.split()), day, known, known.session)
+    return TimelineRow(TimelineRowKind.LINE, " ".join(known.fact.fact.split()), day, known, known.session)

@@ -15,8 +15,8 @@ from lethe_app.errors import LetheError
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import moment_in_words
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page, explanation
@@ -24,7 +24,7 @@ from lethe_app.ui.pages.sessions.labels import shortened
 from lethe_app.ui.pages.trash.labels import DRAWINGS, bytes_in_words, kind_in_words, left_in_words, title_of, whence
 from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import SearchField, Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 WHAT, KIND, OF, WHEN, LEFT, SIZE = range(6)
 WIDTHS = {KIND: 124, OF: 190, WHEN: 176, LEFT: 122, SIZE: 100}
@@ -36,7 +36,7 @@ CHANGED_MS = 200
 class TrashPage(Page):
     """One list of everything, whatever it was."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("TrashPage", "Trash"))
         self._place, self._trash = place, place.house.trash
         self._names: dict[str, str] = {}
@@ -46,7 +46,7 @@ class TrashPage(Page):
         self._connect()
         self._read_soon()
 
-    def _made_rows(self) -> Rows[Trashed]:
+    def _made_rows(self) -> FilteredTableModel[Trashed]:
         def sign(item: Trashed) -> Any:  # noqa: ANN401 - Qt's own type
             is_memory = item.kind in {TrashKind.MEMORY, TrashKind.FACT}
             return icon(DRAWINGS[item.kind], self.theme.palette.amber if is_memory else self.theme.palette.muted)
@@ -61,7 +61,9 @@ class TrashPage(Page):
             Column[Trashed](self.tr("Goes for good"), self._left, sort_key=attrgetter("when"), width=WIDTHS[LEFT]),
             Column[Trashed](self.tr("Size"), _size, sort_key=attrgetter("size"), width=WIDTHS[SIZE], right=True),
         ]
-        return Rows(columns, key=attrgetter("key"), searched=lambda item: f"{title_of(item)} {whence(item, self._names)}")
+        return FilteredTableModel(
+            columns, key=attrgetter("key"), searched=lambda item: f"{title_of(item)} {whence(item, self._names)}"
+        )
 
     def _left(self, item: Trashed) -> str:
         return left_in_words(item, self._trash.days, now())
@@ -206,7 +208,7 @@ class TrashPage(Page):
         if talks:
             lost = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
             words += " " + self.tr("With the personas go {count} and all they remember.").format(count=lost)
-        if await answered(Question(self._place.window, title, words, button.format(what=named))):
+        if await answered(ConfirmDialog(self._place.window, title, words, button.format(what=named))):
             await self._trash.erase(items)
 
     def _show_menu(self, place: QPoint) -> None:

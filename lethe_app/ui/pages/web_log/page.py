@@ -14,15 +14,15 @@ from lethe_app.domain.web import Outgoing, day_of
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.labels import moment_in_words
 from lethe_app.ui.pages.memories.table_model import fit
 from lethe_app.ui.pages.page import Page, explanation
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.pages.web_log.labels import DRAWINGS, day_in_words, purpose_in_words, result_in_words, told_in_full
 from lethe_app.ui.widgets.table import SearchField, Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 WHAT, KIND, HOST, WHY, WHEN, BACK = range(6)
 WIDTHS = {KIND: 130, HOST: 170, WHY: 230, WHEN: 176, BACK: 112}
@@ -34,7 +34,7 @@ CHANGED_MS = 150
 class OutgoingPage(Page):
     """Follows what leaves while it is open."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("OutgoingPage", "What left this computer"))
         self._place, self._surfing = place, place.house.surfing
         self.rows = self._made_rows()
@@ -43,7 +43,7 @@ class OutgoingPage(Page):
         self._follow_settings(place.house.preferences.current)
         self._read_soon()
 
-    def _made_rows(self) -> Rows[Outgoing]:
+    def _made_rows(self) -> FilteredTableModel[Outgoing]:
         def sign(one: Outgoing) -> Any:  # noqa: ANN401 - Qt's own type
             return icon("warning" if one.trouble else DRAWINGS[one.purpose], self.theme.palette.muted)
 
@@ -59,7 +59,9 @@ class OutgoingPage(Page):
                 self.tr("Came back"), result_in_words, sort_key=attrgetter("received"), width=WIDTHS[BACK], right=True
             ),
         ]
-        return Rows(columns, key=attrgetter("id"), searched=lambda one: f"{one.what} {one.host} {one.to} {one.why}")
+        return FilteredTableModel(
+            columns, key=attrgetter("id"), searched=lambda one: f"{one.what} {one.host} {one.to} {one.why}"
+        )
 
     def _build(self) -> None:
         self.forget_button = self.add_button(self.tr("Forget this list…"), self.forget)
@@ -137,7 +139,7 @@ class OutgoingPage(Page):
         title = self.tr("Forget what left this computer?")
         words = self.tr("The list is emptied, and so is what was kept in mind of the pages. This cannot be undone.")
         count = counted(self.rows.total, self.tr("Forget {n} request"), self.tr("Forget {n} requests"))
-        if await answered(Question(self._place.window, title, words, count)):
+        if await answered(ConfirmDialog(self._place.window, title, words, count)):
             await self._surfing.forget()
             self._read_soon()
 

@@ -18,7 +18,7 @@ from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.fields import AS_THE_WORLD
 from lethe_app.ui.pages.worlds.labels import tr
 from lethe_app.ui.widgets.card_column import Sheet
-from lethe_app.ui.widgets.fields import Field, Kind, Spec, make
+from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, make
 
 Fields = Callable[[WorldEntry, Any], Mapping[str, object]]
 """What setting a value means for one of the entries."""
@@ -26,21 +26,23 @@ Fields = Callable[[WorldEntry, Any], Mapping[str, object]]
 
 def settable() -> list[tuple[Spec, Fields]]:
     """The fields that make sense for many entries, and what they do to each."""
-    stands = Spec("position", tr("Messages above the newest"), Kind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
-    scan = Spec("scan_depth", tr("Messages searched"), Kind.WHOLE, lowest=-1, highest=200, special=tr("as the world says"))
+    stands = Spec(
+        "position", tr("Messages above the newest"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt")
+    )
+    scan = Spec("scan_depth", tr("Messages searched"), FieldKind.WHOLE, lowest=-1, highest=200, special=tr("as the world says"))
     return [
         (stands, lambda _entry, value: {"position_index": value}),
-        (Spec("priority", tr("Priority"), Kind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
+        (Spec("priority", tr("Priority"), FieldKind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
         (
-            Spec("chance", tr("Chance"), Kind.WHOLE, highest=100, unit="%"),
+            Spec("chance", tr("Chance"), FieldKind.WHOLE, highest=100, unit="%"),
             lambda _entry, value: {"trigger_chance": value / 100},
         ),
         (
-            Spec("duration", tr("Turns it stays"), Kind.WHOLE, lowest=1, highest=1000),
+            Spec("duration", tr("Turns it stays"), FieldKind.WHOLE, lowest=1, highest=1000),
             lambda _entry, value: {"duration": value},
         ),
         (
-            Spec("cooldown", tr("Turns it rests then"), Kind.WHOLE, highest=1000, special=tr("none")),
+            Spec("cooldown", tr("Turns it rests then"), FieldKind.WHOLE, highest=1000, special=tr("none")),
             lambda _entry, value: {"cooldown": value},
         ),
         (scan, lambda _entry, value: {"scan_depth": None if value == AS_THE_WORLD else value}),

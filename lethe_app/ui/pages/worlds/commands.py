@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoCommand
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import Held
+from lethe_app.services.worlds.service import OpenWorld
 from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.dialogs.dialogs import Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 
 STEP = 10
@@ -124,10 +124,10 @@ def with_fields(entry: WorldEntry, fields: Mapping[str, object]) -> WorldEntry:
     return entry.model_copy(update=dict(fields))
 
 
-class WorldFarewell(QObject):
+class WorldDeletion(QObject):
     """One of ours goes back to how it came; what the user made of it lies in the trash like any other."""
 
-    def __init__(self, place: Place, book: WorldBook) -> None:
+    def __init__(self, place: PageContext, book: WorldBook) -> None:
         super().__init__()
         self._place, self._book = place, book
 
@@ -137,7 +137,7 @@ class WorldFarewell(QObject):
         if held is not None and held.is_own:
             self._place.bridge.spawn(self._ask(held), lane="delete")
 
-    async def _ask(self, held: Held) -> None:
+    async def _ask(self, held: OpenWorld) -> None:
         name, size = held.world.name, len(held.world.entries)
         count = counted(size, self.tr("{n} entry"), self.tr("{n} entries"))
         if held.is_shipped:
@@ -149,7 +149,7 @@ class WorldFarewell(QObject):
             words = self.tr("“{name}”, with {count}, will leave the list and wait in the Trash if you want it back.")
             button = self.tr("Delete ‘{name}’ ({count})")
         told = [text.format(name=name, count=count) for text in (title, words, button)]
-        if await answered(Question(self._place.window, *told)) and self._book.stem == held.world.unique_name:
+        if await answered(ConfirmDialog(self._place.window, *told)) and self._book.stem == held.world.unique_name:
             self._book.delete(self._tell)
 
     def _tell(self, world: World, take_back: Callable[[], None]) -> None:

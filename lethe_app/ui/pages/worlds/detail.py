@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.key_checks import Index, check
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.bulk_edit import BulkPanel
 from lethe_app.ui.pages.worlds.commands import entry_of
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
@@ -19,14 +19,14 @@ from lethe_app.ui.pages.worlds.entry_form import EntryForm
 from lethe_app.ui.pages.worlds.settings import WorldForm
 
 
-class Detail(QStackedWidget):
+class WorldEntryDetail(QStackedWidget):
     """Counts the tokens of the entry on display and looks over its keys, both aside."""
 
     back_wanted = Signal()
     remember_wanted = Signal(object)
     delete_wanted = Signal()
 
-    def __init__(self, place: Place, book: WorldBook) -> None:
+    def __init__(self, place: PageContext, book: WorldBook) -> None:
         super().__init__()
         self._place, self._book, self._worlds = place, book, place.house.worlds
         self._said: list[str] = []

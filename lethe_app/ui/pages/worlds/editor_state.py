@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import Held, Kept, Owner, Worlds, twin
-from lethe_app.ui.pages.context import Place
-from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.services.worlds.service import OpenWorld, Owner, Worlds, WorldSaved, twin
+from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.pages.worlds.commands import WorldEdit, added, reordered, replaced, with_fields, without
 
 
@@ -29,15 +29,15 @@ class WorldBook(QObject):
     deleted = Signal(str, list)
     """Entries of that world."""
     written = Signal(object)
-    """`Kept`: something was written, or could not be."""
+    """`WorldSaved`: something was written, or could not be."""
 
-    def __init__(self, place: Place, stack: QUndoStack) -> None:
+    def __init__(self, place: PageContext, stack: QUndoStack) -> None:
         super().__init__()
         self._place, self._stack = place, stack
         self._worlds: Worlds = place.house.worlds
-        self._deeds = Deeds(stack, place.bridge)
+        self._deeds = CommandRunner(stack, place.bridge)
         self._forget = self._worlds.kept.add(self._kept)
-        self.held: dict[str, Held] = {}
+        self.held: dict[str, OpenWorld] = {}
         self.stem = ""
         self.bound: dict[Owner, list[str]] = {}
         self._gone: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
@@ -144,17 +144,17 @@ class WorldBook(QObject):
                 continue  # it was deleted meanwhile, and comes back as it was then
             old = self.held[stem]
             is_listed_otherwise |= (old.world.name, len(old.world.entries)) != (world.name, len(world.entries))
-            self.held[stem] = Held(world, old.is_own, old.is_shipped)
+            self.held[stem] = OpenWorld(world, old.is_own, old.is_shipped)
             self._worlds.keep(world)
             if stem == self.stem:
                 self.changed.emit(world)
         if is_listed_otherwise or len(worlds) > 1:
             self.listed.emit()
 
-    def _kept(self, kept: Kept) -> None:
+    def _kept(self, kept: WorldSaved) -> None:
         held = self.held.get(kept.stem)
         if held is not None and kept.error is None and not held.is_own:
-            self.held[kept.stem] = Held(held.world, is_own=True, is_shipped=held.is_shipped)
+            self.held[kept.stem] = OpenWorld(held.world, is_own=True, is_shipped=held.is_shipped)
             self.listed.emit()
         self.written.emit(kept)
 

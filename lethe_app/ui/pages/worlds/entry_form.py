@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushBu
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.worldinfo import WorldEntry
-from lethe_app.services.worlds.key_checks import HOPELESS, Finding, objection_to
+from lethe_app.services.worlds.key_checks import HOPELESS, KeyIssue, objection_to
 from lethe_app.ui.core.formatting import counted, tokens_in_words
 from lethe_app.ui.core.icons import BEFORE_WORDS, icon, icon_before_words
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
@@ -20,7 +20,7 @@ from lethe_app.ui.pages.page import headline
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.fields import AMONG, fields_for, more_parts, unusual, usual_specs, values_of, words_specs
 from lethe_app.ui.pages.worlds.labels import finding_in_words
-from lethe_app.ui.pages.worlds.optional_datetime import MomentField
+from lethe_app.ui.pages.worlds.optional_datetime import OptionalDateTimeField
 from lethe_app.ui.widgets.card_column import Sheet
 from lethe_app.ui.widgets.form import Form
 
@@ -44,7 +44,7 @@ class EntryForm(QWidget):
         self._forms = [self.words, self.usual]
         for form in self._forms:
             form.changed.connect(self._change)
-        self.starts, self.ends = MomentField(self.tr("Only from")), MomentField(self.tr("Only until"))
+        self.starts, self.ends = OptionalDateTimeField(self.tr("Only from")), OptionalDateTimeField(self.tr("Only until"))
         self.starts.changed.connect(lambda moment: self._change_moment("added", moment))
         self.ends.changed.connect(lambda moment: self._change_moment("end_time", moment))
         self.warnings = QLabel()
@@ -152,7 +152,7 @@ class EntryForm(QWidget):
         if self.entry is not None and self.entry.content == text:
             self.words.note("content", tokens_in_words(tokens))
 
-    def show_findings(self, findings: Sequence[Finding]) -> None:
+    def show_findings(self, findings: Sequence[KeyIssue]) -> None:
         """What there is to say about its keys: what never works below the field, what may surprise under it."""
         broken = [finding_in_words(one) for one in findings if one.trouble in HOPELESS]
         others = [finding_in_words(one) for one in findings if one.trouble not in HOPELESS]

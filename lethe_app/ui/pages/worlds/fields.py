@@ -9,7 +9,7 @@ from typing import Any
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.ui.pages.worlds.labels import links, tr
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 SYSTEM, AMONG = "system", "among"
 AS_THE_WORLD = -1
@@ -24,8 +24,8 @@ def words_specs() -> list[Spec]:
     keys_help = tr("It wakes when one of these is said. Enter or a comma ends a key; /…/i is a regular expression.")
     return [
         Spec("name", tr("Name"), placeholder=tr("What it is about")),
-        Spec("content", tr("Text"), Kind.PROSE, placeholder=text, lines=5, most_lines=18),
-        Spec("keywords_main", tr("Keys"), Kind.WORDS, keys_help, placeholder=tr("word or name")),
+        Spec("content", tr("Text"), FieldKind.PROSE, placeholder=text, lines=5, most_lines=18),
+        Spec("keywords_main", tr("Keys"), FieldKind.WORDS, keys_help, placeholder=tr("word or name")),
     ]
 
 
@@ -34,44 +34,48 @@ def usual_specs() -> list[Spec]:
     places = [(AMONG, tr("Among the messages")), (SYSTEM, tr("In the system prompt, above everything said"))]
     roles = [(Role.SYSTEM, tr("Nobody: a note")), (Role.USER, tr("You")), (Role.ASSISTANT, tr("The persona"))]
     return [
-        Spec("sticky", tr("Always there, whatever is said"), Kind.SWITCH),
-        Spec("place", tr("Where it stands"), Kind.CHOICE, choices=places),
-        Spec("depth", tr("Messages above the newest"), Kind.WHOLE, highest=1000, special=tr("right at the newest message")),
-        Spec("role", tr("Who says it there"), Kind.CHOICE, choices=roles),
-        Spec("priority", tr("Priority"), Kind.WHOLE, tr("When there is not room for all, the higher comes."), lowest=-1000),
+        Spec("sticky", tr("Always there, whatever is said"), FieldKind.SWITCH),
+        Spec("place", tr("Where it stands"), FieldKind.CHOICE, choices=places),
+        Spec(
+            "depth", tr("Messages above the newest"), FieldKind.WHOLE, highest=1000, special=tr("right at the newest message")
+        ),
+        Spec("role", tr("Who says it there"), FieldKind.CHOICE, choices=roles),
+        Spec(
+            "priority", tr("Priority"), FieldKind.WHOLE, tr("When there is not room for all, the higher comes."), lowest=-1000
+        ),
     ]
 
 
 @dataclass(frozen=True)
-class Part:
+class FieldSection:
     """Some further fields under a title."""
 
     title: str
     specs: Sequence[Spec]
 
 
-def more_parts() -> list[Part]:
+def more_parts() -> list[FieldSection]:
     """Everything that most entries never need."""
     return [
-        Part(tr("Keys more exactly"), _key_specs()),
-        Part(tr("When and how long"), _time_specs()),
-        Part(tr("Place and room"), _room_specs()),
-        Part(tr("One of several"), _group_specs()),
-        Part(tr("Entries that wake entries"), _recursion_specs()),
+        FieldSection(tr("Keys more exactly"), _key_specs()),
+        FieldSection(tr("When and how long"), _time_specs()),
+        FieldSection(tr("Place and room"), _room_specs()),
+        FieldSection(tr("One of several"), _group_specs()),
+        FieldSection(tr("Entries that wake entries"), _recursion_specs()),
     ]
 
 
 def _key_specs() -> list[Spec]:
     others = tr("“These” in the sentence above.")
     return [
-        Spec("word_link", tr("It wakes when"), Kind.CHOICE, choices=links()),
-        Spec("keywords_secondary", tr("Other keys"), Kind.WORDS, others, placeholder=tr("word or name")),
-        Spec("whole_word", tr("Whole words only"), Kind.SWITCH, tr("Then “king” is silent in “kingdom”.")),
-        Spec("case_sensitive", tr("Capitals count"), Kind.SWITCH, tr("Then “Rose” is not “rose”.")),
+        Spec("word_link", tr("It wakes when"), FieldKind.CHOICE, choices=links()),
+        Spec("keywords_secondary", tr("Other keys"), FieldKind.WORDS, others, placeholder=tr("word or name")),
+        Spec("whole_word", tr("Whole words only"), FieldKind.SWITCH, tr("Then “king” is silent in “kingdom”.")),
+        Spec("case_sensitive", tr("Capitals count"), FieldKind.SWITCH, tr("Then “Rose” is not “rose”.")),
         Spec(
             "scan_depth",
             tr("Messages searched for its keys"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             tr("Besides the one being sent."),
             lowest=AS_THE_WORLD,
             highest=200,
@@ -82,40 +86,46 @@ def _key_specs() -> list[Spec]:
 
 def _time_specs() -> list[Spec]:
     return [
-        Spec("chance", tr("Chance"), Kind.WHOLE, tr("How often it comes when its keys are said."), highest=100, unit="%"),
-        Spec("duration", tr("Turns it stays"), Kind.WHOLE, lowest=1, highest=1000),
-        Spec("cooldown", tr("Turns it rests then"), Kind.WHOLE, highest=1000, special=tr("none")),
-        Spec("delay", tr("Not before message"), Kind.WHOLE, highest=10_000, special=tr("from the first on")),
+        Spec("chance", tr("Chance"), FieldKind.WHOLE, tr("How often it comes when its keys are said."), highest=100, unit="%"),
+        Spec("duration", tr("Turns it stays"), FieldKind.WHOLE, lowest=1, highest=1000),
+        Spec("cooldown", tr("Turns it rests then"), FieldKind.WHOLE, highest=1000, special=tr("none")),
+        Spec("delay", tr("Not before message"), FieldKind.WHOLE, highest=10_000, special=tr("from the first on")),
     ]
 
 
 def _room_specs() -> list[Spec]:
     means = [("world", tr("as its world says")), ("yes", tr("yes")), ("no", tr("no, by keys alone"))]
     return [
-        Spec("order", tr("Order"), Kind.WHOLE, tr("Among entries at one place the higher stands later."), lowest=-100_000),
-        Spec("ignore_budget", tr("Comes even where there is no room left"), Kind.SWITCH),
-        Spec("embeds", tr("Found by its meaning too"), Kind.CHOICE, choices=means),
+        Spec("order", tr("Order"), FieldKind.WHOLE, tr("Among entries at one place the higher stands later."), lowest=-100_000),
+        Spec("ignore_budget", tr("Comes even where there is no room left"), FieldKind.SWITCH),
+        Spec("embeds", tr("Found by its meaning too"), FieldKind.CHOICE, choices=means),
     ]
 
 
 def _group_specs() -> list[Spec]:
     scoring = [("world", tr("as its world says")), ("yes", tr("yes")), ("no", tr("no"))]
     return [
-        Spec("groups", tr("Groups"), Kind.WORDS, tr("Of the entries in a group at most one is awake."), placeholder=tr("name")),
-        Spec("group_weight", tr("Its share of the chances"), Kind.WHOLE, highest=100_000),
-        Spec("group_override", tr("Goes before the others of its groups"), Kind.SWITCH),
-        Spec("scoring", tr("Gives way where more keys were said"), Kind.CHOICE, choices=scoring),
+        Spec(
+            "groups",
+            tr("Groups"),
+            FieldKind.WORDS,
+            tr("Of the entries in a group at most one is awake."),
+            placeholder=tr("name"),
+        ),
+        Spec("group_weight", tr("Its share of the chances"), FieldKind.WHOLE, highest=100_000),
+        Spec("group_override", tr("Goes before the others of its groups"), FieldKind.SWITCH),
+        Spec("scoring", tr("Gives way where more keys were said"), FieldKind.CHOICE, choices=scoring),
     ]
 
 
 def _recursion_specs() -> list[Spec]:
     return [
-        Spec("exclude_recursion", tr("The texts of other entries do not wake it"), Kind.SWITCH),
-        Spec("prevent_recursion", tr("Its own text wakes no other"), Kind.SWITCH),
+        Spec("exclude_recursion", tr("The texts of other entries do not wake it"), FieldKind.SWITCH),
+        Spec("prevent_recursion", tr("Its own text wakes no other"), FieldKind.SWITCH),
         Spec(
             "delay_until_recursion",
             tr("Wakes only in round"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             tr("Where the words of entries wake others, they do so in rounds."),
             highest=10,
             special=tr("at once"),

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import WorldEntry
-from lethe_app.services.worlds.key_checks import Finding, Trouble
+from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem
 from lethe_app.services.worlds.test_bench import Tried
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.phrases import OBSTACLES
@@ -101,22 +101,24 @@ def _secondary(link: WordLink) -> str:
     return tr("none of its other keys was said")
 
 
-def finding_in_words(finding: Finding) -> str:
+def finding_in_words(finding: KeyIssue) -> str:
     """What is wrong with a key and what comes of it."""
     told = {
-        Trouble.BROKEN: tr("“{key}” never wakes it: this expression {detail}."),
-        Trouble.NEVER: tr("“{key}” never wakes it: there is nothing in it that can be seen."),
-        Trouble.SIGNS: tr("“{key}” is no word: it wakes it wherever these signs stand."),
-        Trouble.OFTEN: tr("“{key}” stands in {percent} % of what you said lately: it is nearly always awake."),
-        Trouble.COMMON: tr("“{key}” is in nearly every message: it is nearly always awake."),
-        Trouble.SHORT: tr("“{key}” is short and is found inside many words. “Whole words only” would help, or a longer key."),
-        Trouble.TWIN: tr("“{key}” wakes “{detail}” too."),
-        Trouble.HELD: tr("“{key}” never wakes it: where it is said, “{detail}” is said too, which keeps it asleep."),
-        Trouble.ABSENT: tr("It waits only for its other keys not to be said: it is nearly always awake."),
-        Trouble.MACRO: tr("{macro} means nothing to Lethe; the model would read it as it stands."),
-        Trouble.LUCKLESS: tr("Its chance is 0 %, so it never comes."),
-        Trouble.OVER: tr("Its days are over, so it does not come any more."),
-        Trouble.KEYLESS: tr("It has no keys and is not always there, so no word wakes it."),
+        KeyProblem.BROKEN: tr("“{key}” never wakes it: this expression {detail}."),
+        KeyProblem.NEVER: tr("“{key}” never wakes it: there is nothing in it that can be seen."),
+        KeyProblem.SIGNS: tr("“{key}” is no word: it wakes it wherever these signs stand."),
+        KeyProblem.OFTEN: tr("“{key}” stands in {percent} % of what you said lately: it is nearly always awake."),
+        KeyProblem.COMMON: tr("“{key}” is in nearly every message: it is nearly always awake."),
+        KeyProblem.SHORT: tr(
+            "“{key}” is short and is found inside many words. “Whole words only” would help, or a longer key."
+        ),
+        KeyProblem.TWIN: tr("“{key}” wakes “{detail}” too."),
+        KeyProblem.HELD: tr("“{key}” never wakes it: where it is said, “{detail}” is said too, which keeps it asleep."),
+        KeyProblem.ABSENT: tr("It waits only for its other keys not to be said: it is nearly always awake."),
+        KeyProblem.MACRO: tr("{macro} means nothing to Lethe; the model would read it as it stands."),
+        KeyProblem.LUCKLESS: tr("Its chance is 0 %, so it never comes."),
+        KeyProblem.OVER: tr("Its days are over, so it does not come any more."),
+        KeyProblem.KEYLESS: tr("It has no keys and is not always there, so no word wakes it."),
     }
     macro = f"{{{{{finding.detail}}}}}"
     percent = round(finding.share * 100)

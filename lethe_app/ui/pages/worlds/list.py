@@ -7,12 +7,12 @@ from collections.abc import Callable
 from PySide6.QtCore import QPoint, QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from lethe_app.services.worlds.service import Held
+from lethe_app.services.worlds.service import OpenWorld
 from lethe_app.ui.core.icons import BEFORE_WORDS, icon, icon_before_words
 from lethe_app.ui.core.palette import ICON, SPACE_2
 from lethe_app.ui.core.theme import Theme, chrome_size
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 
 class WorldList(QWidget):
@@ -32,10 +32,12 @@ class WorldList(QWidget):
         self._theme, self._takes_part = theme, takes_part
         scale = chrome_size(theme.prose_size) / 13
         columns = [
-            Column[Held](self.tr("World"), lambda held: held.world.name, width=0, icon=self._mark),
-            Column[Held](self.tr("Entries"), lambda held: str(_size(held)), _size, round(46 * scale), right=True),
+            Column[OpenWorld](self.tr("World"), lambda held: held.world.name, width=0, icon=self._mark),
+            Column[OpenWorld](self.tr("Entries"), lambda held: str(_size(held)), _size, round(46 * scale), right=True),
         ]
-        self.rows: Rows[Held] = Rows(columns, lambda held: held.world.unique_name, lambda held: held.world.name)
+        self.rows: FilteredTableModel[OpenWorld] = FilteredTableModel(
+            columns, lambda held: held.world.unique_name, lambda held: held.world.name
+        )
         self.table = Table(self.rows, theme, self.tr("Worlds"), self.tr("No world yet. Begin one below."))
         self.table.horizontalHeader().hide()  # a name and a number say what they are
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
@@ -64,7 +66,7 @@ class WorldList(QWidget):
         theme.changed.connect(self._dress)
         self._dress()
 
-    def fill(self, held: list[Held], chosen: str) -> None:
+    def fill(self, held: list[OpenWorld], chosen: str) -> None:
         """Show these, the cursor on `chosen`, and tell nobody."""
         self.table.blockSignals(True)
         self.rows.fill(held)
@@ -77,11 +79,11 @@ class WorldList(QWidget):
         self.table.go_to(stem)
         self.table.blockSignals(False)
 
-    def _tell(self, held: Held | None) -> None:
+    def _tell(self, held: OpenWorld | None) -> None:
         if held is not None:
             self.chosen.emit(held.world.unique_name)
 
-    def _mark(self, held: Held) -> object:
+    def _mark(self, held: OpenWorld) -> object:
         """A globe in colour takes part in the conversation that is open."""
         palette = self._theme.palette
         return icon("globe", palette.water if self._takes_part(held.world.unique_name) else palette.muted, 16)
@@ -105,5 +107,5 @@ class WorldList(QWidget):
         self.more.setIcon(icon("dots", self._theme.palette.muted))
 
 
-def _size(held: Held) -> int:
+def _size(held: OpenWorld) -> int:
     return len(held.world.entries)

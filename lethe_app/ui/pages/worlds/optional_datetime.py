@@ -11,7 +11,7 @@ from lethe_app.domain.clock import now
 from lethe_app.ui.core.palette import SPACE_3
 
 
-class MomentField(QWidget):
+class OptionalDateTimeField(QWidget):
     """A tick says whether there is one; `changed` comes with the new value, or None, for what the user did alone."""
 
     changed = Signal(object)

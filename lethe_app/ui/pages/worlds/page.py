@@ -10,27 +10,27 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import Kept
+from lethe_app.services.worlds.service import WorldSaved
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.theme import Theme, chrome_size
-from lethe_app.ui.dialogs.dialogs import Question, answered
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.worlds.commands import WorldFarewell
-from lethe_app.ui.pages.worlds.detail import Detail
+from lethe_app.ui.pages.worlds.commands import WorldDeletion
+from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.list import WorldList
-from lethe_app.ui.pages.worlds.remember import Remembering
+from lethe_app.ui.pages.worlds.remember import RememberAction
 from lethe_app.ui.pages.worlds.table import EntryTable
 from lethe_app.ui.pages.worlds.table_model import EntryRows
-from lethe_app.ui.pages.worlds.test_bench import Bench, Trying
+from lethe_app.ui.pages.worlds.test_bench import Bench, WorldTrial
 
 WIDE, MEDIUM = 1060, 760
 """Pixels, at the usual size of text, from which on there are three panes, and two."""
 LIST, DETAIL = 236, 372
 
 
-class Panes(QSplitter):
+class WorldPanes(QSplitter):
     """Wide: all three. Less: the list, and table or detail. Least: only one of them."""
 
     fitted = Signal()
@@ -100,26 +100,26 @@ class Panes(QSplitter):
 class WorldPage(Page):
     """What is written is kept by itself a moment later; everything can be undone while the page is open."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Worlds"))
         self._place, self._worlds = place, place.house.worlds
         self.book = WorldBook(place, self.undo)
         self.rows = EntryRows(self.theme, lambda texts: place.bridge.spawn(self._count(list(texts))))
         self.list = WorldList(self.theme, self._takes_part)
         self.table = EntryTable(self.theme, self.book, self.rows)
-        self.detail = Detail(place, self.book)
+        self.detail = WorldEntryDetail(place, self.book)
         self._wants_name = False
-        self._remembering = Remembering(place, self.undo)
-        self._farewell = WorldFarewell(place, self.book)
+        self._remembering = RememberAction(place, self.undo)
+        self._farewell = WorldDeletion(place, self.book)
         self._build()
-        self.trying = Trying(place, self.book, self.desk)
+        self.trying = WorldTrial(place, self.book, self.desk)
         self._add_keys()
         self._connect()
         self._forget = place.house.models.changed.add(lambda _state: self.rows.forget_tokens())
         self._opening = place.bridge.spawn(self._open(), lane="worlds")
 
     def _build(self) -> None:
-        self.panes = Panes(self.theme, self.list, self.table, self.detail)
+        self.panes = WorldPanes(self.theme, self.list, self.table, self.detail)
         self.desk = QSplitter(Qt.Orientation.Vertical)
         self.desk.setChildrenCollapsible(False)
         self.desk.setHandleWidth(1)
@@ -195,7 +195,7 @@ class WorldPage(Page):
     async def may_leave(self) -> bool:
         if await self._worlds.flush():
             return True
-        question = Question(
+        question = ConfirmDialog(
             self._place.window,
             self.tr("Leave although something is not saved?"),
             self.tr("Your changes wait until Lethe is closed, and Lethe tries again with the next change and at the end."),
@@ -233,7 +233,7 @@ class WorldPage(Page):
     async def _save(self) -> None:
         await self._worlds.flush()
 
-    def _written(self, kept: Kept) -> None:
+    def _written(self, kept: WorldSaved) -> None:
         notifier = self._place.window.notifier
         if kept.error is not None:
             self.subtitle.set_full(self.tr("not saved"))

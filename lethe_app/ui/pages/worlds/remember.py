@@ -14,14 +14,14 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.service import as_memory
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.dialogs import Asking, answered
-from lethe_app.ui.pages.context import Place
-from lethe_app.ui.pages.undo_commands import Deeds
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, answered
+from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 
 
-class Remember(Asking):
+class Remember(QuestionDialog):
     """The persona of the open conversation is chosen at first."""
 
     def __init__(self, parent: QWidget, theme: Theme, name: str, personas: Sequence[Persona], chosen: str) -> None:
@@ -44,8 +44,8 @@ class Remember(Asking):
             (MemoryInsertion.NONE, self.tr("never by itself")),
         ]
         return [
-            Spec("persona", self.tr("Who"), Kind.CHOICE, choices=[(one.unique_name, one.name) for one in personas]),
-            Spec("insertion", self.tr("How it comes up"), Kind.CHOICE, choices=ways),
+            Spec("persona", self.tr("Who"), FieldKind.CHOICE, choices=[(one.unique_name, one.name) for one in personas]),
+            Spec("insertion", self.tr("How it comes up"), FieldKind.CHOICE, choices=ways),
         ]
 
     @property
@@ -57,13 +57,13 @@ class Remember(Asking):
         return MemoryInsertion(self._form.get("insertion"))
 
 
-class Remembering(QObject):
+class RememberAction(QObject):
     """Asks who and how first."""
 
-    def __init__(self, place: Place, stack: QUndoStack) -> None:
+    def __init__(self, place: PageContext, stack: QUndoStack) -> None:
         super().__init__()
         self._place = place
-        self._deeds = Deeds(stack, place.bridge)
+        self._deeds = CommandRunner(stack, place.bridge)
 
     def ask(self, entry: WorldEntry | None) -> None:
         if entry is not None:

@@ -17,7 +17,7 @@ from lethe_app.ui.pages.page import explanation, headline
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.labels import tr
 from lethe_app.ui.widgets.card_column import Sheet
-from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.fields import FieldKind, Spec
 from lethe_app.ui.widgets.form import Form
 
 NO_LIMIT = -1
@@ -30,12 +30,14 @@ def specs() -> list[Spec]:
     recursive = tr("The text of an entry that is awake can then wake others, in rounds.")
     return [
         Spec("name", tr("Name"), placeholder=tr("What the world is called")),
-        Spec("description", tr("Description"), Kind.PROSE, tr("For you alone; no persona reads it."), lines=2, most_lines=8),
-        Spec("do_embeds", tr("Entries are found by their meaning too"), Kind.SWITCH, tr("Not only when a key is said.")),
+        Spec(
+            "description", tr("Description"), FieldKind.PROSE, tr("For you alone; no persona reads it."), lines=2, most_lines=8
+        ),
+        Spec("do_embeds", tr("Entries are found by their meaning too"), FieldKind.SWITCH, tr("Not only when a key is said.")),
         Spec(
             "scan_depth",
             tr("Messages searched for keys"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             tr("Besides the one being sent."),
             highest=200,
             special=tr("none but the one being sent"),
@@ -43,18 +45,18 @@ def specs() -> list[Spec]:
         Spec(
             "least_awake",
             tr("Entries to be awake at least"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             tr("Where fewer are, older messages are searched too, one by one."),
             highest=100,
             special=tr("none"),
         ),
-        Spec("deepest_scan", tr("Messages searched for that at most"), Kind.WHOLE, highest=200),
-        Spec("group_scoring", tr("Groups go by keys said"), Kind.SWITCH, scoring),
-        Spec("recursive", tr("Entries wake entries"), Kind.SWITCH, recursive),
+        Spec("deepest_scan", tr("Messages searched for that at most"), FieldKind.WHOLE, highest=200),
+        Spec("group_scoring", tr("Groups go by keys said"), FieldKind.SWITCH, scoring),
+        Spec("recursive", tr("Entries wake entries"), FieldKind.SWITCH, recursive),
         Spec(
             "token_budget",
             tr("Room for its entries in a turn"),
-            Kind.WHOLE,
+            FieldKind.WHOLE,
             lowest=NO_LIMIT,
             highest=1_000_000,
             step=50,

@@ -14,7 +14,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.ui.core.theme import Theme, chrome_size
 from lethe_app.ui.pages.worlds.commands import FEW, in_order, standing
 from lethe_app.ui.pages.worlds.labels import keys_in_words, place_in_words
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 MIME = "application/x-lethe-entries"
 AT_ONCE = 200
@@ -33,7 +33,7 @@ FLAGS = {
 """By “has a tick” and “can be dragged”; Qt asks for those of every cell when many are selected."""
 
 
-class EntryRows(Rows[WorldEntry]):
+class EntryRows(FilteredTableModel[WorldEntry]):
     """In the order in which they stand in a prompt, unless sorted by another column."""
 
     moved = Signal(object, object)

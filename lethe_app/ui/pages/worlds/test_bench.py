@@ -22,17 +22,17 @@ from PySide6.QtWidgets import (
 )
 
 from lethe_app.domain.chat import Message
-from lethe_app.services.worlds.test_bench import Outcome, Trial, Tried
+from lethe_app.services.worlds.test_bench import Trial, TrialOutcome, Tried
 from lethe_app.ui.core.formatting import counted, tokens_in_words
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme, chrome_size, mixed
-from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.labels import why
-from lethe_app.ui.widgets.fields import QuietCombo
+from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.table import Table
-from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import ProseField
 
 PAUSE = 200
@@ -57,10 +57,10 @@ class Bench(QFrame):
         self.setAccessibleName(self.tr("Test bench"))
         self._theme = theme
         self._messages: list[Message] = []
-        self._outcome = Outcome()
-        self.pick = QuietCombo()
+        self._outcome = TrialOutcome()
+        self.pick = NoWheelComboBox()
         self.pick.setAccessibleName(self.tr("What is tried"))
-        self.pick.setSizeAdjustPolicy(QuietCombo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.pick.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.pick.setMinimumContentsLength(12)
         self.text = ProseField(self.tr("Text to try"), 3, 8)
         self.text.setPlaceholderText(self.tr("Write what somebody might say, and see which entries wake."))
@@ -73,7 +73,9 @@ class Bench(QFrame):
         self.summary = QLabel()
         self.summary.setWordWrap(True)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
-        self.rows: Rows[Tried] = Rows(self._made_columns(), lambda one: one.entry.guid, lambda one: one.entry.name)
+        self.rows: FilteredTableModel[Tried] = FilteredTableModel(
+            self._made_columns(), lambda one: one.entry.guid, lambda one: one.entry.name
+        )
         self.table = Table(self.rows, theme, self.tr("What came of it"), self.tr("Nothing wakes."))
         self.whole = QLabel()
         self.whole.setProperty("small", True)
@@ -179,7 +181,7 @@ class Bench(QFrame):
 
     # what came of it
 
-    def show_outcome(self, outcome: Outcome) -> None:
+    def show_outcome(self, outcome: TrialOutcome) -> None:
         """Rows, the cost of all, and the keys in the text."""
         self._outcome = outcome
         self.rows.fill(outcome.tried)
@@ -258,13 +260,13 @@ RECENT = 40
 """Messages of the open conversation that can be picked."""
 
 
-class Trying(QObject):
+class WorldTrial(QObject):
     """The newest wish counts: a trial that is under way when another is wanted is let go."""
 
     opened = Signal(str, object)
     """The world and the guid of a result that the user wants to see."""
 
-    def __init__(self, place: Place, book: WorldBook, desk: QSplitter) -> None:
+    def __init__(self, place: PageContext, book: WorldBook, desk: QSplitter) -> None:
         """The bench is built, below what `desk` holds, when something is first to be tried."""
         super().__init__()
         self._place, self._book, self._desk = place, book, desk

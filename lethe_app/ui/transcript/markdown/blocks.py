@@ -11,7 +11,7 @@ from markdown_it.token import Token
 from lethe_app.ui.transcript.markdown.dialogue import End, end_of, unvoiced, voiced
 from lethe_app.ui.transcript.markdown.open_actions import open_ended
 from lethe_app.ui.transcript.markdown.parser import is_too_deep, tokens_of
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, Span, plain_spans, spans_of
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, plain_spans, spans_of
 
 FORMATTED_LIMIT = 40_000
 """Characters up to which a message is read as Markdown; a longer one is shown as it was typed."""
@@ -39,7 +39,7 @@ _NO_SHAPE = re.compile("[\0\ud800-\udfff\ufdd0-\ufdef\ufffc]")
 _MARKS = re.compile(r"[*_~`\[\]<&\\|]")
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What a block is, and so how it is drawn."""
 
     PARAGRAPH = "paragraph"
@@ -51,10 +51,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One cell of a table; `align` is "", "left", "center" or "right"."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[TextSpan, ...]
     align: str = ""
 
 
@@ -62,8 +62,8 @@ class Cell:
 class Block:
     """One drawn paragraph, line of code, rule or table."""
 
-    kind: Kind
-    spans: tuple[Span, ...] = ()
+    kind: BlockKind
+    spans: tuple[TextSpan, ...] = ()
     quote: int = 0
     """How many block quotes it stands in."""
     indent: int = 0
@@ -76,7 +76,7 @@ class Block:
     """Of a heading, 1 to 6; of a line of code, 1 if it says what the code is."""
     edges: tuple[bool, bool] = (False, False)
     """Of a line of code: whether it is the first and the last one of its box."""
-    rows: tuple[tuple[Cell, ...], ...] = ()
+    rows: tuple[tuple[TableCell, ...], ...] = ()
     """Of a table, the head first."""
     opens: str = ""
     """The marks that would close the quotation left open at its end."""
@@ -117,12 +117,14 @@ def finished(blocks: list[Block], text: str) -> list[Block]:
 
 def _is_seen(block: Block) -> bool:
     spans = [*block.spans, *(span for row in block.rows for cell in row for span in cell.spans)]
-    return bool(block.kind in {Kind.CODE, Kind.RULE} or block.marker or any(span.text.strip(_BLANK) for span in spans))
+    return bool(
+        block.kind in {BlockKind.CODE, BlockKind.RULE} or block.marker or any(span.text.strip(_BLANK) for span in spans)
+    )
 
 
 def _carry_speech(blocks: list[Block], first: int) -> int:
     """Mark speech that is closed in a later paragraph, in all of them; where to go on from."""
-    closers, shape = blocks[first].opens, (Kind.PARAGRAPH, blocks[first].quote, blocks[first].indent, "")
+    closers, shape = blocks[first].opens, (BlockKind.PARAGRAPH, blocks[first].quote, blocks[first].indent, "")
     end, last = End.OPEN, first
     while end is End.OPEN and last + 1 < len(blocks):
         block = blocks[last + 1]
@@ -145,12 +147,12 @@ def read_plain(text: str, note: str = "") -> list[Block]:
     lines = lines[:SHOWN_LINES]
     pieces = ["\n".join(lines[start : start + PIECE_LINES]) for start in range(0, len(lines), PIECE_LINES)]
     blocks = [
-        Block(Kind.PARAGRAPH, plain_spans(piece[start : start + PIECE]), tight=True)
+        Block(BlockKind.PARAGRAPH, plain_spans(piece[start : start + PIECE]), tight=True)
         for piece in pieces
         for start in range(0, max(len(piece), 1), PIECE)
     ]
     notes = [*([note] if note else []), *([NOTE_CUT] if is_cut else [])]
-    return blocks + [Block(Kind.NOTE, plain_spans(words)) for words in notes]
+    return blocks + [Block(BlockKind.NOTE, plain_spans(words)) for words in notes]
 
 
 @dataclass
@@ -179,7 +181,7 @@ class _Reading:
     begun: list[int] = field(default_factory=list)
     """How many blocks there were where each open quote began."""
 
-    def add(self, kind: Kind, spans: tuple[Span, ...] = (), **more: object) -> None:
+    def add(self, kind: BlockKind, spans: tuple[TextSpan, ...] = (), **more: object) -> None:
         block = Block(kind, spans, min(self.quote, DEEPEST), min(len(self.lists), DEEPEST), self._take_marker())
         self.blocks.append(replace(block, **more) if more else block)  # type: ignore[arg-type]
 
@@ -210,10 +212,10 @@ def _read_token(reading: _Reading, token: Token) -> None:
     match token.type:
         case "inline" if reading.level:
             spans, _ = voiced(spans_of(token.children or []))
-            reading.add(Kind.HEADING, spans or plain_spans("#" * reading.level), level=reading.level)
+            reading.add(BlockKind.HEADING, spans or plain_spans("#" * reading.level), level=reading.level)
         case "inline":
             spans, opens = voiced(spans_of(token.children or []))
-            reading.add(Kind.PARAGRAPH, spans, tight=reading.tight, opens=opens)
+            reading.add(BlockKind.PARAGRAPH, spans, tight=reading.tight, opens=opens)
         case "paragraph_open":
             reading.tight = token.hidden
         case "heading_open":
@@ -223,7 +225,7 @@ def _read_token(reading: _Reading, token: Token) -> None:
         case "fence" | "code_block":
             _read_code(reading, token.content, token.info.strip())
         case "hr":
-            reading.add(Kind.RULE)
+            reading.add(BlockKind.RULE)
         case _:
             _read_container(reading, token)
 
@@ -236,7 +238,7 @@ def _read_container(reading: _Reading, token: Token) -> None:
         case "blockquote_close":
             reading.quote -= 1
             if reading.begun.pop() == len(reading.blocks):
-                reading.add(Kind.PARAGRAPH, plain_spans(">"))
+                reading.add(BlockKind.PARAGRAPH, plain_spans(">"))
         case "bullet_list_open":
             reading.lists.append(_List(ordered=False, number=1))
         case "ordered_list_open":
@@ -254,7 +256,7 @@ def _read_container(reading: _Reading, token: Token) -> None:
 def _end_item(reading: _Reading) -> None:
     """An item without words still shows its bullet."""
     if reading.lists[-1].marker:
-        reading.add(Kind.PARAGRAPH, tight=True)
+        reading.add(BlockKind.PARAGRAPH, tight=True)
 
 
 def _read_code(reading: _Reading, content: str, title: str) -> None:
@@ -263,21 +265,21 @@ def _read_code(reading: _Reading, content: str, title: str) -> None:
     for number, line in enumerate(lines):
         edges = (number == 0, number == len(lines) - 1)
         level = 1 if title and number == 0 else 0
-        reading.add(Kind.CODE, (Span(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level)
+        reading.add(BlockKind.CODE, (TextSpan(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level)
 
 
-def _read_table(reading: _Reading, rows: tuple[tuple[Cell, ...], ...]) -> None:
+def _read_table(reading: _Reading, rows: tuple[tuple[TableCell, ...], ...]) -> None:
     """A table beyond measure is told row by row."""
     if len(rows[0]) <= WIDEST_TABLE and sum(map(len, rows)) <= LARGEST_TABLE:
-        reading.add(Kind.TABLE, rows=rows)
+        reading.add(BlockKind.TABLE, rows=rows)
         return
     for row in rows:
         words = " | ".join("".join(span.text for span in cell.spans) for cell in row)
-        reading.add(Kind.PARAGRAPH, plain_spans(words[:PIECE]), tight=True)
+        reading.add(BlockKind.PARAGRAPH, plain_spans(words[:PIECE]), tight=True)
 
 
-def _table(tokens: list[Token]) -> tuple[tuple[Cell, ...], ...]:
-    rows: list[list[Cell]] = []
+def _table(tokens: list[Token]) -> tuple[tuple[TableCell, ...], ...]:
+    rows: list[list[TableCell]] = []
     align = ""
     for token in tokens:
         if token.type == "tr_open":
@@ -285,7 +287,7 @@ def _table(tokens: list[Token]) -> tuple[tuple[Cell, ...], ...]:
         elif token.type in {"th_open", "td_open"}:
             align = str(token.attrs.get("style", "")).removeprefix("text-align:")
         elif token.type == "inline":
-            rows[-1].append(Cell(voiced(spans_of(token.children or []))[0], align))
+            rows[-1].append(TableCell(voiced(spans_of(token.children or []))[0], align))
     return tuple(tuple(row) for row in rows)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, Span, Voice, merged
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, merged
 
 REACH_SPANS = 80
 """Spans in which the end of a quotation is looked for."""
@@ -27,7 +27,7 @@ class End(Enum):
     NOWHERE = "an action or another quotation comes first"
 
 
-def voiced(spans: Sequence[Span], closers: str = "", *, goes_on: bool = False) -> tuple[tuple[Span, ...], str]:
+def voiced(spans: Sequence[TextSpan], closers: str = "", *, goes_on: bool = False) -> tuple[tuple[TextSpan, ...], str]:
     """The spans of a paragraph with its speech marked, and what would close a quotation that is still open behind it.
 
     `closers` ends a quotation that was begun before and is known to end; `goes_on` says that one left open here ends later.
@@ -40,12 +40,12 @@ def voiced(spans: Sequence[Span], closers: str = "", *, goes_on: bool = False) -
     return tuple(merged(reader.read())), reader.left_open
 
 
-def unvoiced(spans: Iterable[Span]) -> list[Span]:
+def unvoiced(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """The spans as they were before speech was found in them."""
     return merged(replace(span, voice=Voice.ACTION if span.italic else Voice.NARRATION) for span in spans)
 
 
-def end_of(closers: str, spans: Iterable[Span], before: str = "", *, is_own_line: bool = False) -> End:
+def end_of(closers: str, spans: Iterable[TextSpan], before: str = "", *, is_own_line: bool = False) -> End:
     """Where the quotation that `closers` end comes to its end in `spans`; `before` is the letter in front of them."""
     has_acted = False
     for span in spans:
@@ -76,13 +76,13 @@ def _is_gap(before: str, mark: str) -> bool:
 class _Reader:
     """Goes through the spans of one paragraph, in and out of quotations."""
 
-    def __init__(self, spans: Sequence[Span], closers: str, *, goes_on: bool) -> None:
+    def __init__(self, spans: Sequence[TextSpan], closers: str, *, goes_on: bool) -> None:
         self._spans, self._closers, self._goes_on = spans, closers, goes_on
         self._end = End.LATER if closers else End.NOWHERE
         self._before = ""
         self.left_open = ""
 
-    def read(self) -> Iterator[Span]:
+    def read(self) -> Iterator[TextSpan]:
         for number, span in enumerate(self._spans):
             if span.code:
                 yield span
@@ -92,7 +92,7 @@ class _Reader:
                 yield from self._split(number, span)
             self._before = span.text[-1:]
 
-    def _split(self, number: int, span: Span) -> Iterator[Span]:
+    def _split(self, number: int, span: TextSpan) -> Iterator[TextSpan]:
         start = 0
         for found in _MARKS.finditer(span.text):
             at, mark = found.start(), found.group()
@@ -109,7 +109,7 @@ class _Reader:
     def _is_over(self, mark: str) -> bool:
         return self._end is not End.LATER if mark == LINE_BREAK else mark in self._closers
 
-    def _begin(self, mark: str, span: Span, at: int, number: int) -> None:
+    def _begin(self, mark: str, span: TextSpan, at: int, number: int) -> None:
         self._closers = _CLOSERS[mark]
         rest = [replace(span, text=span.text[at + 1 :]), *self._spans[number + 1 : number + REACH_SPANS]]
         self._end = end_of(self._closers, rest, mark, is_own_line=True)

@@ -23,7 +23,7 @@ class Voice(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A run of text that looks the same throughout."""
 
     text: str
@@ -34,7 +34,7 @@ class Span:
     code: bool = False
     href: str = ""
 
-    def looks_like(self, other: Span) -> bool:
+    def looks_like(self, other: TextSpan) -> bool:
         return (self.voice, self.italic, self.bold, self.struck, self.code, self.href) == (
             other.voice, other.italic, other.bold, other.struck, other.code, other.href,
         )  # fmt: skip
@@ -52,19 +52,19 @@ def is_safe_link(address: str) -> bool:
     return bool(parts.scheme in {"http", "https"} and parts.netloc) or (parts.scheme == "mailto" and bool(parts.path))
 
 
-def plain_spans(text: str) -> tuple[Span, ...]:
+def plain_spans(text: str) -> tuple[TextSpan, ...]:
     """Text without any formatting, as a paragraph."""
-    return (Span(text.replace("\n", LINE_BREAK)),) if text else ()
+    return (TextSpan(text.replace("\n", LINE_BREAK)),) if text else ()
 
 
-def spans_of(children: Iterable[Token]) -> tuple[Span, ...]:
+def spans_of(children: Iterable[Token]) -> tuple[TextSpan, ...]:
     """The spans of one paragraph, from what the Markdown parser found in it; speech is not yet told from narration."""
     return tuple(merged(_styled(children)))
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merged(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Neighbours that look the same become one."""
-    result: list[Span] = []
+    result: list[TextSpan] = []
     for span in spans:
         if result and result[-1].looks_like(span):
             result[-1] = replace(span, text=result[-1].text + span.text)
@@ -73,8 +73,8 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return result
 
 
-def _styled(children: Iterable[Token]) -> Iterator[Span]:
-    style = Span("")
+def _styled(children: Iterable[Token]) -> Iterator[TextSpan]:
+    style = TextSpan("")
     emphasis = 0
     links: list[_Link] = []
     before = ""
@@ -104,7 +104,7 @@ def _styled(children: Iterable[Token]) -> Iterator[Span]:
         before = token.type
 
 
-def _restyled(style: Span, token: Token) -> Span:
+def _restyled(style: TextSpan, token: Token) -> TextSpan:
     """The look from a token that opens or closes one."""
     match token.type:
         case "strong_open" | "strong_close":
@@ -132,7 +132,7 @@ def _titled(title: str) -> str:
     return f" ({title})" if title else ""
 
 
-def _image(style: Span, token: Token) -> Iterator[Span]:
+def _image(style: TextSpan, token: Token) -> Iterator[TextSpan]:
     """A picture is never loaded: its description and its address stand for it."""
     address, title = str(token.attrs.get("src", "")), str(token.attrs.get("title", ""))
     if token.content:
@@ -141,7 +141,7 @@ def _image(style: Span, token: Token) -> Iterator[Span]:
     yield replace(style, text=_titled(title))
 
 
-def _with_addresses(span: Span) -> Iterator[Span]:
+def _with_addresses(span: TextSpan) -> Iterator[TextSpan]:
     """Web addresses standing in the text become links."""
     if span.href or "://" not in span.text:
         yield span

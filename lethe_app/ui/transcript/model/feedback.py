@@ -8,17 +8,17 @@ from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.agent_runs import Verdict
+from lethe_app.domain.agent_runs import ReplyRating
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.model.model import ChatModel
 
-Ask = Callable[[Sequence[UUID]], Awaitable[dict[UUID, dict[int, Verdict]]]]
+Ask = Callable[[Sequence[UUID]], Awaitable[dict[UUID, dict[int, ReplyRating]]]]
 """Tells what is thought of the wordings of many messages, in one question."""
-PICTURES = {Verdict.GOOD: "thumb-up", Verdict.BAD: "thumb-down"}
+PICTURES = {ReplyRating.GOOD: "thumb-up", ReplyRating.BAD: "thumb-down"}
 
 
-async def _nothing(_messages: Sequence[UUID]) -> dict[UUID, dict[int, Verdict]]:
+async def _nothing(_messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
     return {}
 
 
@@ -27,13 +27,13 @@ class Thumbs:
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
-        self._known: dict[UUID, dict[int, Verdict]] = {}
+        self._known: dict[UUID, dict[int, ReplyRating]] = {}
         self.ask: Ask = _nothing
 
     def clear(self) -> None:
         self._known.clear()
 
-    def of(self, row: int) -> Verdict | None:
+    def of(self, row: int) -> ReplyRating | None:
         """What is thought of the wording on display."""
         verdicts = self._known.get(self._model.outline(row).id) if self._known else None
         message = self._model.message(row) if verdicts else None
@@ -61,7 +61,7 @@ class Thumbs:
         await self.learn(list(self._known))
 
 
-def in_words(verdict: Verdict) -> str:
+def in_words(verdict: ReplyRating) -> str:
     """“You liked it”."""
     tr = QCoreApplication.translate
-    return tr("Thumbs", "you liked it") if verdict is Verdict.GOOD else tr("Thumbs", "you did not like it")
+    return tr("Thumbs", "you liked it") if verdict is ReplyRating.GOOD else tr("Thumbs", "you did not like it")

@@ -15,8 +15,8 @@ from lethe_app.ui.transcript.dates import clock_words, local_day
 from lethe_app.ui.transcript.markdown.blocks import plain
 from lethe_app.ui.transcript.model.annotations import MemoryMarks
 from lethe_app.ui.transcript.model.growing_reply import GrowingReply
-from lethe_app.ui.transcript.model.paging import Loader, Pages
-from lethe_app.ui.transcript.model.rows import Rows, outline_of
+from lethe_app.ui.transcript.model.paging import Loader, MessagePages
+from lethe_app.ui.transcript.model.rows import MessageRows, outline_of
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -36,21 +36,21 @@ class ChatModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows = Rows()
+        self._rows = MessageRows()
         self._days: dict[UUID, date] = {}
         self._reply: GrowingReply | None = None
         self.marks = MemoryMarks(self)
         self._pages = self._pages_from(_nothing)
 
-    def _pages_from(self, loader: Loader) -> Pages:
-        return Pages(self.marks.beside(loader), self._take_page, self.load_failed.emit)
+    def _pages_from(self, loader: Loader) -> MessagePages:
+        return MessagePages(self.marks.beside(loader), self._take_page, self.load_failed.emit)
 
     def open(self, outlines: Sequence[MessageOutline], loader: Loader) -> None:
         """Show another session; its messages are fetched with `loader` as they come into view."""
         self.beginResetModel()
         self._pages.close()
         self._pages = self._pages_from(loader)
-        self._rows, self._reply = Rows(outlines, self._rows.show_hidden), None
+        self._rows, self._reply = MessageRows(outlines, self._rows.show_hidden), None
         self._days.clear()
         self.marks.clear()
         self.endResetModel()
@@ -67,7 +67,7 @@ class ChatModel(QAbstractListModel):
         """Whether notes and memory inserts are drawn as well."""
         if shown != self._rows.show_hidden:
             self.beginResetModel()
-            self._rows = Rows(self._rows.all, shown)
+            self._rows = MessageRows(self._rows.all, shown)
             self.endResetModel()
 
     # What is there
@@ -238,7 +238,7 @@ class ChatModel(QAbstractListModel):
         known = len(self._rows.all)
         if [outline.id for outline in fresh[:known]] != [outline.id for outline in self._rows.all]:
             self.beginResetModel()
-            self._rows = Rows(fresh, self._rows.show_hidden)
+            self._rows = MessageRows(fresh, self._rows.show_hidden)
             self.endResetModel()
             return
         for outline in fresh[known:]:

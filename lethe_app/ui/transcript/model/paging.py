@@ -19,7 +19,7 @@ KEPT = 1200
 AT_ONCE = 2
 
 
-class Pages:
+class MessagePages:
     """The messages of one session that are at hand."""
 
     def __init__(self, loader: Loader, arrived: Callable[[list[Message]], None], failed: Callable[[LetheError], None]) -> None:

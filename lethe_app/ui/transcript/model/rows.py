@@ -13,7 +13,7 @@ def outline_of(message: Message) -> MessageOutline:
     return MessageOutline(id=message.id, role=message.role, hidden=message.hidden, length=len(message.content))
 
 
-class Rows:
+class MessageRows:
     """Every message of the session by its position, and the row it is shown in."""
 
     def __init__(self, outlines: Sequence[MessageOutline] = (), show_hidden: bool = False) -> None:

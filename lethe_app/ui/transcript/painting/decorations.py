@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextBlock
 from lethe_app.ui.core.formatting import recalled_in_words
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2
-from lethe_app.ui.transcript.markdown.blocks import Block, Kind
+from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.message_layout import CHIP_SIGN, MessageSheet
 from lethe_app.ui.transcript.painting.style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, clear
@@ -42,7 +42,7 @@ def _draw_markers(painter: QPainter, document: MessageDocument, style: MessageSt
     for block, lines, text_block in document.laid_out():
         if not lines.intersects(clip):
             continue
-        if block.kind is Kind.RULE:
+        if block.kind is BlockKind.RULE:
             left = style.left_of(block)
             top = round(text_block.layout().position().y())
             painter.fillRect(QRectF(left, top, document.text.textWidth() - left, 1), style.border)
@@ -54,7 +54,7 @@ def _code_boxes(document: MessageDocument) -> Iterator[QRectF]:
     """One box around the lines of each piece of code."""
     top = 0.0
     for block, lines, _ in document.laid_out():
-        if block.kind is Kind.CODE:
+        if block.kind is BlockKind.CODE:
             if block.edges[0]:
                 top = lines.top() - CODE_PAD + OPTICAL
             if block.edges[1]:

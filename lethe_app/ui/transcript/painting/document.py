@@ -9,12 +9,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor, QTextDocument, QTextOption, QTextTable, QTextTableFormat
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.transcript.markdown.blocks import Block, Cell, Kind
-from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, Span
+from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind, TableCell
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan
 from lethe_app.ui.transcript.painting.style import CODE_PAD, MessageStyle
 
 _NO_WIDTH = "\u200b"
-_MARKED = {Kind.CODE, Kind.RULE, Kind.TABLE}
+_MARKED = {BlockKind.CODE, BlockKind.RULE, BlockKind.TABLE}
 _ALIGNMENTS = {"center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
 
 
@@ -79,33 +79,33 @@ class MessageDocument:
         before = cursor.position()
         first = not self._placed
         table = None
-        if block.kind is Kind.TABLE:
+        if block.kind is BlockKind.TABLE:
             table = self._add_table(cursor, block, first)
         else:
             shape = self._style.block_format(block, first)
-            if first or self._placed[-1].block.kind is Kind.TABLE:
+            if first or self._placed[-1].block.kind is BlockKind.TABLE:
                 cursor.setBlockFormat(shape)
             else:
                 cursor.insertBlock(shape, QTextCharFormat())
             self._write(cursor, block.spans, block.kind, block.level)
-            if block.kind is Kind.RULE:
+            if block.kind is BlockKind.RULE:
                 cursor.insertText(_NO_WIDTH)  # Qt gives no room to an empty block behind a table
         number = cursor.blockNumber()
         self._placed.append(_Placed(block, before, number, table))
 
-    def _write(self, cursor: QTextCursor, spans: tuple[Span, ...], kind: Kind, level: int = 0) -> None:
+    def _write(self, cursor: QTextCursor, spans: tuple[TextSpan, ...], kind: BlockKind, level: int = 0) -> None:
         for span in spans:
             cursor.insertText(span.text, self._style.char_format(span, kind, level, self._quiet))
 
     def _add_table(self, cursor: QTextCursor, block: Block, first: bool) -> QTextTable:
-        if first or self._placed[-1].block.kind is Kind.TABLE:
+        if first or self._placed[-1].block.kind is BlockKind.TABLE:
             cursor.setBlockFormat(self._style.thin_block_format())
         shape = QTextTableFormat()
         shape.setCellPadding(SPACE_2)
         shape.setCellSpacing(0)
         shape.setBorder(0)
         shape.setHeaderRowCount(1)
-        if not first and self._placed[-1].block.kind is Kind.CODE:  # its box reaches into the gap that Qt leaves
+        if not first and self._placed[-1].block.kind is BlockKind.CODE:  # its box reaches into the gap that Qt leaves
             shape.setTopMargin(CODE_PAD + self._style.paragraph_gap)
         shape.setBottomMargin(self._style.paragraph_gap + SPACE_1)
         shape.setLeftMargin(self._style.left_of(block) - SPACE_2)  # so that the words stand in line with the prose
@@ -117,11 +117,11 @@ class MessageDocument:
         cursor.setBlockFormat(self._style.thin_block_format())
         return table
 
-    def _fill(self, cursor: QTextCursor, cell: Cell, head: bool) -> None:
+    def _fill(self, cursor: QTextCursor, cell: TableCell, head: bool) -> None:
         shape = self._style.cell_block_format()
         shape.setAlignment(_ALIGNMENTS.get(cell.align, Qt.AlignmentFlag.AlignLeft))
         cursor.setBlockFormat(shape)
-        self._write(cursor, cell.spans, Kind.HEADING if head else Kind.TABLE, level=6)
+        self._write(cursor, cell.spans, BlockKind.HEADING if head else BlockKind.TABLE, level=6)
 
     def set_width(self, width: int) -> None:
         if self.text.textWidth() != width:
@@ -133,7 +133,7 @@ class MessageDocument:
         """Height in pixels; Qt leaves out the gap below the last block, but a box of code ends in it."""
         if not self._placed:
             return 0
-        return ceil(self.text.size().height()) + (CODE_PAD if self._placed[-1].block.kind is Kind.CODE else 0)
+        return ceil(self.text.size().height()) + (CODE_PAD if self._placed[-1].block.kind is BlockKind.CODE else 0)
 
     @property
     def has_marks(self) -> bool:
@@ -148,7 +148,7 @@ class MessageDocument:
             self._laid_out = [
                 (block, layout.blockBoundingRect(text_block), text_block)
                 for block, text_block in found
-                if block.kind is not Kind.TABLE
+                if block.kind is not BlockKind.TABLE
             ]
         return self._laid_out
 
@@ -157,7 +157,7 @@ class MessageDocument:
         layout = self.text.documentLayout()
         found = []
         for placed in self._placed:
-            if placed.block.kind is Kind.TABLE and placed.table is not None:
+            if placed.block.kind is BlockKind.TABLE and placed.table is not None:
                 firsts = [placed.table.cellAt(row, 0).firstCursorPosition().block() for row in range(placed.table.rows())]
                 tops = [layout.blockBoundingRect(first).top() - SPACE_2 for first in firsts]
                 rect = layout.frameBoundingRect(placed.table)

@@ -8,7 +8,7 @@ from math import ceil
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QFontMetrics
 
-from lethe_app.domain.agent_runs import Verdict
+from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.tools import ToolResult
 from lethe_app.services.web.chat_lookup import LookedUp
@@ -55,7 +55,7 @@ class MessageSheet:
         self.editor_height = 0
         self.memories = 0
         """How many came to mind for it."""
-        self.verdict: Verdict | None = None
+        self.verdict: ReplyRating | None = None
         """What the user thinks of it."""
         self.looked_up: LookedUp | None = None
         self.sources: SourceList | None = None

@@ -39,7 +39,7 @@ def tr(text: str) -> str:
 
 
 @dataclass
-class Moment:
+class PaintState:
     """What about a message depends on the moment it is drawn."""
 
     selection: tuple[int, int] | None = None
@@ -67,7 +67,7 @@ class MessagePainter:
         self.style = style
         self._faces = Faces(style, avatars)
 
-    def draw(self, painter: QPainter, sheet: MessageSheet, left: int, top: int, moment: Moment) -> None:
+    def draw(self, painter: QPainter, sheet: MessageSheet, left: int, top: int, moment: PaintState) -> None:
         """Draw a sheet whose column of prose begins at `left`, `top`."""
         painter.save()
         painter.translate(left, top)
@@ -89,7 +89,7 @@ class MessagePainter:
         self._draw_foot(painter, sheet, moment)
         painter.restore()
 
-    def _draw_foot(self, painter: QPainter, sheet: MessageSheet, moment: Moment) -> None:
+    def _draw_foot(self, painter: QPainter, sheet: MessageSheet, moment: PaintState) -> None:
         if sheet.is_stopped:
             self._draw_small(painter, QRect(0, sheet.mark_top + 2, sheet.width, self.style.line), tr("stopped"), LEFT)
         if sheet.sources is not None and not moment.editing:
@@ -196,7 +196,7 @@ class MessagePainter:
         made.cursor, made.format = cursor, look
         return made
 
-    def _draw_waiting(self, painter: QPainter, sheet: MessageSheet, moment: Moment) -> None:
+    def _draw_waiting(self, painter: QPainter, sheet: MessageSheet, moment: PaintState) -> None:
         rect = sheet.waiting_rect
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

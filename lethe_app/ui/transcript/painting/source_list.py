@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.web import WebHit
 from lethe_app.services.web.chat_lookup import LookedUp
 from lethe_app.ui.core.icons import icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
@@ -65,7 +65,7 @@ class SourceList:
         )
         return words.format(topic=self.told.topic)
 
-    def _words(self, place: int, one: Found) -> str:
+    def _words(self, place: int, one: WebHit) -> str:
         metrics = QFontMetrics(self._style.small_font)
         return metrics.elidedText(spelled(place + 1, one), Qt.TextElideMode.ElideMiddle, self._width - SIGN - SPACE_2)
 
@@ -75,7 +75,7 @@ class SourceList:
         return QRect(left, SPACE_2 + row * self._row, width, self._row)
 
 
-def spelled(number: int, one: Found) -> str:
+def spelled(number: int, one: WebHit) -> str:
     """“1  The lighthouse of Brenn – keepers.example.org”."""
     host = host_of(one.address)
     title = " ".join(one.title.split())

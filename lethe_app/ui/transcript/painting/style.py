@@ -13,8 +13,8 @@ from PySide6.QtGui import (
 )
 
 from lethe_app.ui.core.palette import LINE_HEIGHT, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
-from lethe_app.ui.transcript.markdown.blocks import Block, Kind
-from lethe_app.ui.transcript.markdown.spans import Span, Voice
+from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
+from lethe_app.ui.transcript.markdown.spans import TextSpan, Voice
 
 FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 INDENT = SPACE_6
@@ -74,7 +74,9 @@ class MessageStyle:
     def paragraph_gap(self) -> int:
         return round(self.pixels * 0.66)
 
-    def char_format(self, span: Span, kind: Kind = Kind.PARAGRAPH, level: int = 0, quiet: bool = False) -> QTextCharFormat:
+    def char_format(
+        self, span: TextSpan, kind: BlockKind = BlockKind.PARAGRAPH, level: int = 0, quiet: bool = False
+    ) -> QTextCharFormat:
         """The format of a span standing in a block of this kind; `quiet` is for notes and thoughts."""
         key = (span.voice, span.italic, span.bold, span.struck, span.code, span.href, kind, level, quiet)
         if key not in self._formats:
@@ -83,17 +85,17 @@ class MessageStyle:
             self._formats[key] = self._make_char_format(span, kind, level, quiet)
         return self._formats[key]
 
-    def _make_char_format(self, span: Span, kind: Kind, level: int, quiet: bool) -> QTextCharFormat:
+    def _make_char_format(self, span: TextSpan, kind: BlockKind, level: int, quiet: bool) -> QTextCharFormat:
         made = QTextCharFormat()
         made.setForeground(self._ink(span, kind, level, quiet))
         if span.code:
             made.setFontFamilies(self.mono_font.families())
             made.setProperty(QTextFormat.Property.FontPixelSize, self.mono_font.pixelSize())
-            if kind is not Kind.CODE:
+            if kind is not BlockKind.CODE:
                 made.setBackground(self.code_tint)
-        if kind is Kind.HEADING:
+        if kind is BlockKind.HEADING:
             made.setProperty(QTextFormat.Property.FontPixelSize, round(self.pixels * _HEADINGS.get(level, 1.0)))
-        if quiet or kind is Kind.NOTE:
+        if quiet or kind is BlockKind.NOTE:
             made.setProperty(QTextFormat.Property.FontPixelSize, round(self.pixels * 0.9))
         made.setFontItalic(span.italic)
         made.setFontWeight(self._weight(span, kind))
@@ -104,17 +106,17 @@ class MessageStyle:
             made.setFontUnderline(True)
         return made
 
-    def _ink(self, span: Span, kind: Kind, level: int, quiet: bool) -> QColor:
+    def _ink(self, span: TextSpan, kind: BlockKind, level: int, quiet: bool) -> QColor:
         if span.href:
             return self.water
-        if quiet or kind is Kind.NOTE or (kind is Kind.CODE and level):
+        if quiet or kind is BlockKind.NOTE or (kind is BlockKind.CODE and level):
             return self.muted
-        if kind in {Kind.HEADING, Kind.TABLE} or span.code:
+        if kind in {BlockKind.HEADING, BlockKind.TABLE} or span.code:
             return self.text
         return {Voice.SPEECH: self.text, Voice.ACTION: self.action, Voice.NARRATION: self.narration}[span.voice]
 
-    def _weight(self, span: Span, kind: Kind) -> int:
-        if span.bold or kind is Kind.HEADING:
+    def _weight(self, span: TextSpan, kind: BlockKind) -> int:
+        if span.bold or kind is BlockKind.HEADING:
             return QFont.Weight.DemiBold.value
         return QFont.Weight.Medium.value if span.voice is Voice.SPEECH else QFont.Weight.Normal.value
 
@@ -129,17 +131,17 @@ class MessageStyle:
         made = QTextBlockFormat()
         left = self.left_of(block)
         line, top, bottom = self.line, 0, (SPACE_1 if block.indent else 0) if block.tight else self.paragraph_gap
-        if block.kind is Kind.CODE:
+        if block.kind is BlockKind.CODE:
             line = round(self.pixels * 1.4)
             left += CODE_PAD
             made.setRightMargin(CODE_PAD)
             made.setNonBreakableLines(False)
             top = (CODE_PAD if first else CODE_PAD + SPACE_2) if block.edges[0] else 0
             bottom = CODE_PAD + self.paragraph_gap if block.edges[1] else 0
-        elif block.kind is Kind.HEADING:
+        elif block.kind is BlockKind.HEADING:
             line = round(self.pixels * _HEADINGS.get(block.level, 1.0) * 1.4)
             top, bottom = 0 if first else SPACE_4, SPACE_2
-        elif block.kind is Kind.RULE:
+        elif block.kind is BlockKind.RULE:
             line, top, bottom = 1, SPACE_2, SPACE_4
         made.setLeftMargin(left)
         made.setTopMargin(top)
