@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
 from functools import cache
@@ -63,6 +64,18 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
     ),
 }
 """Within a layer, from the top; modules that lie beside the sub-packages are below all of them."""
+RETIRED = frozenset(
+    """
+    house furnish furnished furnishing wiring desk deed deeds place doors herald luggage clerk errand errands minutes
+    trust exam knowing ledger shelf splice splices joint joints parting partings parking rack turnstile bookmark bookmarks
+    lane remembering recollecting minding reminding guidance held holdings frames hindsight telling warmth quiet apart
+    aside asides casting cast company doings unwriting surfing hands debts waking hearing rivalry gist said folding parted
+    farewell meanwhile wishes wish messenger chronicle withdrawing objecting reconsidering rehearsing accounts behind
+    lasting wanted trying fitting handing foreign mains messenger safekeeping shortening taking clerk finding recapping
+    concluding noting
+    """.split()  # noqa: SIM905 - a list of quoted words cannot be read
+)
+"""Words of an earlier vocabulary that no module or class carries; the terms of the field stand in their place."""
 MOST_MODULES = 20
 """Modules of one folder."""
 
@@ -194,6 +207,16 @@ def test_every_public_class_name_stands_for_one_class():
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert {name: count for name, count in counts.items() if count > 1} == {}
+
+
+def words_of(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=path_of)
+def test_names_use_the_terms_of_the_field(module: Path):
+    classes = [node.name for node in ast.parse(module.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)]
+    assert [name for name in (module.stem, *classes) if words_of(name) & RETIRED] == []
 
 
 @pytest.mark.parametrize("module", MODULES, ids=path_of)

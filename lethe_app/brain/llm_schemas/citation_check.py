@@ -56,7 +56,7 @@ def sourced(text: str, pages: Iterable[PageText], known: Sequence[str] = ()) -> 
     Neither orders nor addresses are left in it. Empty where nothing holds.
     """
     told = " ".join([*(f"{page.title} {page.text}" for page in pages), *known])
-    said = _Said(frozenset(_words(told)), frozenset(_numbers(told)), content_words(told))
+    said = _CitedText(frozenset(_words(told)), frozenset(_numbers(told)), content_words(told))
     kept: list[str] = []
     for paragraph in text.split("\n\n"):
         sentences = (sentence.strip() for sentence in _SENTENCE.findall(cleaned(paragraph)))
@@ -104,7 +104,7 @@ def is_foul(sentence: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _CitedText:
     """What the pages say, taken apart."""
 
     words: frozenset[str]
@@ -112,7 +112,7 @@ class _Said:
     content: frozenset[str]
 
 
-def _holds(sentence: str, said: _Said) -> bool:
+def _holds(sentence: str, said: _CitedText) -> bool:
     if is_foul(sentence) or not _numbers(sentence) <= said.numbers:
         return False
     own = content_words(_CITED.sub("", sentence))

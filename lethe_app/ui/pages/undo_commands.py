@@ -53,12 +53,12 @@ class CommandRunner:
 
     def do(self, title: str, forth: Step, back: Step) -> None:
         """Do `forth` now; undo is `back`, redo is `forth` again. What fails is reported and forgotten."""
-        self._stack.push(_Deed(title, forth, back, self))
+        self._stack.push(_QueuedCommand(title, forth, back, self))
 
-    def run(self, command: _Deed, step: Step) -> None:
+    def run(self, command: _QueuedCommand, step: Step) -> None:
         self._bridge.spawn(self._in_turn(command, step))
 
-    async def _in_turn(self, command: _Deed, step: Step) -> None:
+    async def _in_turn(self, command: _QueuedCommand, step: Step) -> None:
         async with self._turn:
             try:
                 await step()
@@ -70,7 +70,7 @@ class CommandRunner:
                 if self._after is not None:
                     self._after()
 
-    def _drop(self, command: _Deed) -> None:
+    def _drop(self, command: _QueuedCommand) -> None:
         """Take a command that failed off the stack, if it is the one that would be undone next."""
         index = self._stack.index()
         if index and self._stack.command(index - 1) is command:
@@ -78,7 +78,7 @@ class CommandRunner:
             self._stack.undo()
 
 
-class _Deed(QUndoCommand):
+class _QueuedCommand(QUndoCommand):
     """A wish to a service and its opposite."""
 
     def __init__(self, title: str, forth: Step, back: Step, deeds: CommandRunner) -> None:

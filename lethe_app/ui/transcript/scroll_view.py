@@ -21,7 +21,7 @@ JUMP = 3
 Index = QModelIndex | QPersistentModelIndex
 
 
-class _QuietBar(QScrollBar):
+class _SteadyScrollBar(QScrollBar):
     """Keeps its room for good, so that no word moves when it appears, and shows nothing while there is nothing to scroll."""
 
     behind: Backdrop | None = None
@@ -56,7 +56,7 @@ class ChatCanvas(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.bar = _QuietBar(self)
+        self.bar = _SteadyScrollBar(self)
         self.setVerticalScrollBar(self.bar)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAutoScroll(False)
