@@ -2,7 +2,7 @@
 
 A task is a class with a name, words for the user, its own pace, and two methods:
 
-    class Letters(Task):
+    class Letters(AgentTask):
         name = "letters"                            # for ever: runs and state are kept under it
         title = "Unsent letters"                    # for the user
         help = "Writes a letter to you about the last conversation."
@@ -13,7 +13,7 @@ A task is a class with a name, words for the user, its own pace, and two methods
             newest = await sight.sessions(archived=True, most=1)     # reading only, and quick: no model is asked here
             return bool(newest) and (await sight.state()).get("last") != str(newest[0].guid)
 
-        async def execute(self, scene: Scene) -> Result:
+        async def execute(self, scene: TaskContext) -> Result:
             (newest,) = await scene.sessions(archived=True, most=1)
             scene.progress("Thinking of what was said")
             session = await scene.session(newest.guid)

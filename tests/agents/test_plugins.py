@@ -14,9 +14,9 @@ from lethe_app.agents.self_reflection import Thoughts
 from lethe_app.domain.persona import Persona
 
 CODE = """
-from lethe_app.agents.task import NOTHING, Task
+from lethe_app.agents.task import NOTHING, AgentTask
 
-class Kites(Task):
+class Kites(AgentTask):
     name = "kites"
     title = "Flying kites"
 

@@ -168,7 +168,7 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
 KILLED = """
 import asyncio, sys
 from pathlib import Path
-from lethe_app.agents.registry import Known
+from lethe_app.agents.registry import RegisteredTask
 from lethe_app.agents.task import Result
 from lethe_app.app import build
 from lethe_app.domain.clock import now, told_by
