@@ -139,7 +139,7 @@ async def _packed(scene: Scene) -> Bundle:
 
 async def waiting(scene: Scene) -> QDialog:
     dialog = Waiting(scene.window, "Packing Mira…")
-    dialog.told(0.62)
+    dialog.report_progress(0.62)
     return dialog
 
 

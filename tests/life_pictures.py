@@ -104,7 +104,7 @@ async def _work(runs: TaskRuns, present: datetime) -> None:
     ):
         began = present - timedelta(hours=hours)
         made = (Made(kind=MadeKind.MEMORY, id=title, title=title),) if title else ()
-        await runs.put(
+        await runs.save_run(
             TaskRun(
                 persona_id=MIRA,
                 task=task,

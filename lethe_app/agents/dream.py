@@ -50,7 +50,7 @@ class DreamInputs(Listening, Looking, Protocol):
     async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
         """Others so near in meaning that they may say the same."""
 
-    async def told(self, record: Kept, most: int) -> str:
+    async def describe_record(self, record: Kept, most: int) -> str:
         """What it says, in at most that many characters, as a model may read it: quoted where strangers wrote it."""
 
     async def thought_of(self, persona_id: str) -> set[str]:
@@ -149,7 +149,7 @@ class Dream(AgentTask):
 
     async def _judged(self, scene: TaskContext, group: Sequence[Kept]) -> Decision:
         there = ", ".join(categories_of(await scene.memories())) or "(none yet)"
-        told = [await self._desk.told(one, LONGEST_NOTE) for one in group]
+        told = [await self._desk.describe_record(one, LONGEST_NOTE) for one in group]
         notes = "\n".join(f"{number}. {words}" for number, words in enumerate(told, 1))
         answer = await scene.ask("dream", Sorted, categories=there[:LONGEST_NOTE], notes=notes)
         return answer.decision(len(group))

@@ -35,7 +35,7 @@ class Listening(Protocol):
     async def unheard(self, persona_id: str) -> list[list[Utterance]]:
         """What the user said to her since somebody listened last, conversation by conversation."""
 
-    async def heard(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
+    async def store_remarks(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
         """Keep what was heard in them; all remarks from which nothing was concluded yet."""
 
     async def session_of(self, message: UUID) -> UUID:
@@ -51,7 +51,7 @@ async def understand(scene: TaskContext, desk: Listening) -> AsyncIterator[tuple
     if desk.may_write():
         for lines in await desk.unheard(persona_id):
             told += await _read(scene, desk, lines)
-    for wish in wishes(await desk.heard(persona_id, told)):
+    for wish in wishes(await desk.store_remarks(persona_id, told)):
         if wish.counts:
             change = await _concluded(scene, desk, wish)
             yield change, [one.message for one in wish.remarks]

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.journal import NOTHING_YET
-from lethe_app.agents.self_reflection import plain, told
+from lethe_app.agents.self_reflection import describe_session, plain
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, tidy
 from lethe_app.config.options import RoleplayGoals
@@ -178,7 +178,7 @@ async def around(scene: TaskContext, session: ChatSession | None) -> dict[str, s
         "user": scene.user.name,
         "bio": plain(scene, scene.persona.mini_bio or scene.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
         "user_bio": plain(scene, scene.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
-        "summary": await told(scene, session) if session is not None else NOTHING_YET,
+        "summary": await describe_session(scene, session) if session is not None else NOTHING_YET,
         "goals": "\n".join(f"- {goal.name}" for goal in goals[:LOOKED_AT]) or NOTHING_YET,
     }
 

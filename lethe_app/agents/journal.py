@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from lethe_app.agents.self_reflection import plain, told
+from lethe_app.agents.self_reflection import describe_session, plain
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, tidy
 from lethe_app.brain.llm_schemas.chunking import spell_all
@@ -140,7 +140,7 @@ async def around(scene: TaskContext, new: list[SessionSummary]) -> dict[str, str
         "bio": plain(scene, scene.persona.mini_bio or scene.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
         "user_bio": plain(scene, scene.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
         "last_entry": f"“{newest.name}”: {newest.content[:LONGEST_TEXT]}" if newest else NOTHING_YET,
-        "summary": await told(scene, await scene.session(new[-1].guid)),
+        "summary": await describe_session(scene, await scene.session(new[-1].guid)),
         "goals": "\n".join(f"- {goal.name}" for goal in goals[:GOALS]) or NOTHING_YET,
     }
 

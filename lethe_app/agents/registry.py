@@ -67,7 +67,7 @@ class Registry:
     def get(self, name: str) -> RegisteredTask | None:
         return self._known.get(name)
 
-    def of(self, persona: Persona, off: Collection[str]) -> list[RegisteredTask]:
+    def tasks_of(self, persona: Persona, off: Collection[str]) -> list[RegisteredTask]:
         """What this persona does while the user is away: what was chosen for her, or else every one of ours that suits."""
         if not persona.agent_mode:
             return []

@@ -100,7 +100,7 @@ async def research(scene: TaskContext, gathering: Gathering, asked: Assignment) 
     for topic in topics[:MOST_TOPICS]:
         scene.progress(f"Searching for “{topic.topic}”")
         merge = await _looked_up(scene, gathering, asked, topic)
-        if merge.told:
+        if merge.plain_text:
             await _keep(scene, asked, topic, merge)
             found.append(topic.topic)
         recent = with_search(recent, topic.topic)

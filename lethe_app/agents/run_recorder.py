@@ -21,7 +21,7 @@ class RunRecorder:
 
     async def open(self) -> None:
         """The run begins."""
-        await self._runs.put(self.run)
+        await self._runs.save_run(self.run)
 
     def spend(self, tokens: int) -> None:
         """It cost so many more; kept with the next thing that is kept."""
@@ -36,20 +36,20 @@ class RunRecorder:
         """It made something; noted once."""
         if made not in self.run.made:
             self.run = self.run.model_copy(update={"made": (*self.run.made, made)})
-            await self._runs.put(self.run)
+            await self._runs.save_run(self.run)
 
     async def strike(self, made: Collection[Made]) -> None:
         """It was to make this, and has not."""
         left = tuple(one for one in self.run.made if one not in made)
         if left != self.run.made:
             self.run = self.run.model_copy(update={"made": left})
-            await self._runs.put(self.run)
+            await self._runs.save_run(self.run)
 
     async def amend(self, old: Made, new: Made) -> None:
         """What was noted became another thing."""
         made = tuple(new if one == old else one for one in self.run.made)
         self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(made))})
-        await self._runs.put(self.run)
+        await self._runs.save_run(self.run)
 
     async def close(self, outcome: RunOutcome, summary: str = "", trouble: str = "", made: tuple[Made, ...] = ()) -> TaskRun:
         """The run has ended; even if it is cut off, this is kept. What ended once does not end otherwise later."""
@@ -58,5 +58,5 @@ class RunRecorder:
         everything = tuple(dict.fromkeys((*self.run.made, *made)))
         values = {"outcome": outcome, "ended": now(), "summary": summary, "trouble": trouble, "made": everything}
         self.run = self.run.model_copy(update=values)
-        await asyncio.shield(self._runs.put(self.run))
+        await asyncio.shield(self._runs.save_run(self.run))
         return self.run

@@ -103,7 +103,7 @@ class Runtime:
             self.look_anew()  # what was reckoned by a clock that was wrong might be due in years
         self._latest = moment
         for persona in personas:
-            waiting = [Due(persona, known) for known in self.registry.of(persona, settings.tasks_off)]
+            waiting = [Due(persona, known) for known in self.registry.tasks_of(persona, settings.tasks_off)]
             waiting = [one for one in waiting if self.lacks(one.known) is None and await self._is_time(one, settings, moment)]
             if waiting and self.budget.is_left(await self.spent_today(persona.unique_name, moment)):
                 ready += waiting
@@ -131,7 +131,7 @@ class Runtime:
 
     async def last_run(self, one: Due, moment: datetime) -> TaskRun | None:
         """The newest that came to its end."""
-        runs = await self._runs.of(*one.key, limit=NEWEST, before=moment + AHEAD)
+        runs = await self._runs.runs_of(*one.key, limit=NEWEST, before=moment + AHEAD)
         return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
     async def ledger(self, one: Due, moment: datetime, *, is_asked: bool) -> RunRecorder:
@@ -156,7 +156,7 @@ class Runtime:
 
     async def _is_time(self, one: Due, settings: Settings, moment: datetime) -> bool:
         if one.key not in self._not_before:
-            runs = await self._runs.of(*one.key, limit=NEWEST, before=moment + AHEAD)
+            runs = await self._runs.runs_of(*one.key, limit=NEWEST, before=moment + AHEAD)
             if runs:
                 self._served.setdefault(one.key, end_of(runs[0]))
             task = one.known.task

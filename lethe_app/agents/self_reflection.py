@@ -58,7 +58,7 @@ class Thoughts(AgentTask):
         if not new:
             return NOTHING
         scene.progress("Thinking about the last conversation" if len(new) == 1 else "Thinking about the last conversations")
-        talks = [await told(scene, await scene.session(one.guid)) for one in new]
+        talks = [await describe_session(scene, await scene.session(one.guid)) for one in new]
         answer = await scene.ask(
             "thoughts",
             OwnThoughts,
@@ -87,7 +87,7 @@ async def new_sessions(sight: Sight) -> list[SessionSummary]:
     return [one for one in reversed(found) if known is None or one.last_activity > known]
 
 
-async def told(sight: Sight, session: ChatSession) -> str:
+async def describe_session(sight: Sight, session: ChatSession) -> str:
     """A conversation in a few words: its summary, or how it ended."""
     text = session.content or spell_all((await sight.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
     heading = f"“{session.name}”:\n" if session.name else ""

@@ -166,7 +166,7 @@ class TaskContext(Sight, Protocol):
     async def edit(self, memory: MemoryUnit) -> None:
         """Another content under the same guid. Raises Refused for what the user wrote or protects."""
 
-    async def forget(self, guid: UUID) -> None:
+    async def forget_memory(self, guid: UUID) -> None:
         """Move a memory to the trash. Raises Refused for what the user wrote or protects."""
 
     async def leave_note(self, info: str, uid: str = "") -> None:

@@ -98,7 +98,7 @@ class Merge:
     sources: tuple[WebHit, ...] = ()
 
     @property
-    def told(self) -> str:
+    def plain_text(self) -> str:
         """The words alone."""
         said = (f"On {site_of(one.address)} it says: “{quotable(one.text)}”" for one in self.quotes)
         return self.text or "\n".join(said)
@@ -106,7 +106,7 @@ class Merge:
     @property
     def content(self) -> str:
         """The words, with where they were read."""
-        return f"{self.told}\n\nRead at {sites(self.sources)}." if self.told else ""
+        return f"{self.plain_text}\n\nRead at {sites(self.sources)}." if self.plain_text else ""
 
     @property
     def addresses(self) -> list[str]:

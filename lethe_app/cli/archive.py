@@ -28,7 +28,7 @@ async def archive(house: AppServices, wanted: argparse.Namespace) -> int:
     for summary in await house.sessions.list(persona.unique_name):
         if summary.archived and not wanted.again:
             continue
-        begin = house.archiving.update if summary.archived else house.archiving.begin
+        begin = house.archiving.update if summary.archived else house.archiving.archive_session
         if await begin(summary.guid):
             done.append(summary.guid)
     await house.archiving.finish()

@@ -67,7 +67,7 @@ class BackgroundServices:
     @cached_property
     def tasks(self) -> list[AgentTask]:
         """Those of ours, in the order in which they are shown."""
-        inner = [Thoughts(), Journal(self.context), GoalDesigner(), SessionGoals(), CustomGoal(self.wishes.of)]
+        inner = [Thoughts(), Journal(self.context), GoalDesigner(), SessionGoals(), CustomGoal(self.wishes.goals_of)]
         return [*inner, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_desk)]
 
     @cached_property
@@ -79,9 +79,9 @@ class BackgroundServices:
         """What takes back a thing that a task made without the hands of its scene, by kind."""
         return {
             MadeKind.CHANGE: self.dreams.take_back_made,
-            MadeKind.NOTEBOOK: self.unwriting.take_back,
+            MadeKind.NOTEBOOK: self.unwriting.revert_run,
             MadeKind.FACT: self.unwriting.unlearn,
-            MadeKind.REPORT: self.researching.take_back,
+            MadeKind.REPORT: self.researching.revert_run,
         }
 
     @cached_property

@@ -95,7 +95,7 @@ def _introduced(made: CoreServices, away: BackgroundServices) -> BackgroundServi
     """Services that are to hear of each other without knowing each other; the second wiring is handed back."""
     made.remembering.look_up = away.looking_up.of_turn
     made.chat.tooling, made.prompting.offered = away.tooling, away.tooling.offered
-    made.frames.explained = ToolNote(made.prompting, made.preferences, (made.paths.own_prompts, made.paths.prompts)).of
+    made.frames.explained = ToolNote(made.prompting, made.preferences, (made.paths.own_prompts, made.paths.prompts)).note_for
     made.prompting.fill = made.sessions.fill = MacroValues(made.chats, made.holdings, made.keeping, made.foreign).fill
     made.archiving.recorded = away.archive_log.carry_out
     made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)

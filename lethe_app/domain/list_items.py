@@ -44,7 +44,7 @@ class MemoryLine(NamedTuple):
     protected: bool
 
     @classmethod
-    def of(cls, memory: MemoryUnit) -> MemoryLine:
+    def from_memory(cls, memory: MemoryUnit) -> MemoryLine:
         """The line of a memory that is at hand."""
         words = (*memory.keywords_main, *memory.keywords_secondary, memory.filed_under, *memory.tags)
         return cls(

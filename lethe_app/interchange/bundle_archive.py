@@ -157,7 +157,7 @@ class Packer:
         self._limits = limits
         self._written = 0
 
-    def put(self, member: str, pieces: Iterator[bytes]) -> None:
+    def add_member(self, member: str, pieces: Iterator[bytes]) -> None:
         """Raises FileError for more than could be read again."""
         assert NAMES.fullmatch(member), f"“{member}” could not be read again"
         size = 0

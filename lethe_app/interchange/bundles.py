@@ -206,7 +206,7 @@ class BundleWriter:
         """Her file, her portrait where there is one that may be given away, and her worlds."""
         self._put(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
         if picture and ending in images.ENDINGS and not images.problem_of(picture, ending):
-            self._packer.put(f"avatar{ending}", iter([picture]))
+            self._packer.add_member(f"avatar{ending}", iter([picture]))
         for name, world in worlds.items():
             self._put(f"worlds/{name}.json", [world], indent=2)
 
@@ -217,9 +217,9 @@ class BundleWriter:
         self._put(archive.FORGOTTEN, past.forgotten)
         self._put(archive.HABITS, [past.habits])
         for name, text in past.notebooks.items():
-            self._packer.put(f"notebooks/{name}.md", iter([_whole_characters(text).encode()]))
+            self._packer.add_member(f"notebooks/{name}.md", iter([_whole_characters(text).encode()]))
         if past.lately:
-            self._packer.put(archive.LATELY, iter([_whole_characters(past.lately).encode()]))
+            self._packer.add_member(archive.LATELY, iter([_whole_characters(past.lately).encode()]))
         if not past.mind.is_empty:
             self._put(archive.MIND, [past.mind])
 
@@ -236,7 +236,7 @@ class BundleWriter:
         self._packer.finish()
 
     def _put(self, member: str, records: Iterable[BaseModel], indent: int | None = None) -> None:
-        self._packer.put(member, _lines(records, indent))
+        self._packer.add_member(member, _lines(records, indent))
 
 
 def _unbelievable(record: BaseModel) -> str:

@@ -169,7 +169,7 @@ class ModelClient:
                     return report.usage
         raise ModelError("The engine did not read ahead.")
 
-    async def keep(self, least: int = LEAST_NEW, *, within: float | None = None) -> None:
+    async def save_state(self, least: int = LEAST_NEW, *, within: float | None = None) -> None:
         """Write what was read of the conversation to where it is kept, if at least so many tokens are new.
 
         It is quiet work, and written while others already use the model; `within` so many seconds it comes first, and is
@@ -180,7 +180,7 @@ class ModelClient:
             with suppress(TimeoutError, LetheError):
                 await asyncio.wait_for(self._answer(request), within)
 
-    async def forget(self, folder: Path, part: str, number: int | None = None) -> None:
+    async def delete_states(self, folder: Path, part: str, number: int | None = None) -> None:
         """See to it that nothing is kept in a folder under a name with that part, nor written there later."""
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing

@@ -87,7 +87,7 @@ class TaskPrompts:
         self._own_known: dict[str, tuple[int, TaskPrompt | None]] = {}
         """With the moment at which its file was written; None is one that cannot be used."""
 
-    def of(self, task: str) -> TaskPrompt:
+    def prompt_of(self, task: str) -> TaskPrompt:
         """By the name of its file. Raises FileError if ours is not there or not written as it must be."""
         if task not in self._known:
             self._known[task] = _read(task, self._folder / f"{task}.md")

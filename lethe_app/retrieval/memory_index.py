@@ -78,7 +78,7 @@ class Recall:
 
     # Keeping
 
-    async def keep(self, passages: Sequence[Passage]) -> list[int]:
+    async def add_passages(self, passages: Sequence[Passage]) -> list[int]:
         """Store passages so that words find them from now on; their meaning follows with `catch_up`. Their numbers."""
         async with self._changing:
             numbers = await self._passages.add(passages)
@@ -94,7 +94,7 @@ class Recall:
             gone, numbers = await self._passages.replace(origins, passages, settled)
             self._views.change(gone, _numbered(passages, numbers))
 
-    async def forget(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> int:
+    async def remove_passages(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> int:
         """Take away all that is of this source (session, memory), origin (message, fact) and owner, as far as they are given.
 
         How many passages that was; none where nothing is given.
@@ -134,9 +134,9 @@ class Recall:
         """Forget what is held in memory; it is read from storage again when it is needed."""
         self._views.clear()
 
-    async def settle(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until what is read and written in the background is done."""
-        await self._views.settle()
+        await self._views.wait_until_idle()
 
     async def close(self) -> None:
         """Write what the next start needs to be quick. Before the database is closed."""

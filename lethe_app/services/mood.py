@@ -154,17 +154,17 @@ class Moods:
             return Felt(before, sentence(cast.persona.name, self._life.adjectives(before, before.told)))
         moved = before.model_copy(update={"at": message.time})
         if not self.is_steady:
-            moved = self._life.heard(before, self._heard(message, history))
+            moved = self._life.after_message(before, self._heard(message, history))
         mood = affected(moved, session.guid, message.id)
         words = self._life.adjectives(mood, before.told)
         said = news(cast.persona.name, mood.told, words)
         return Felt(mood.model_copy(update={"told": words, "said": said}), sentence(cast.persona.name, words))
 
-    async def put(self, persona_id: str, id_: str, value: float) -> Feeling:
+    async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:
         """The user's own hand; returns what was there before, for `put_back`."""
         async with self._one_at_a_time:
             mood = await self.mood(persona_id)
-            await self._keep(persona_id, self._life.put(mood, id_, value, now()))
+            await self._keep(persona_id, self._life.set_value(mood, id_, value, now()))
             return mood.feelings[id_]
 
     async def put_back(self, persona_id: str, id_: str, feeling: Feeling) -> None:

@@ -30,13 +30,13 @@ class UntrustedMemories:
     async def fenced(self, recalled: Sequence[Recollection], held: Mapping[UUID, MemoryUnit]) -> list[Recollection]:
         """The same, with those that came from the internet quoted. What was written into the conversation was quoted there."""
         return [
-            one.model_copy(update={"text": await self.told(memory, one.text)})
+            one.model_copy(update={"text": await self.quoted_text(memory, one.text)})
             if (memory := held.get(one.memory)) is not None and one.way not in LOGGED
             else one
             for one in recalled
         ]
 
-    async def told(self, memory: MemoryUnit, text: str = "") -> str:
+    async def quoted_text(self, memory: MemoryUnit, text: str = "") -> str:
         """`text`, or else what the memory says, quoted where it came from the internet. Raises FileError."""
         words = text or one_line(memory.content)
         if not memory.is_from_web:
@@ -45,4 +45,4 @@ class UntrustedMemories:
 
     async def told_of(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
         """By id, those of them that came from the internet, quoted."""
-        return {one.guid: await self.told(one) for one in memories if one.is_from_web}
+        return {one.guid: await self.quoted_text(one) for one in memories if one.is_from_web}

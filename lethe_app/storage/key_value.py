@@ -33,7 +33,7 @@ class SessionState:
 
     async def set(self, session_id: UUID, key: str, value: object) -> None:
         """None takes the key away."""
-        await self._database.run(lambda connection: keep(connection, session_id, key, value))
+        await self._database.run(lambda connection: set_in_transaction(connection, session_id, key, value))
 
 
 class AppState:
@@ -95,7 +95,7 @@ class TokenCounts:
         await self._database.run(work)
 
 
-def keep(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
+def set_in_transaction(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
     """A value of a session, inside a transaction that somebody has begun; None takes the key away."""
     here = (str(session_id), key)
     if value is None:

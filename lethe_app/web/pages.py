@@ -64,7 +64,7 @@ class PageFetcher:
         self._keep(key, page)
         return page
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Everything that was read."""
         self._read.clear()
 

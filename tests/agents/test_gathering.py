@@ -154,7 +154,7 @@ async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_err
     merge = await gathering.merged(
         ReadingRequest("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable."))
     )
-    assert merge.told.startswith("On 1.example it says: “The keeper of the lighthouse wrote down every ship that passed.")
+    assert merge.plain_text.startswith("On 1.example it says: “The keeper of the lighthouse wrote down every ship that passed.")
     with pytest.raises(ModelCrashed):
         await gathering.merged(ReadingRequest("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
 

@@ -110,7 +110,7 @@ def test_plugins_work_only_for_personas_for_whom_they_were_chosen(folder: Path):
     free = Persona(name="Mira", agent_mode=True, self_edit_tokens=100)
     choosy = free.model_copy(update={"agent_tasks": ["kites"]})
 
-    assert [one.name for one in registry.of(free, [])] == ["thoughts"]
-    assert [one.name for one in registry.of(choosy, [])] == ["kites"]
-    assert not registry.of(choosy, ["kites"])
-    assert not registry.of(choosy.model_copy(update={"agent_mode": False}), [])
+    assert [one.name for one in registry.tasks_of(free, [])] == ["thoughts"]
+    assert [one.name for one in registry.tasks_of(choosy, [])] == ["kites"]
+    assert not registry.tasks_of(choosy, ["kites"])
+    assert not registry.tasks_of(choosy.model_copy(update={"agent_mode": False}), [])

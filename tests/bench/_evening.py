@@ -203,7 +203,7 @@ async def told(house: AppServices, tale: Tale, said: Sequence[Exchange], hands: 
     for place, exchanges in enumerate(tale.earlier):
         hands.moment = BEGUN - timedelta(days=3 * (len(tale.earlier) - place) + 1)
         session = await spoken(house, exchanges, hands.moment)
-        await house.archiving.begin(session.guid)
+        await house.archiving.archive_session(session.guid)
     for memory in tale.memories:
         moment = BEGUN - timedelta(days=2)
         dated = memory.model_copy(update={"added": moment, "last_trigger": moment})

@@ -81,7 +81,7 @@ async def ingest_session(recall: Recall, chats: Chats, story: Story, sample: dic
         lines.append(Utterance(told.id, role, turn["speaker"], turn["text"], began))
         text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
         passages += passage_builder.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
-    await recall.keep(passages + (_told(session, lines) if own else _given(session, sample, number)))
+    await recall.add_passages(passages + (_told(session, lines) if own else _given(session, sample, number)))
     return session.guid
 
 

@@ -66,7 +66,7 @@ async def archive(scene: Scene) -> None:
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
     other = await spoken(house, velm(12).talk, BEGUN - timedelta(days=20))
-    await house.archiving.begin(other.guid, at_once=False)
+    await house.archiving.archive_session(other.guid, at_once=False)
     await house.archiving.finish()
 
 

@@ -202,7 +202,7 @@ async def held(house: AppServices, evening: ToldEvening, hands: Clock) -> ChatSe
 
 async def archived(house: AppServices, session: ChatSession, outcome: Outcome) -> None:
     """The conversation is over: what is known and told of it."""
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     await house.indexing.catch_up()
     outcome.facts = [fact.fact for fact in await house.knowing.all("she") if holds(fact)]

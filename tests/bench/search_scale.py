@@ -159,7 +159,7 @@ async def build(folder: Path, size: int, clusters: int) -> dict[str, float]:
     store.THREADS = 2
     recall = opened(database, folder, Given())
     await recall.search([OWNER], "hello", meaning=question(0, 0, points(1, 0, clusters, 1)[0])[1])
-    await recall.settle()
+    await recall.wait_until_idle()
     await recall.close()
     await database.close()
     return {"fill_s": filled - started, "build_s": time.perf_counter() - filled}
@@ -178,7 +178,7 @@ async def ask(folder: Path, size: int, clusters: int) -> dict[str, float]:
         await asyncio.sleep(0.02)
     ready = time.perf_counter()
     figures = {"startup_s": answered - started, "index_s": ready - started}
-    await recall.settle()
+    await recall.wait_until_idle()
     figures["rss_mb"] = memory()
     figures["bytes_per_vector"] = (memory() - before) * 1e6 / size
     figures |= await searched(recall, questions)
@@ -223,7 +223,7 @@ async def inserted(recall: Recall, given: Given, clusters: int) -> float:
         given.meanings[passage_builder.embedded(one)] = TextEmbedding(vector.tobytes(), TOKENS[some].tobytes(), pieces)
     started = time.perf_counter()
     for place in range(0, INSERTED, SESSION):
-        await recall.keep(fresh[place : place + SESSION])
+        await recall.add_passages(fresh[place : place + SESSION])
         await recall.catch_up()
     while await recall.catch_up():
         pass

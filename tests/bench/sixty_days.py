@@ -58,7 +58,7 @@ class Life:
         for line in day.lines:
             await say(house, session, line)
             clock.go_on(minutes=2)
-        await house.archiving.begin(session.guid)
+        await house.archiving.archive_session(session.guid)
         await house.archiving.finish()
         await house.indexing.settle_all()
         await house.mind.notekeeping.catch_up()
@@ -121,7 +121,7 @@ async def sixty(house: AppServices, clock: Clock, script: Path) -> tuple[list[tu
             after_a_week.append(await one.recalls(days[number - WEEK].planted))
     at_the_end = [await one.recalls(day.planted) for day in days]
     memories, facts = await house.brain.memories(MIRA), await house.knowing.all(MIRA)
-    books = await house.mind.notebooks.of(MIRA)
+    books = await house.mind.notebooks.notebooks_of(MIRA)
     middle, last = max(decaying[DAYS // 2 - 14 : DAYS // 2 + 1]), max(decaying[-14:])
     outcomes = Counter(str(run.outcome) for run in await house.away.runs(1000))
     figures = {

@@ -48,7 +48,9 @@ KINDS: dict[TaskKind, type[LlmAnswer]] = {
 
 @pytest.mark.parametrize("task", TaskKind)
 def test_the_worked_examples_are_answers_we_would_take_as_they_are(task: TaskKind):
-    for _question, answer in TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").of(task).examples:
+    for _question, answer in (
+        TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").prompt_of(task).examples
+    ):
         assert KINDS[task].read(answer).model_dump() == json.loads(answer)
 
 

@@ -35,7 +35,7 @@ KINDS: dict[str, type[LlmAnswer]] = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_worked_examples_are_answers_we_would_take_as_they_are(name: str):
-    errand = SHIPPED.of(name)
+    errand = SHIPPED.prompt_of(name)
     last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
 
     assert errand.examples

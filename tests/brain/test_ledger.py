@@ -13,9 +13,9 @@ from lethe_app.brain.facts.merge import (
     FactRelation,
     Near,
     is_forgotten,
+    merge_fact,
     restore,
     rival,
-    settle,
     tombstone,
 )
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -40,11 +40,11 @@ ROME = fact("Tomas lives in Rome.", "autumn", days_old=1)
 
 
 def test_the_first_fact_is_new():
-    assert settle(OSLO, []) == [OSLO]
+    assert merge_fact(OSLO, []) == [OSLO]
 
 
 def test_what_is_said_again_elsewhere_counts_again():
-    (after,) = settle(fact("Tomas lived in Oslo", "summer", days_old=50), [(OSLO, 0.01)])
+    (after,) = merge_fact(fact("Tomas lived in Oslo", "summer", days_old=50), [(OSLO, 0.01)])
 
     assert (after.guid, after.fact, after.reference_count) == (OSLO.guid, OSLO.fact, 2)
     assert after.source_memories == [source("spring"), source("summer")]
@@ -54,20 +54,20 @@ def test_what_is_said_again_elsewhere_counts_again():
 def test_a_session_archived_again_changes_nothing():
     again = fact("Tomas lives in Oslo.", "spring", days_old=100)
 
-    assert settle(again, [(OSLO, 0.0)]) == []
-    assert settle(again, [(OSLO, 0.0)], FactRelation.SAME) == []
+    assert merge_fact(again, [(OSLO, 0.0)]) == []
+    assert merge_fact(again, [(OSLO, 0.0)], FactRelation.SAME) == []
 
 
 def test_without_a_session_its_messages_say_whether_it_was_said_anew():
     held = fact("Tomas lives in Oslo.", source_messages=[source("a")])
 
-    assert settle(fact("Tomas lives in Oslo.", source_messages=[source("a")]), [(held, 0.0)]) == []
-    (after,) = settle(fact("Tomas lives in Oslo.", source_messages=[source("b")]), [(held, 0.0)])
+    assert merge_fact(fact("Tomas lives in Oslo.", source_messages=[source("a")]), [(held, 0.0)]) == []
+    (after,) = merge_fact(fact("Tomas lives in Oslo.", source_messages=[source("b")]), [(held, 0.0)])
     assert after.reference_count == 2
 
 
 def test_the_same_words_are_the_same_although_the_vectors_disagree():
-    (after,) = settle(fact("Tomas lives in Oslo", "summer"), [(ROME, 0.1), (OSLO, 0.4)])
+    (after,) = merge_fact(fact("Tomas lives in Oslo", "summer"), [(ROME, 0.1), (OSLO, 0.4)])
 
     assert after.guid == OSLO.guid
 
@@ -84,7 +84,7 @@ def test_the_same_words_are_the_same_although_the_vectors_disagree():
 def test_the_better_writer_words_it(old: MadeBy, new: MadeBy, wording: str):
     held = OSLO.model_copy(update={"made_by": old})
 
-    (after,) = settle(fact("Tomas is an Oslo resident.", "summer", made_by=new), [(held, 0.1)], FactRelation.SAME)
+    (after,) = merge_fact(fact("Tomas is an Oslo resident.", "summer", made_by=new), [(held, 0.1)], FactRelation.SAME)
 
     assert after.fact == wording
 
@@ -94,7 +94,7 @@ def test_the_better_writer_words_it(old: MadeBy, new: MadeBy, wording: str):
 
 @pytest.mark.parametrize("relation", [FactRelation.UPDATE, FactRelation.CONTRADICTION])
 def test_a_change_supersedes_and_inherits_the_sessions(relation: FactRelation):
-    old, new = settle(ROME, [(OSLO, 0.2)], relation)
+    old, new = merge_fact(ROME, [(OSLO, 0.2)], relation)
 
     assert (old.guid, old.superseded, old.superseded_by) == (OSLO.guid, True, ROME.guid)
     assert (new.guid, new.superseded) == (ROME.guid, False)
@@ -105,19 +105,19 @@ def test_a_change_supersedes_and_inherits_the_sessions(relation: FactRelation):
 def test_what_is_pinned_or_the_users_own_stays_beside_a_change(fields: dict[str, object]):
     held = OSLO.model_copy(update=fields)
 
-    assert settle(ROME, [(held, 0.2)], FactRelation.UPDATE) == [ROME]
+    assert merge_fact(ROME, [(held, 0.2)], FactRelation.UPDATE) == [ROME]
 
 
 def test_the_user_supersedes_anything():
     own = ROME.model_copy(update={"made_by": MadeBy.USER})
 
-    old, _new = settle(own, [(OSLO.model_copy(update={"pinned": True}), 0.2)], FactRelation.UPDATE)
+    old, _new = merge_fact(own, [(OSLO.model_copy(update={"pinned": True}), 0.2)], FactRelation.UPDATE)
 
     assert old.superseded_by == ROME.guid
 
 
 def test_an_older_saying_archived_late_does_not_replace_the_newer_one():
-    old, new = settle(OSLO, [(ROME, 0.2)], FactRelation.UPDATE)
+    old, new = merge_fact(OSLO, [(ROME, 0.2)], FactRelation.UPDATE)
 
     assert (old.guid, old.superseded_by) == (OSLO.guid, ROME.guid)
     assert (new.guid, new.superseded) == (ROME.guid, False)
@@ -125,17 +125,17 @@ def test_an_older_saying_archived_late_does_not_replace_the_newer_one():
 
 
 def test_what_was_superseded_does_not_come_back_from_the_same_session():
-    gone, holds = settle(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
+    gone, holds = merge_fact(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
     again = fact("Tomas lives in Oslo.", "spring", days_old=100)
 
-    assert settle(again, [(gone, 0.0), (holds, 0.2)], FactRelation.UPDATE) == []
+    assert merge_fact(again, [(gone, 0.0), (holds, 0.2)], FactRelation.UPDATE) == []
 
 
 def test_what_was_superseded_holds_again_when_it_is_said_anew():
-    gone, holds = settle(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
+    gone, holds = merge_fact(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
     back = fact("Tomas lives in Oslo.", "winter")
 
-    left, returned = settle(back, [(gone, 0.0), (holds, 0.2)], FactRelation.UPDATE)
+    left, returned = merge_fact(back, [(gone, 0.0), (holds, 0.2)], FactRelation.UPDATE)
 
     assert (left.guid, left.superseded_by) == (ROME.guid, back.guid)
     assert not returned.superseded
@@ -160,14 +160,14 @@ def test_what_was_superseded_holds_again_when_it_is_said_anew():
 def test_only_another_number_or_a_denial_is_a_change(old: str, new: str, distance: float, superseded: bool):
     held, later = fact(old, "one", days_old=9), fact(new, "two")
 
-    changed = settle(later, [(held, distance)])
+    changed = merge_fact(later, [(held, distance)])
 
     assert [each.superseded for each in changed] == ([True, False] if superseded else [False])
     assert changed[-1].guid == later.guid
 
 
 def test_two_wordings_too_near_to_be_two_are_one():
-    (after,) = settle(fact("Tomas works as a sailor.", "b"), [(fact("Tomas is a working sailor.", "a"), 0.05)])
+    (after,) = merge_fact(fact("Tomas works as a sailor.", "b"), [(fact("Tomas is a working sailor.", "a"), 0.05)])
 
     assert after.reference_count == 2
 
@@ -184,7 +184,7 @@ def test_the_nearest_one_that_holds_is_the_rival():
 
 
 def test_a_restored_fact_holds_beside_the_one_that_replaced_it():
-    gone, holds = settle(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
+    gone, holds = merge_fact(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
 
     (back,) = restore(gone, [gone, holds])
 
@@ -265,7 +265,7 @@ def sayings(draw: st.DrawFn) -> list[tuple[ExtractedFact, FactRelation | None]]:
 
 def enter(book: dict[UUID, ExtractedFact], new: ExtractedFact, relation: FactRelation | None) -> list[ExtractedFact]:
     near: Near = [(each, 0.0 if each.fact == new.fact else 0.06) for each in book.values()]
-    changed = settle(new, near, relation)
+    changed = merge_fact(new, near, relation)
     book.update({each.guid: each for each in changed})
     return changed
 

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from lethe_app.brain.proactive.selection import waiting
 from lethe_app.brain.recall.decay import faded
-from lethe_app.brain.recall.duplicates import merged, searched, settle, with_search
+from lethe_app.brain.recall.duplicates import deduplicate, merged, searched, with_search
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.brain.memories import MOMENT, memories, memory, natural, quick
@@ -22,7 +22,7 @@ def person(name: str, **fields: object) -> MemoryUnit:
 
 
 def test_a_person_of_the_same_name_is_the_same_person():
-    kept = settle(person(" anna  BERG", content="A pilot, retired."), ANNA, None)
+    kept = deduplicate(person(" anna  BERG", content="A pilot, retired."), ANNA, None)
 
     assert kept.replaced
     assert (kept.record.guid, kept.record.content) == (ANNA.guid, "A pilot, retired.")
@@ -31,20 +31,20 @@ def test_a_person_of_the_same_name_is_the_same_person():
 def test_a_place_is_not_a_person_of_its_name():
     place = memory("Anna Berg", category=MemoryType.LOCATION)
 
-    assert not settle(person("Anna Berg"), place, (place, 0.0)).replaced
+    assert not deduplicate(person("Anna Berg"), place, (place, 0.0)).replaced
 
 
 def test_a_session_of_the_same_name_is_another_one():
     held, new = memory("Tea", category=MemoryType.EVENT), memory("Tea", 0, category=MemoryType.EVENT)
 
-    assert not settle(new, held, None).replaced
+    assert not deduplicate(new, held, None).replaced
 
 
 @pytest.mark.parametrize(("distance", "replaced"), [(0.0699, True), (0.07, False), (1.3, False)])
 def test_what_says_nearly_the_same_is_replaced(distance: float, replaced: bool):
     new = memory("fog again", content="Fog, more of it.")
 
-    kept = settle(new, None, (memory("fog"), distance))
+    kept = deduplicate(new, None, (memory("fog"), distance))
 
     assert kept.replaced is replaced
     assert kept.record.content == new.content
@@ -53,14 +53,14 @@ def test_what_says_nearly_the_same_is_replaced(distance: float, replaced: bool):
 
 @pytest.mark.parametrize("fields", [{"protected": True}, {"category": MemoryType.GOAL}])
 def test_what_is_protected_or_of_another_type_is_not_overwritten(fields: dict[str, object]):
-    assert not settle(memory("new"), None, (memory("fog", **fields), 0.0)).replaced
+    assert not deduplicate(memory("new"), None, (memory("fog", **fields), 0.0)).replaced
 
 
 def test_a_protected_person_is_not_overwritten():
     guarded = ANNA.model_copy(update={"protected": True})
     new = person("Anna Berg")
 
-    assert settle(new, guarded, (guarded, 0.0)).record == new
+    assert deduplicate(new, guarded, (guarded, 0.0)).record == new
 
 
 def test_a_merge_keeps_identity_life_and_the_users_own_settings():

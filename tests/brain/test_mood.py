@@ -31,7 +31,7 @@ def said(moment: datetime, text: str = "Hm.", **fields: object) -> MoodMessage:
 def talked(life: Life, mood: Mood, messages: int, **fields: object) -> Mood:
     """As many messages, a minute apart."""
     for _message in range(messages):
-        mood = life.heard(mood, said(mood.at + timedelta(minutes=1), **fields))
+        mood = life.after_message(mood, said(mood.at + timedelta(minutes=1), **fields))
     return mood
 
 
@@ -66,7 +66,7 @@ def test_some_life_leads_to_every_adjective(life: Life, id_: str, word: str):
 def test_for_every_adjective_there_is_a_value(life: Life, id_: str, word: str):
     mood = life.fresh(NOON)
 
-    words = {life.adjectives(life.put(mood, id_, step / 1000, NOON))[id_] for step in range(1001)}
+    words = {life.adjectives(life.set_value(mood, id_, step / 1000, NOON))[id_] for step in range(1001)}
 
     assert word in words
 
@@ -84,7 +84,7 @@ def test_an_absence_is_the_same_however_often_somebody_looks(life: Life, seed: i
     dice = random.Random(seed)
     mood = life.fresh(NOON)
     for moodlet in OURS:
-        mood = life.put(mood, moodlet.id, dice.random(), NOON)
+        mood = life.set_value(mood, moodlet.id, dice.random(), NOON)
     end = NOON + timedelta(days=dice.uniform(0.1, 30))
     looked = mood
     for moment in sorted(NOON + (end - NOON) * dice.random() for _ in range(9)):
@@ -118,7 +118,7 @@ def test_who_is_seen_every_day_is_not_beside_herself_with_curiosity(life: Life):
 
 
 def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: Life):
-    mood = life.put(life.fresh(NOON), "cheer", 1.0, NOON)
+    mood = life.set_value(life.fresh(NOON), "cheer", 1.0, NOON)
 
     after = [value(talked(life, mood, messages), "cheer") for messages in (0, 20, 200)]
 
@@ -128,9 +128,9 @@ def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: Life
 def test_praise_cheers_and_a_question_answered_stills_curiosity(life: Life):
     before = life.fresh(NOON)
 
-    plain = life.heard(before, said(NOON))
-    praised = life.heard(before, said(NOON, praise="well done"))
-    asked = life.heard(before, said(NOON, answers=True))
+    plain = life.after_message(before, said(NOON))
+    praised = life.after_message(before, said(NOON, praise="well done"))
+    asked = life.after_message(before, said(NOON, answers=True))
 
     assert value(praised, "cheer") - value(plain, "cheer") == pytest.approx(0.075)
     assert value(praised, "energy") - value(plain, "energy") == pytest.approx(0.005)
@@ -145,7 +145,7 @@ def test_a_clock_put_back_moves_nothing(life: Life):
 
 
 def test_many_small_moves_are_noticed_together(life: Life):
-    mood = talked(life, life.put(life.fresh(NOON), "energy", 0.45, NOON), 3)
+    mood = talked(life, life.set_value(life.fresh(NOON), "energy", 0.45, NOON), 3)
     assert mood.feelings["energy"].why == MoodCause.HAND
 
     assert talked(life, mood, 15).feelings["energy"].why == MoodCause.TALK
@@ -160,7 +160,7 @@ def test_whatever_happens_values_stay_between_nothing_and_all(life: Life, seed: 
         if dice.random() < 0.3:
             mood = life.after_session(mood, {one.id: dice.choice(STEPS) for one in OURS}, moment)
         else:
-            mood = life.heard(mood, said(moment, praise="x" * dice.randint(0, 1), harsh="x" * dice.randint(0, 1)))
+            mood = life.after_message(mood, said(moment, praise="x" * dice.randint(0, 1), harsh="x" * dice.randint(0, 1)))
 
         assert all(0 <= one <= 1 for one in mood.values.values())
 
@@ -224,7 +224,7 @@ class Broken(Moodlet):
 def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_log):
     life = Life([Broken("odd", "Oddity", "how odd", (), fault=fault), *OURS])
 
-    mood = life.heard(life.fresh(NOON), said(NOON + DAY, praise="well done"))
+    mood = life.after_message(life.fresh(NOON), said(NOON + DAY, praise="well done"))
     words = life.adjectives(mood)
 
     assert set(words) == {"energy", "cheer", "curiosity"}
@@ -237,7 +237,7 @@ def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_l
 def test_a_wild_moodlet_stays_within_bounds():
     life = Life([Broken("odd", "Oddity", "how odd", (), fault="wild")])
 
-    mood = life.heard(life.fresh(NOON), said(NOON))
+    mood = life.after_message(life.fresh(NOON), said(NOON))
 
     assert value(mood, "odd") == 1.0
     assert mood.feelings["odd"].why == "it went mad"
@@ -248,7 +248,7 @@ def test_a_moodlet_that_comes_later_starts_where_it_should_and_one_that_is_gone_
     before = Life(OURS).fresh(NOON)
 
     there = with_odd.complete(before)
-    gone = Life(OURS).heard(there, said(NOON + DAY))
+    gone = Life(OURS).after_message(there, said(NOON + DAY))
 
     assert value(there, "odd") == 0.3
     assert value(gone, "odd") == 0.3

@@ -102,7 +102,7 @@ def test_a_fact_is_said_by_a_line_that_has_all_the_words_that_carry_it():
 
 
 def test_only_the_newest_lines_are_told_where_there_is_little_room():
-    told = writing.told(writing.read("cooking", COOKING), 1)
+    told = writing.render_for_model(writing.read("cooking", COOKING), 1)
 
     assert told.splitlines()[1:] == ["(the newest 1 of 3 lines)", "- Tomas is allergic to tree nuts"]
 

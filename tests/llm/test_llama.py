@@ -250,7 +250,7 @@ def test_the_common_prefix_is_found_wherever_two_lists_part():
 
 def test_the_end_of_a_reply_is_evaluated_while_nobody_waits(engine: LlamaEngine):
     text, _usage = ask(engine, QUESTION)
-    engine.settle()
+    engine.prepare_next_turn()
 
     _answer, usage = ask(engine, f"{QUESTION}{text}<|im_end|>\n<|im_start|>user\nThanks.<|im_end|>\n")
 

@@ -64,13 +64,13 @@ def say(engine: LlamaEngine, prompt: str, at: KeptAt | None, most: int = 1, **wi
     said: list[str] = []
     job = Generate(1, prompt, GREEDY, most, kept_at=at, **wishes)  # type: ignore[arg-type]
     usage = engine.generate(job, lambda *_: None, said.append)
-    engine.settle()
+    engine.prepare_next_turn()
     return "".join(said), usage
 
 
 def keep(engine: LlamaEngine, least: int = 1) -> None:
     engine.stop.clear()
-    engine.keep(Keep(1, least, parting=True))
+    engine.save_state(Keep(1, least, parting=True))
 
 
 def next_word(engine: LlamaEngine) -> list[float]:
@@ -252,7 +252,7 @@ def test_a_file_that_only_pretends_to_be_of_this_model_leaves_it_whole(open_engi
     mark = engine._chat._cache.bookmark()  # type: ignore[union-attr]
     assert mark is not None
     forged = replace(mark, data=mark.data[: len(mark.data) // 2])
-    engine._shelf.put(place, forged, 0)  # type: ignore[union-attr]
+    engine._shelf.save(place, forged, 0)  # type: ignore[union-attr]
     engine._shelf.wait(lambda: False)  # type: ignore[union-attr]
 
     again = open_engine()
@@ -300,7 +300,7 @@ def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine
     engine = open_engine()
     say(engine, ASKED, place)
     keep(engine)
-    engine.forget(Forget(1, place.folder, "anna-"))
+    engine.delete_states(Forget(1, place.folder, "anna-"))
     gone = not list(place.folder.iterdir())
 
     keep(engine)

@@ -34,7 +34,7 @@ def files(folder: Path) -> list[str]:
 def put(shelf: StateStore, folder: Path, *names: str, limit: int = 1 << 30) -> None:
     """Written one after the other, each a second younger than the one before."""
     for number, name in enumerate(names):
-        shelf.put(at(folder, name, limit), MARK, shelf.forgettings)
+        shelf.save(at(folder, name, limit), MARK, shelf.forgettings)
         assert shelf.wait(never)
         for path in folder.glob(f"{name}.*"):
             os.utime(path, (1000 + number, 1000 + number))
@@ -53,7 +53,7 @@ def test_it_is_at_hand_before_it_is_written(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(shelves, "write", lambda *_: held.wait(10))
     shelf = StateStore("this model")
 
-    shelf.put(at(tmp_path, "her-talk"), MARK, 0)
+    shelf.save(at(tmp_path, "her-talk"), MARK, 0)
     found, head = shelf.take(at(tmp_path, "her-talk")), shelf.head(at(tmp_path, "her-talk"))
     is_written = shelf.wait(lambda: True)
     held.set()
@@ -147,7 +147,7 @@ def test_forgetting_takes_all_that_share_a_part_of_their_names(tmp_path: Path):
     put(shelf, tmp_path, "anna-1", "anna-2", "bela-3")
     put(StateStore("another model"), tmp_path, "anna-1")
 
-    shelf.forget(tmp_path, "anna-")
+    shelf.delete(tmp_path, "anna-")
 
     assert files(tmp_path) == ["bela-3"]
 
@@ -157,7 +157,7 @@ def test_forgetting_nothing_in_particular_takes_everything_and_no_foreign_file(t
     put(shelf, tmp_path, "anna-1", "bela-3")
     (tmp_path / "readme.txt").write_text("not ours")
 
-    shelf.forget(tmp_path, "")
+    shelf.delete(tmp_path, "")
 
     assert files(tmp_path) == ["readme"]
 
@@ -165,10 +165,10 @@ def test_forgetting_nothing_in_particular_takes_everything_and_no_foreign_file(t
 def test_what_was_read_before_something_was_forgotten_is_not_written_after(tmp_path: Path):
     shelf = StateStore("this model")
     seen = shelf.forgettings
-    shelf.forget(tmp_path, "-1")
+    shelf.delete(tmp_path, "-1")
 
     for name in ("anna-1", "anna-2"):
-        shelf.put(at(tmp_path, name), MARK, seen)
+        shelf.save(at(tmp_path, name), MARK, seen)
     shelf.wait(never)
 
     assert files(tmp_path) == ["anna-2"]
@@ -183,13 +183,13 @@ def test_what_is_forgotten_while_it_is_written_never_comes_to_lie_there(tmp_path
 
     monkeypatch.setattr(shelves, "write", slowly)
     shelf = StateStore("this model")
-    shelf.put(at(tmp_path, "anna-1"), MARK, 0)
+    shelf.save(at(tmp_path, "anna-1"), MARK, 0)
     begun.wait(10)
 
-    shelf.forget(tmp_path, "anna-")
+    shelf.delete(tmp_path, "anna-")
     is_at_hand = shelf.head(at(tmp_path, "anna-1"))
     go_on.set()
-    shelf.put(at(tmp_path, "bela-1"), MARK, shelf.forgettings)
+    shelf.save(at(tmp_path, "bela-1"), MARK, shelf.forgettings)
     shelf.wait(never)
 
     assert is_at_hand is None

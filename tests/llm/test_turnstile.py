@@ -33,7 +33,7 @@ def turnstile(flag: threading.Event) -> RequestQueue:
 
 def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: RequestQueue):
     for request in (quiet(1), chat(2), Rest(3), chat(4), quiet(5)):
-        turnstile.put(request)
+        turnstile.enqueue(request)
 
     order = []
     for _ in range(5):
@@ -45,10 +45,10 @@ def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: Reques
 
 @pytest.mark.parametrize("request_", [chat(2), ReadAhead(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
 def test_quiet_work_that_runs_makes_way(turnstile: RequestQueue, flag: threading.Event, request_: Request):
-    turnstile.put(quiet(1))
+    turnstile.enqueue(quiet(1))
     turnstile.take()
 
-    turnstile.put(request_)
+    turnstile.enqueue(request_)
 
     assert flag.is_set()
     assert turnstile.made_way
@@ -56,20 +56,20 @@ def test_quiet_work_that_runs_makes_way(turnstile: RequestQueue, flag: threading
 
 @pytest.mark.parametrize("running", [chat(1), quiet(1)])
 def test_quiet_work_ends_nobodys_turn(turnstile: RequestQueue, flag: threading.Event, running: Generate):
-    turnstile.put(running)
+    turnstile.enqueue(running)
     turnstile.take()
 
-    turnstile.put(quiet(2))
-    turnstile.put(Rest(3))
+    turnstile.enqueue(quiet(2))
+    turnstile.enqueue(Rest(3))
 
     assert not flag.is_set()
     assert not turnstile.made_way
 
 
 def test_the_next_turn_begins_with_a_clear_flag(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.put(quiet(1))
+    turnstile.enqueue(quiet(1))
     turnstile.take()
-    turnstile.put(chat(2))
+    turnstile.enqueue(chat(2))
     turnstile.leave()
 
     assert turnstile.take().job == 2
@@ -78,20 +78,20 @@ def test_the_next_turn_begins_with_a_clear_flag(turnstile: RequestQueue, flag: t
 
 
 def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.put(quiet(1))
+    turnstile.enqueue(quiet(1))
     turnstile.take()
     turnstile.leave()
 
-    turnstile.put(chat(2))
+    turnstile.enqueue(chat(2))
 
     assert not flag.is_set()
 
 
 def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.put(quiet(1))
+    turnstile.enqueue(quiet(1))
     turnstile.take()
     stopped_while_waiting = turnstile.stop(1)
-    turnstile.put(chat(2))
+    turnstile.enqueue(chat(2))
 
     assert not stopped_while_waiting
     assert flag.is_set()
@@ -100,12 +100,12 @@ def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: RequestQueue, fl
 
 def test_a_job_stopped_while_it_waits_never_runs(turnstile: RequestQueue, flag: threading.Event):
     for request in (chat(1), quiet(2), chat(3)):
-        turnstile.put(request)
+        turnstile.enqueue(request)
     turnstile.take()
 
     assert turnstile.stop(2)
     assert turnstile.stop(3)
-    turnstile.put(chat(4))
+    turnstile.enqueue(chat(4))
     turnstile.leave()
 
     assert turnstile.take().job == 4
@@ -113,10 +113,10 @@ def test_a_job_stopped_while_it_waits_never_runs(turnstile: RequestQueue, flag: 
 
 
 def test_a_stop_that_comes_too_late_stops_nobody(turnstile: RequestQueue, flag: threading.Event):
-    turnstile.put(chat(1))
+    turnstile.enqueue(chat(1))
     turnstile.take()
     turnstile.leave()
-    turnstile.put(chat(2))
+    turnstile.enqueue(chat(2))
     turnstile.take()
 
     assert not turnstile.stop(1)

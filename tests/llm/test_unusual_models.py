@@ -85,7 +85,7 @@ def say(engine: LlamaEngine, prompt: str, at: KeptAt | None = None, most: int = 
     engine.stop.clear()
     said: list[str] = []
     usage = engine.generate(Generate(1, prompt, GREEDY, most, kept_at=at), lambda *_: None, said.append)
-    engine.settle()
+    engine.prepare_next_turn()
     return "".join(said), usage
 
 
@@ -96,7 +96,7 @@ def read(engine: LlamaEngine, prompt: str, at: KeptAt | None = None) -> Usage:
 
 def keep(engine: LlamaEngine) -> None:
     engine.stop.clear()
-    engine.keep(Keep(1, 1, parting=True))
+    engine.save_state(Keep(1, 1, parting=True))
 
 
 def test_they_are_known_by_what_their_files_say(tmp_path: Path):
@@ -201,7 +201,7 @@ def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusu
 
     read(engine, STORY[:900] + ASKS, place)
     engine.stop.clear()
-    engine.keep(Keep(1, LEAST_NEW, parting=True))
+    engine.save_state(Keep(1, LEAST_NEW, parting=True))
 
     assert path.stat().st_mtime == 1000
 

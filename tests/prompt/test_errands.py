@@ -17,7 +17,7 @@ SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "promp
 
 @pytest.mark.parametrize("task", TaskKind)
 def test_every_errand_ships_with_examples_and_gaps(task: TaskKind):
-    errand = SHIPPED.of(task)
+    errand = SHIPPED.prompt_of(task)
 
     assert errand.instructions
     assert errand.gaps
@@ -26,7 +26,7 @@ def test_every_errand_ships_with_examples_and_gaps(task: TaskKind):
 
 @pytest.mark.parametrize("task", TaskKind)
 def test_the_examples_look_like_the_question(task: TaskKind):
-    errand = SHIPPED.of(task)
+    errand = SHIPPED.prompt_of(task)
     last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
 
     for question, _answer in errand.examples:
@@ -64,12 +64,12 @@ def test_a_file_without_its_headings_is_named(tmp_path: Path, text: str):
     (tmp_path / "title.md").write_text(text, encoding="utf-8")
 
     with pytest.raises(FileError, match=r"title\.md"):
-        TaskPrompts(tmp_path).of(TaskKind.TITLE)
+        TaskPrompts(tmp_path).prompt_of(TaskKind.TITLE)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(FileError, match=r"facts\.md"):
-        TaskPrompts(tmp_path).of(TaskKind.FACTS)
+        TaskPrompts(tmp_path).prompt_of(TaskKind.FACTS)
 
 
 OURS = "Answer briefly.\n\n# Material\n{words}\n"
@@ -93,15 +93,15 @@ def write(tmp_path: Path, text: str, moment: int) -> None:
 def test_the_users_own_words_go_before_ours_as_soon_as_they_are_written_and_until_they_are_gone(
     tmp_path: Path, both: TaskPrompts
 ):
-    assert both.of("title").instructions == "Answer briefly."
+    assert both.prompt_of("title").instructions == "Answer briefly."
 
     write(tmp_path, OURS.replace("briefly", "in rhyme"), 1)
-    assert both.of("title").instructions == "Answer in rhyme."
+    assert both.prompt_of("title").instructions == "Answer in rhyme."
     write(tmp_path, OURS.replace("briefly", "at length"), 2)
-    assert both.of("title").instructions == "Answer at length."
+    assert both.prompt_of("title").instructions == "Answer at length."
 
     (tmp_path / "own" / "title.md").unlink()
-    assert both.of("title").instructions == "Answer briefly."
+    assert both.prompt_of("title").instructions == "Answer briefly."
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_where_they_cannot_be_used_ours_are_and_it_is_told_what_is_wrong(
 ):
     write(tmp_path, text, 1)
 
-    assert both.of("title").instructions == "Answer briefly."
+    assert both.prompt_of("title").instructions == "Answer briefly."
     assert "title.md" in both.broken["title"].message
     assert named in both.broken["title"].message
 
     write(tmp_path, OURS, 2)
-    both.of("title")
+    both.prompt_of("title")
     assert both.broken == {}

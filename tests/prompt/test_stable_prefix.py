@@ -235,7 +235,7 @@ async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
 
     await house.brain.memorize("mira-test", waiting, check=False)
     other = await past_conversation(house)
-    await house.archiving.begin(other.guid)
+    await house.archiving.archive_session(other.guid)
     await house.archiving.finish()
     learnt = {fact.fact for fact in await house.knowing.all("mira-test")}
     await play(house.chat.send(session.guid, "Anything new?"))

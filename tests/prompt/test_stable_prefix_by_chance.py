@@ -127,7 +127,7 @@ class Evening:
             await chats.add_message(
                 Message(session_id=session.guid, role=role, speaker_name="X", time=begun, alternatives=said)
             )
-        await self.house.archiving.begin(session.guid)
+        await self.house.archiving.archive_session(session.guid)
         await self.house.archiving.finish()
 
     async def begin_a_notebook(self) -> None:
@@ -135,7 +135,7 @@ class Evening:
 
     async def cheer_up(self) -> None:
         feelings = (await self.house.mind.moods.mood(MIRA_ID)).feelings
-        await self.house.mind.moods.put(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
+        await self.house.mind.moods.set_mood(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
 
     async def set(self) -> None:
         wish = self.dice.choice(WISHES)

@@ -237,7 +237,7 @@ def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
 async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages: Passages, kind: PassageKind):
     recall, guid = Recall(passages, embed, "toy"), uuid4()
     asked = Pair(kind=PairKind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
-    await recall.keep([passage_builder.make(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))])
+    await recall.add_passages([passage_builder.make(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))])
     await recall.catch_up()
 
     used = await recall.distances(asked.first, [guid])

@@ -92,7 +92,7 @@ async def said(passages: Passages, by: Embed | None, *sessions: list[tuple[str, 
     for week, (guid, lines) in enumerate(zip(guids, sessions, strict=True)):
         for place, (name, text) in enumerate(lines):
             when = AT - timedelta(weeks=len(sessions) - week)
-            await recall.keep(passage_builder.message("mira", guid, uuid4(), place, name, text, when))
+            await recall.add_passages(passage_builder.message("mira", guid, uuid4(), place, name, text, when))
     while await recall.catch_up():
         pass
     return recall, guids

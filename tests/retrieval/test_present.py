@@ -88,7 +88,7 @@ def test_no_text_and_no_name_is_refused(text: str, present: list[str]):
 async def remembering(passages: Passages, by: Embed | None, *memories: str) -> tuple[Recall, list[UUID]]:
     recall, guids = Recall(passages, by, "toy" if by else ""), [uuid4() for _memory in memories]
     for guid, text in zip(guids, memories, strict=True):
-        await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4)))
+        await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4)))
     while await recall.catch_up():
         pass
     return recall, guids

@@ -32,7 +32,7 @@ async def lived(recall: Recall, *, meaning: bool = True) -> dict[str, UUID]:
     sessions = {name: uuid4() for name in TALKS}
     for name, (line, fact, when) in TALKS.items():
         said = passage_builder.message("mara", sessions[name], uuid4(), 0, "Tomas", line, when)
-        await recall.keep(said + passage_builder.fact("mara", sessions[name], uuid4(), fact, when))
+        await recall.add_passages(said + passage_builder.fact("mara", sessions[name], uuid4(), fact, when))
     while meaning and await recall.catch_up():
         pass
     return sessions
@@ -99,7 +99,9 @@ async def test_small_talk_brings_up_nothing(recall: Recall):
 async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_words(recall: Recall):
     await lived(recall)
     session = uuid4()
-    await recall.keep(passage_builder.fact("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY))
+    await recall.add_passages(
+        passage_builder.fact("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY)
+    )
     while await recall.catch_up():
         pass
 
@@ -117,7 +119,7 @@ async def test_one_persona_does_not_know_what_another_does(recall: Recall):
 async def test_forgotten_is_forgotten_also_after_a_restart(recall: Recall, passages: Passages):
     sessions = await lived(recall)
 
-    assert await recall.forget(source=sessions["cat"]) == 2
+    assert await recall.remove_passages(source=sessions["cat"]) == 2
 
     for memory in (recall, Recall(passages, embed, "toy")):
         found = await memory.search(["mara"], "cat Whiskers", at=FRIDAY)
@@ -142,7 +144,7 @@ async def test_before_its_meaning_is_known_words_find_a_passage(passages: Passag
 
 async def test_a_memory_stands_for_itself(recall: Recall):
     guid = uuid4()
-    await recall.keep(
+    await recall.add_passages(
         passage_builder.memory(PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY)
     )
     await recall.catch_up()
@@ -156,7 +158,7 @@ async def test_a_memory_can_win_against_sessions(recall: Recall):
         PassageKind.MEMORY, "mara", guid, "Cat", "My cat Whiskers is afraid of thunder.", MONDAY
     )
     own_fact = uuid4()
-    await recall.keep(
+    await recall.add_passages(
         [*lighthouse, *passage_builder.fact("mara", own_fact, own_fact, "Tomas sails a red boat named Gull.", MONDAY)]
     )
     while await recall.catch_up():
@@ -173,7 +175,7 @@ async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
     sessions, entry = await lived(recall), uuid4()
     told = passage_builder.memory(PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY)
     before = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
-    await recall.keep(told)
+    await recall.add_passages(told)
     await recall.catch_up()
 
     bound = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
@@ -183,14 +185,14 @@ async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
     assert sources(bound)[0] == entry
     assert entry not in sources(before) + sources(alone)
     assert sources(both)[0] == sessions["cat"]
-    assert await recall.forget(owner="world:sea") == 1
+    assert await recall.remove_passages(owner="world:sea") == 1
     assert entry not in sources(await recall.search(["mara", "world:sea"], "lighthouse", at=FRIDAY))
 
 
 async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: Recall, passages: Passages):
     session, message = uuid4(), uuid4()
     same = passage_builder.fact("mara", session, message, "The harbour is closed.", MONDAY)
-    await recall.keep([*same, *passage_builder.fact("mara", session, message, "Gale warning tonight.", MONDAY)])
+    await recall.add_passages([*same, *passage_builder.fact("mara", session, message, "Gale warning tonight.", MONDAY)])
     await recall.catch_up()
     await recall.search(["mara"], "gale", at=FRIDAY)
 
@@ -255,7 +257,9 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
     recall = Recall(passages, embed, "toy")
     sessions = await lived(recall)
     guid = uuid4()
-    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY))
+    await recall.add_passages(
+        passage_builder.memory(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY)
+    )
     await recall.catch_up()
     recall.use(counting, "toy")
 
@@ -272,10 +276,10 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
 async def test_distances_leave_days_out(passages: Passages):
     recall = Recall(passages, embed, "toy")
     fact, memory, long = uuid4(), uuid4(), uuid4()
-    await recall.keep(passage_builder.fact("mara", fact, fact, "boat", MONDAY))
-    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
-    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
-    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
+    await recall.add_passages(passage_builder.fact("mara", fact, fact, "boat", MONDAY))
+    await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
+    await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
+    await recall.add_passages(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
     assert await recall.distances("boat", [fact]) == {}, "nothing is known of it yet"
     await recall.catch_up()
 
@@ -290,16 +294,16 @@ async def test_the_nearest_facts_are_told_by_what_they_say_not_by_their_day(pass
     recall = Recall(passages, embed, "toy")
     same, other, often = uuid4(), uuid4(), uuid4()
     text = "Tomas bought a boat"
-    await recall.keep(passage_builder.fact("mara", same, same, text, MONDAY - timedelta(days=900)))
-    await recall.keep(passage_builder.fact("mara", other, other, "Tomas sold a cat", FRIDAY))
-    await recall.keep(
+    await recall.add_passages(passage_builder.fact("mara", same, same, text, MONDAY - timedelta(days=900)))
+    await recall.add_passages(passage_builder.fact("mara", other, other, "Tomas sold a cat", FRIDAY))
+    await recall.add_passages(
         [
             *passage_builder.fact("mara", often, often, "boat", MONDAY),
             *passage_builder.fact("mara", often, often, "bought", MONDAY),
         ]
     )
-    await recall.keep(passage_builder.message("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
-    await recall.keep(passage_builder.fact("tom", uuid4(), uuid4(), text, MONDAY))
+    await recall.add_passages(passage_builder.message("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
+    await recall.add_passages(passage_builder.fact("tom", uuid4(), uuid4(), text, MONDAY))
     await recall.catch_up()
 
     near = await recall.nearest("mara", text, PassageKind.FACT, 3)
@@ -328,11 +332,11 @@ async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[Re
         filler = passage_builder.fact(
             "mara", uuid4(), uuid4(), f"filler{number} nothing{number}", MONDAY - timedelta(days=50 + number % 9)
         )
-        await recall.keep(filler)
+        await recall.add_passages(filler)
     await recall.search(["mara"], "hello")
     while await recall.catch_up():
         pass
-    await recall.settle()
+    await recall.wait_until_idle()
     return recall, sessions
 
 

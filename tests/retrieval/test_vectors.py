@@ -43,7 +43,7 @@ def opened(passages: Passages, folder: Path) -> Recall:
 async def learned(recall: Recall) -> None:
     while await recall.catch_up():
         pass
-    await recall.settle()
+    await recall.wait_until_idle()
 
 
 async def truth(passages: Passages, owners: list[str], asked: np.ndarray) -> dict[int, float]:
@@ -59,7 +59,7 @@ async def truth(passages: Passages, owners: list[str], asked: np.ndarray) -> dic
 async def agrees(recall: Recall, passages: Passages, *owners: str) -> None:
     """Does what is in memory say the same as storage?"""
     view = await recall._views.open(owners)
-    await recall.settle()
+    await recall.wait_until_idle()
     meaning = (await embed(["harbour lighthouse"]))[0]
     right = await truth(passages, list(owners), np.frombuffer(meaning.vector, np.float32))
     numbers, cosines = view.nearest(meaning, 100)
@@ -92,7 +92,7 @@ def place(folder: Path) -> GraphLocation:
 async def filled(passages: Passages, folder: Path, count: int = 12) -> None:
     """A memory that was closed with a graph in its file."""
     recall = opened(passages, folder)
-    await recall.keep(facts(*(f"word{number}" for number in range(count))))
+    await recall.add_passages(facts(*(f"word{number}" for number in range(count))))
     await recall.search(["mara"], "hello")
     await learned(recall)
     await recall.close()
@@ -103,7 +103,7 @@ async def test_while_a_table_turns_into_a_graph_everything_is_found(passages: Pa
     await recall.search(["mara"], "hello")
 
     for number in range(10):
-        await recall.keep(facts(f"word{number}"))
+        await recall.add_passages(facts(f"word{number}"))
         await recall.catch_up()
         found = await recall.search(["mara"], f"word{number}")
         assert found.by_meaning
@@ -140,7 +140,7 @@ async def test_a_graph_that_became_too_large_is_made_into_cells_and_they_are_tak
     await recall.close()
     written, cells = place.graph.stat().st_mtime_ns, persistence.read(place)
     again = opened(passages, folder)
-    await again.keep(facts("lighthouse"))
+    await again.add_passages(facts("lighthouse"))
     await again.search(["mara"], "hello")
     await learned(again)
     await agrees(again, passages, "mara")
@@ -273,7 +273,7 @@ async def test_the_file_of_another_database_is_not_believed(tmp_path: Path, fold
         database = await Database.open(tmp_path / name / "lethe.sqlite3")
         passages = Passages(database)
         recall = opened(passages, folder)
-        await recall.keep(facts(*(f"{name}{number}" for number in range(10))))
+        await recall.add_passages(facts(*(f"{name}{number}" for number in range(10))))
         await learned(recall)
         await agrees(recall, passages, "mara")
         await recall.close()
@@ -292,7 +292,7 @@ async def test_where_nothing_can_be_written_searching_goes_on(
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where a folder should be", encoding="utf-8")
     recall = opened(passages, blocked)
-    await recall.keep(facts(*(f"word{number}" for number in range(9))))
+    await recall.add_passages(facts(*(f"word{number}" for number in range(9))))
     await learned(recall)
 
     await agrees(recall, passages, "mara")
@@ -309,8 +309,8 @@ async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages
     source = (await passages.read([numbers[0]]))[numbers[0]].source
 
     early = await recall.search(["mara"], "word3")
-    await recall.forget(source=source)
-    await recall.keep(facts("lighthouse"))
+    await recall.remove_passages(source=source)
+    await recall.add_passages(facts("lighthouse"))
     await recall.catch_up()
 
     assert early.hits, "words find before the vectors are there"
@@ -320,7 +320,7 @@ async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages
 
 async def test_a_world_is_held_once_and_owners_come_together_as_they_are_asked_for(passages: Passages, folder: Path):
     recall = opened(passages, folder)
-    await recall.keep([*facts("harbour"), *facts("lighthouse", owner="world:sea"), *facts("gale", owner="tom")])
+    await recall.add_passages([*facts("harbour"), *facts("lighthouse", owner="world:sea"), *facts("gale", owner="tom")])
     await learned(recall)
 
     for owners in (["mara", "world:sea"], ["tom", "world:sea"], ["world:sea"], ["tom"], ["mara"]):
@@ -339,9 +339,9 @@ async def test_a_large_memory_is_saved_now_and_then(
     before = persistence.read(place)
     recall = opened(passages, folder)
     await recall.search(["mara"], "hello")
-    await recall.settle()
+    await recall.wait_until_idle()
 
-    await recall.keep(facts("one", "two", "three", "four", "five", "six"))
+    await recall.add_passages(facts("one", "two", "three", "four", "five", "six"))
     await learned(recall)
 
     after = persistence.read(place)
@@ -372,11 +372,11 @@ def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch
             if deed in ("replace", "keep"):
                 texts = [f"word{which} {what}", "same"][: 1 + what % 2]
                 told = [fact for text in texts for fact in passage_builder.fact(owner, source, origin, text, WHEN)]
-                await (recall.replace([origin], told) if deed == "replace" else recall.keep(told))
+                await (recall.replace([origin], told) if deed == "replace" else recall.add_passages(told))
             elif deed == "forget":
-                await recall.forget(source=source)
+                await recall.remove_passages(source=source)
             elif deed == "forget origin":
-                await recall.forget(origin=origin, owner=owner)
+                await recall.remove_passages(origin=origin, owner=owner)
             elif deed == "learn":
                 await recall.catch_up(2)
             elif deed == "ask":

@@ -27,7 +27,7 @@ async def remembering(passages: Passages, by: Embed | None) -> tuple[Recall, UUI
     """One session of six lines, four days ago."""
     recall, session = Recall(passages, by, "toy" if by else ""), uuid4()
     for place, (name, text) in enumerate(TALK):
-        await recall.keep(passage_builder.message("mira", session, uuid4(), place, name, text, AT - timedelta(days=4)))
+        await recall.add_passages(passage_builder.message("mira", session, uuid4(), place, name, text, AT - timedelta(days=4)))
     while await recall.catch_up():
         pass
     return recall, session

@@ -84,7 +84,7 @@ def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit
 
 async def now_held(house: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
     """The memory as it is now; None if it was forgotten."""
-    found = {one.guid: one for one in await Memories(house._database).of(MIRA)}
+    found = {one.guid: one for one in await Memories(house._database).memories_of(MIRA)}
     return found.get(memory.guid)
 
 

@@ -45,7 +45,7 @@ async def archived(house: AppServices, script: Path, lines: Sequence[str], *text
     """All that is known after a conversation was archived by a model that answers so."""
     session = await hold(house, *lines, at=MONDAY)
     await trusted(house, script, answers=answers(facts=list(texts)))
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     return {fact.fact: fact for fact in await house.knowing.all("mira-test")}
 

@@ -38,7 +38,7 @@ def script(tmp_path: Path) -> Path:
 async def test_what_rules_can_make_is_there_at_once(house: AppServices):
     session = await hold(house, *NUTS)
 
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
 
     found, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
     facts = {fact.fact for fact in await house.knowing.all("mira-test")}
@@ -57,7 +57,7 @@ async def test_what_rules_can_make_is_there_at_once(house: AppServices):
 async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(house: AppServices, lines: tuple[str, ...]):
     session = await hold(house, *lines)
 
-    assert not await house.archiving.begin(session.guid)
+    assert not await house.archiving.archive_session(session.guid)
     assert not await house.archiving.update(session.guid)
 
     found = await house.sessions.open(session.guid)
@@ -72,7 +72,7 @@ async def test_a_conversation_that_is_not_there_is_told(house: AppServices):
     await house.sessions.delete(session.guid)
 
     with pytest.raises(StorageError):
-        await house.archiving.begin(session.guid)
+        await house.archiving.archive_session(session.guid)
 
 
 async def test_a_trusted_model_makes_every_part_and_progress_is_told(house: AppServices, script: Path):
@@ -81,7 +81,7 @@ async def test_a_trusted_model_makes_every_part_and_progress_is_told(house: AppS
     seen: list[Archived] = []
     house.archiving.changed.add(seen.append)
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     found, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
@@ -99,7 +99,7 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
     carpenter = stated(5, "I work as a carpenter at the old shipyard", "Tomas is a carpenter at the shipyard.", kind="work")
     await trusted(house, script, answers=answers(facts={"facts": [carpenter]}))
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     assert [fact.fact for fact in await house.knowing.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
@@ -110,7 +110,7 @@ async def test_a_fact_the_model_made_up_is_not_learnt(house: AppServices, script
     invented = {"facts": [stated(5, "I work as a carpenter", "Tomas is a famous Italian musician.")]}
     await trusted(house, script, answers=answers(facts=invented))
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     assert await house.knowing.all("mira-test") == []
@@ -121,7 +121,7 @@ async def test_a_part_the_model_cannot_make_stands_as_rules_made_it_and_says_so(
     house: AppServices, script: Path, part: SessionPart
 ):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     by_rules = await told(house, session)
     await trusted(house, script, answers=answers(**{part.value: NONSENSE}))
 
@@ -142,7 +142,7 @@ async def test_a_model_that_fails_at_facts_leaves_them_to_rules(house: AppServic
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(facts=NONSENSE))
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     before = [fact.fact for fact in await house.knowing.all("mira-test")]
     await house.archiving.finish()
 
@@ -153,7 +153,7 @@ async def test_a_model_that_fails_at_facts_leaves_them_to_rules(house: AppServic
 async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(title=NONSENSE))
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     assert await house.archiving._parts.redo(list(SessionPart), "good") == 0
@@ -167,7 +167,7 @@ async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(ho
 
 async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     by_rules = (await house.sessions.open(session.guid)).content
     await trusted(house, script, answers=answers(), crash_after=3)
     await house.archiving._parts.redo(list(SessionPart), "good")
@@ -190,7 +190,7 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
 async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     before = await told(house, session)
     await house.models.unload()
@@ -206,13 +206,13 @@ async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(hous
 async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     await house.models.unload()
     session = await house.sessions.taken_up(await house.sessions.open(session.guid))
     await hold(house, "I keep bees on the roof of my house.", "Bees! Tell me more.", session=session)
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
 
     found = await house.sessions.open(session.guid)
     facts = [fact.fact for fact in await house.knowing.all("mira-test")]
@@ -225,7 +225,7 @@ async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(h
 
 async def test_the_users_words_are_never_overwritten(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.write(session.guid, SessionPart.TITLE, "Mine")
     await house.archiving.write(session.guid, SessionPart.SUMMARY, "My own account.")
     await trusted(house, script, answers=answers([part for part in SessionPart if part.value not in {"title", "summary"}]))
@@ -234,7 +234,7 @@ async def test_the_users_words_are_never_overwritten(house: AppServices, script:
     await house.archiving.update(session.guid)
     await house.archiving.finish()
     session = await house.sessions.taken_up(await house.sessions.open(session.guid))
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     found, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
@@ -245,7 +245,7 @@ async def test_the_users_words_are_never_overwritten(house: AppServices, script:
 async def test_words_the_user_writes_while_the_model_is_at_it_stand(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(), delay=0.02)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     at_title = asyncio.Event()
     house.archiving.changed.add(lambda one: at_title.set() if one.part is SessionPart.TITLE else None)
     working = asyncio.create_task(house.archiving.finish())
@@ -262,7 +262,7 @@ async def test_what_was_said_while_the_model_was_at_it_is_read_too(house: AppSer
     session = await hold(house, *NUTS)
     second = {"paragraphs": ["Tomas told Mira of his bees on the roof, and of much else besides."]}
     await trusted(house, script, answers=answers(summary=[*answers([SessionPart.SUMMARY]), *answers()[1:], second]), delay=0.02)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     at_summary = asyncio.Event()
     house.archiving.changed.add(lambda one: at_summary.set() if one.part is SessionPart.SUMMARY else None)
     working = asyncio.create_task(house.archiving.finish())
@@ -270,7 +270,7 @@ async def test_what_was_said_while_the_model_was_at_it_is_read_too(house: AppSer
 
     session = await house.sessions.taken_up(await house.sessions.open(session.guid))
     await hold(house, "I keep bees on the roof of my house.", session=session)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await working
 
     assert (await house.sessions.open(session.guid)).content == second["paragraphs"][0]
@@ -279,7 +279,7 @@ async def test_what_was_said_while_the_model_was_at_it_is_read_too(house: AppSer
 
 async def test_keywords_of_the_users_own_bring_a_conversation_up(house: AppServices):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     before = (await house.sessions.open(session.guid)).enabled
 
     await house.archiving.write(session.guid, SessionPart.KEYWORDS, ["satay"])
@@ -293,7 +293,7 @@ async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_don
     newer = await hold(house, *NUTS)
     await trusted(house, script, answers=[*answers()[:1], *answers()], delay=0.02)
     for session in (older, newer):
-        await house.archiving.begin(session.guid)
+        await house.archiving.archive_session(session.guid)
     under_way = asyncio.Event()
     house.archiving.changed.add(lambda one: under_way.set() if one.session == newer.guid else None)
     working = asyncio.create_task(house.archiving.finish())
@@ -327,7 +327,7 @@ async def test_without_facts_wanted_none_are_learnt(house: AppServices):
     await house.preferences.set(fact_retrieval=False)
     session = await hold(house, *NUTS)
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
 
     assert await house.knowing.all("mira-test") == []
 
@@ -342,19 +342,19 @@ async def test_any_conversation_can_be_told_anew_the_present_one_too(house: AppS
     assert found.content
     assert found.name
     facts = await house.knowing.all("mira-test")
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     assert await house.knowing.all("mira-test") == facts
 
 
 async def test_archiving_again_changes_nothing(house: AppServices):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     before, facts = await told(house, session), await house.knowing.all("mira-test")
 
     for _time in range(2):
         await house.archiving.update(session.guid)
         await house.sessions.taken_up(await house.sessions.open(session.guid))
-        await house.archiving.begin(session.guid)
+        await house.archiving.archive_session(session.guid)
 
     assert await told(house, session) == before
     assert await house.knowing.all("mira-test") == facts
@@ -362,7 +362,7 @@ async def test_archiving_again_changes_nothing(house: AppServices):
 
 async def test_in_the_background_it_goes_on_at_the_next_start(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
-    await house.archiving._parts.begin(session.guid)
+    await house.archiving._parts.start_archive(session.guid)
     async with opened(await copy_home(house, tmp_path / "next")) as after:
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
@@ -394,11 +394,11 @@ async def copies_of_every_moment(house: AppServices, folder: Path) -> list[Path]
 
 async def test_killed_at_any_moment_rules_finish_it_exactly_once(house: AppServices, tmp_path: Path):
     earlier = await hold(house, *NUTS[:4])
-    await house.archiving.begin(earlier.guid)
+    await house.archiving.archive_session(earlier.guid)
     session = await hold(house, *NUTS)
     copies = await copies_of_every_moment(house, tmp_path / "moments")
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     whole = await told(house, session)
@@ -418,7 +418,7 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(house: Ap
     await trusted(house, script, answers=answers())
     copies = await copies_of_every_moment(house, tmp_path / "moments")
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     whole, left = await told(house, session), set()
@@ -440,7 +440,7 @@ async def test_killed_while_the_model_speaks_it_is_asked_again(
 ):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers(), delay=0.01)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     at_it = asyncio.Event()
     house.archiving.changed.add(lambda one: at_it.set() if one.part is part else None)
     house.archiving.start()
@@ -475,7 +475,7 @@ async def test_a_summary_is_never_written_into_what_was_said(house: AppServices)
     session = await hold(house, *NUTS)
     before = await chats_of(house).page(session.guid, 0, 100)
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
 
     assert await chats_of(house).page(session.guid, 0, 100) == before
     assert {message.role for message in before} == {Role.USER, Role.ASSISTANT}
@@ -483,7 +483,7 @@ async def test_a_summary_is_never_written_into_what_was_said(house: AppServices)
 
 async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_what_rules_made(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await trusted(house, script, answers=answers())
     verdicts = dict(house.trust._known)
     house.trust._known.clear()
@@ -507,7 +507,7 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
 async def test_while_the_user_waits_for_an_answer_nothing_is_begun(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     with house.archiving._quiet.hold_off():
         working = asyncio.create_task(house.archiving.finish())
         for _moment in range(20):
@@ -522,7 +522,7 @@ async def test_while_the_user_waits_for_an_answer_nothing_is_begun(house: AppSer
 async def test_a_model_that_goes_away_leaves_the_rest_to_rules(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.models.unload()
 
     await house.archiving.finish()

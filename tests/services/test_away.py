@@ -479,7 +479,7 @@ async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(house:
     looking.cancel()  # as if it had never come to its end: what was written then is put back below
     await asyncio.gather(looking, return_exceptions=True)
     run = await newest(house)
-    await house.away._runs.put(run.model_copy(update={"outcome": None, "ended": None}))
+    await house.away._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
 
     house.away._has_begun = False
     await house.away.look()

@@ -164,7 +164,7 @@ async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(hou
     leave(house, clock, timedelta(days=400))
     await house.away.look()
     run = await newest(house)
-    await house.away._runs.put(run.model_copy(update={"tokens": 1000}))
+    await house.away._runs.save_run(run.model_copy(update={"tokens": 1000}))
 
     clock.go_on(days=-399)
     await house.away.look()

@@ -118,7 +118,7 @@ async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(house: A
     await house.brain.edit(memory.model_copy(update={"content": RAVENS}))
     assert await found(house) == [RAVENS]
     assert await found(house, RAVENS) == [RAVENS]
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
     assert await found(house, RAVENS) == []
     assert await house.brain.memories(MIRA) == []
     await house.brain.restore(memory.guid)
@@ -127,13 +127,13 @@ async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(house: A
 
 async def test_what_is_not_there_cannot_be_forgotten_or_edited(house: AppServices, session: ChatSession):
     memory = await keep(house, WINCH)
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
     with pytest.raises(StorageError):
-        await house.brain.forget(memory.guid)
+        await house.brain.forget_memory(memory.guid)
     with pytest.raises(StorageError):
         await house.brain.edit(memory)
     with pytest.raises(StorageError):
-        await house.brain.forget(session.guid)  # conversations are deleted
+        await house.brain.forget_memory(session.guid)  # conversations are deleted
     with pytest.raises(StorageError):
         await house.brain.restore(session.guid)
     assert await now_held(house, memory) is None
@@ -141,7 +141,7 @@ async def test_what_is_not_there_cannot_be_forgotten_or_edited(house: AppService
 
 async def test_a_forgotten_memory_stays_forgotten_after_a_restart(house: AppServices):
     memory = await keep(house, WINCH, name="Winch", keywords_main=["winch"])
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
     await house.brain.reload()
     assert await found(house) == []
     assert (await house.brain.would_recall(MIRA, "The winch!")).recalled == []

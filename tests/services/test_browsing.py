@@ -59,7 +59,7 @@ async def test_a_line_says_what_the_memory_says(house: AppServices):
 
     (line,) = await lines(house)
 
-    assert line._replace(searched="") == MemoryLine.of(memory)._replace(searched="")
+    assert line._replace(searched="") == MemoryLine.from_memory(memory)._replace(searched="")
     assert (line.words, line.title, line.until) == ("Lives in Porto.", "Ines", datetime(2027, 3, 1, tzinfo=UTC).timestamp())
     assert all(word in line.searched for word in ("ines", "porto", "misses her", "schwester"))
 
@@ -81,7 +81,7 @@ async def test_many_are_forgotten_at_once_and_come_back(house: AppServices):
     told: list[str] = []
     house.brain.changed.add(told.append)
 
-    await house.browsing.forget(HER, [memory.guid for memory in memories[:2]])
+    await house.browsing.forget_memories(HER, [memory.guid for memory in memories[:2]])
     left = await lines(house)
     restored = await house.browsing.restore(HER, [memory.guid for memory in memories])
 
@@ -151,7 +151,7 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
         known("Tomas kept cats.", first, march, superseded=True),
         known("Tomas likes rain.", None, may, made_by=MadeBy.USER),
     ]
-    await house.browsing._facts.put(HER, *facts)
+    await house.browsing._facts.save_facts(HER, *facts)
 
     timeline = await house.browsing.timeline(HER)
     months = timeline.months(everybody=False)
@@ -166,7 +166,7 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
 
 
 async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(house: AppServices, tmp_path: Path):
-    await house.browsing._facts.put(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
+    await house.browsing._facts.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = Headings("Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere")
 
     text = as_markdown(await house.browsing.timeline(HER), headings, everybody=False)

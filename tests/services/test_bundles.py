@@ -86,25 +86,27 @@ async def lived(house: AppServices) -> ChatSession:
     await chats.delete_message(gone.id)
     await chats.set_leaf(talk.guid, reply.id)
     memory = MemoryUnit(name="Peanuts", content="He is allergic.", tags=["health"], filed_under="user/health", added=moment)
-    await Memories(database).put(MIRA, memory, MemoryUnit(name="Thrown away", category=MemoryType.EVENT))
-    await Memories(database).delete([one.guid for one in await Memories(database).of(MIRA) if one.name == "Thrown away"])
+    await Memories(database).save_memories(MIRA, memory, MemoryUnit(name="Thrown away", category=MemoryType.EVENT))
+    await Memories(database).delete(
+        [one.guid for one in await Memories(database).memories_of(MIRA) if one.name == "Thrown away"]
+    )
     sources = {"source_memories": [talk.guid, memory.guid], "source_messages": [first.id]}
     fact = ExtractedFact(fact="Tomas keeps bees.", pinned=True, **sources)
     old = ExtractedFact(fact="Tomas keeps cats.", superseded=True, superseded_by=fact.guid, first_seen=moment, last_seen=moment)
-    await FactStore(database).put(MIRA, old, fact)
-    await FactStore(database).forget(MIRA, [], [Tombstone("d1e5", (first.id,))])
+    await FactStore(database).save_facts(MIRA, old, fact)
+    await FactStore(database).forget_facts(MIRA, [], [Tombstone("d1e5", (first.id,))])
     seen = Recollection(memory=memory.guid, category=MemoryType.GENERAL, text="He is allergic.", way=RecallWay.MEANING)
     woken = {"category": MemoryType.WORLD_INFO, "way": RecallWay.KEYWORD, "world": "x"}
     lore = Recollection(memory=world.entries[0].guid, text="It sulks.", **woken)
-    await TurnMemories(database).put(first.id, TurnMemory(recalled=[seen, lore]))
+    await TurnMemories(database).save_turn(first.id, TurnMemory(recalled=[seen, lore]))
     done = PartRecord(talk.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
-    await Parts(database).put(done)
+    await Parts(database).save_part(done)
     await SessionState(database).set(talk.guid, "worlds", [world.unique_name])
     await SessionState(database).set(talk.guid, "scratch", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
     known = [Conclusion("Ada Holm built it.", moment.date())]
     await house.mind.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")
-    await house.mind.moods.put(MIRA, "energy", 0.1)
+    await house.mind.moods.set_mood(MIRA, "energy", 0.1)
     return talk
 
 
@@ -162,17 +164,19 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(house: AppSe
     await mind.week.set_plan(MIRA, Weekday.MONDAY, "She mends nets.")
     await mind.reminders.remind(MIRA, "Call the harbour", later)
     file = await house.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
-    felt, wished = await mind.moods.mood(MIRA), await mind.wishes.of(MIRA)
+    felt, wished = await mind.moods.mood(MIRA), await mind.wishes.goals_of(MIRA)
 
     async with another(tmp_path / "away") as away:
         bundle = await away.bundles.look(file)
         received = await away.bundles.receive(bundle, "Mira aboard")
         her, there = received.persona.unique_name, away.mind
-        texts = {kept.notebook.title: await there.notebooks.text(her, kept.name) for kept in await there.notebooks.of(her)}
+        texts = {
+            kept.notebook.title: await there.notebooks.text(her, kept.name) for kept in await there.notebooks.notebooks_of(her)
+        }
         (recent,) = await there.notebooks.recent(her)
         moods, readings = await there.moods.mood(her), await there.moods.readings(her)
-        (reminder,) = await there.reminders.of(her)
-        plan, asked = await there.week.plan(her, Weekday.MONDAY), await there.wishes.of(her)
+        (reminder,) = await there.reminders.reminders_of(her)
+        plan, asked = await there.week.plan(her, Weekday.MONDAY), await there.wishes.goals_of(her)
         talks = {one.guid for one in await away.sessions.list(her)}
 
     assert (bundle.manifest.version, bundle.holds.notebooks) == (VERSION, 2)
@@ -233,7 +237,7 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
     file.write_bytes(archive(members(version=2) | books | {"notebooks/index.txt": index}))
     received = await house.bundles.receive(await house.bundles.look(file))
     her = received.persona.unique_name
-    texts = [await house.mind.notebooks.text(her, kept.name) for kept in await house.mind.notebooks.of(her)]
+    texts = [await house.mind.notebooks.text(her, kept.name) for kept in await house.mind.notebooks.notebooks_of(her)]
     (recent,) = await house.mind.notebooks.recent(her)
     told = await house.mind.notebooks.text(her, recent.name)
 
@@ -338,7 +342,7 @@ async def test_taken_back_she_and_her_world_are_in_the_trash(house: AppServices,
     async with another(tmp_path / "away") as away:
         before = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
         received = await away.bundles.receive(await away.bundles.look(file))
-        await away.bundles.take_back(received)
+        await away.bundles.revert_import(received)
         after = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
         trash = {item.title for item in await away.trash.all()}
 

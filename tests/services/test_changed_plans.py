@@ -33,7 +33,7 @@ CHANGED = (
 
 async def archive(house: AppServices, *lines: str, at: datetime) -> None:
     session = await hold(house, *lines, at=at)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
 

@@ -38,7 +38,7 @@ async def said(house: AppServices, session: ChatSession) -> list[str]:
 async def test_the_list_tells_what_there_is_of_each(house: AppServices):
     session = await conversation(house, *LINES)
     await conversation(house, "Hello.", days=3)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.write(session.guid, SessionPart.TITLE, "The hatch")
     await house.chronicle.mark(session.guid, sticky=True, protected=True)
 
@@ -52,9 +52,9 @@ async def test_the_list_tells_what_there_is_of_each(house: AppServices):
 
 async def test_a_wording_of_the_users_is_taken_back_with_its_maker(house: AppServices):
     session = await conversation(house, *LINES)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     was = (await house.sessions.open(session.guid)).content
-    told = await house.chronicle.told(session.guid, SessionPart.SUMMARY)
+    told = await house.chronicle.part_of(session.guid, SessionPart.SUMMARY)
 
     await house.archiving.write(session.guid, SessionPart.SUMMARY, "In my words.")
     await house.chronicle.tell_as(told)
@@ -66,7 +66,7 @@ async def test_a_wording_of_the_users_is_taken_back_with_its_maker(house: AppSer
 
 async def test_a_part_is_made_again_and_no_other(house: AppServices):
     session = await conversation(house, *LINES)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     for part, words in ((SessionPart.SUMMARY, "Mine."), (SessionPart.TITLE, "Mine too")):
         await house.archiving.write(session.guid, part, words)
 
@@ -104,7 +104,7 @@ async def test_a_message_is_inserted_with_the_date_of_the_one_before(house: AppS
 
 async def test_splitting_an_archived_conversation_tells_of_both(house: AppServices):
     session = await conversation(house, *LINES)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     lines, heard = await log(house, session), []
     house.chronicle.reshaped.add(heard.append)
 

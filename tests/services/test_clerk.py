@@ -173,5 +173,5 @@ async def test_all_other_errands_give_plain_values(desk: Desk, tmp_path: Path):
     assert await minutes.goals(LINES, "") == ["Tomas will bring bread."]
     assert await minutes.relevance("They met.") == 5
     assert await minutes.is_roleplay(LINES)
-    assert await minutes.settle("Tomas lives in Oldgate.", "Tomas moved to Bray.") == "update"
+    assert await minutes.compare_facts("Tomas lives in Oldgate.", "Tomas moved to Bray.") == "update"
     assert await minutes.recap("", LINES) == "They met, and Tomas was late."

@@ -40,7 +40,7 @@ def test_personas_may_be_busy_in_the_settings_and_none_is_until_asked():
 @pytest.mark.parametrize(("days", "is_there"), [(29, True), (31, False)])
 async def test_the_trash_keeps_things_for_thirty_days(house: AppServices, days: int, is_there: bool):
     memory = await keep(house)
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
 
     with told_by(lambda: by_the_system() + days * DAY):
         await house.trash._purge()

@@ -48,7 +48,7 @@ async def dream(house: AppServices, clock: Clock) -> Dreaming:
     async def now_done() -> list[RecordedChange]:
         house.away.ask(MIRA, "dream")
         await house.away.look()
-        return await house.dreams.of(MIRA)
+        return await house.dreams.changes_of(MIRA)
 
     return now_done
 
@@ -79,7 +79,7 @@ async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_s
     assert memory.content == "Tomas seems not to like it when Mira answers with a question every time."
     assert set(memory.sources) == {f"message:{reply}" for reply in replies}
     assert (memory.made_by, memory.tags) == ("dream", ["inferred", THUMBS])
-    assert all(thought.feedback.settled for thought in await house.feedback.told(MIRA))
+    assert all(thought.feedback.settled for thought in await house.feedback.list_feedback(MIRA))
 
 
 async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_alone(house: AppServices, dream, tmp_path: Path):
@@ -142,7 +142,7 @@ async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(house
     assert change.what == AVOID
     assert "Don't ask how long" in Records.after(change).text
     assert Records.after(change).memories[0].sources == [f"message:{reply}"]
-    (thought,) = await house.feedback.told(MIRA)
+    (thought,) = await house.feedback.list_feedback(MIRA)
     assert (thought.feedback.words, thought.feedback.settled) == ("Please don't ask how long I slept.", True)
 
 
@@ -164,7 +164,7 @@ async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(house: AppServ
     await house.feedback.say_why(first, 0, "")
     await house.feedback.thumb(second, ReplyRating.BAD)
 
-    assert await house.feedback.heard(MIRA) == []
+    assert await house.feedback.collect_remarks(MIRA) == []
     assert {one.message for one in await house.feedback.disliked(MIRA)} == {first, third}
     with pytest.raises(StorageError):
         await house.feedback.say_why(second, 0, "Far too nosy.")

@@ -58,7 +58,7 @@ def clock() -> Iterator[Clock]:
 async def over(house: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(house, *lines)
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     return session
 
@@ -73,7 +73,7 @@ async def baked(house: AppServices, tmp_path: Path, *talks: tuple[str, ...]) -> 
 async def spend(house: AppServices, tokens: int) -> None:
     """Mira has used so many today."""
     run = TaskRun(persona_id=MIRA, task="thoughts", outcome=RunOutcome.MADE, tokens=tokens)
-    await house.away._runs.put(run)
+    await house.away._runs.save_run(run)
 
 
 @asynccontextmanager
@@ -102,7 +102,7 @@ async def found_out(house: AppServices) -> None:
 async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(house: AppServices, tmp_path: Path):
     await baked(house, tmp_path, BREAD)
 
-    assert await house.mind.notekeeping.of(MIRA) == 1
+    assert await house.mind.notekeeping.write_pending(MIRA) == 1
 
     (run,) = await kept_runs(house)
     assert (run.task, run.outcome, house.away.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
@@ -119,12 +119,12 @@ async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt
 ):
     await baked(house, tmp_path, BREAD)
     before = {fact.guid for fact in await house.knowing.all(MIRA)}
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
     (run,) = await kept_runs(house)
 
     await house.away.undo(run.id)
 
-    assert await house.mind.notebooks.of(MIRA) == []
+    assert await house.mind.notebooks.notebooks_of(MIRA) == []
     assert [one.title for one in await house.trash.all() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
     assert {fact.guid for fact in await house.knowing.all(MIRA)} <= before
     assert (await kept_runs(house))[0].undone
@@ -135,7 +135,7 @@ async def test_taken_back_a_notebook_that_was_there_is_as_it_was(house: AppServi
     name = await house.mind.notebooks.create(MIRA, "Baking bread")
     await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
     before = await house.mind.notebooks.texts(MIRA)
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
     (run,) = await kept_runs(house)
     assert await house.mind.notebooks.texts(MIRA) != before
 
@@ -146,7 +146,7 @@ async def test_taken_back_a_notebook_that_was_there_is_as_it_was(house: AppServi
 
 async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(house: AppServices, tmp_path: Path):
     await baked(house, tmp_path, BREAD)
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
     ((name, text),) = (await house.mind.notebooks.texts(MIRA)).items()
     await house.mind.notebooks.write(MIRA, name, f"{text}- By hand.\n", text)
     mine = await house.mind.notebooks.texts(MIRA)
@@ -165,12 +165,12 @@ async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_
     await spend(house, 1000)
 
     await house.mind.notekeeping.catch_up()
-    assert await house.mind.notebooks.of(MIRA) == []
+    assert await house.mind.notebooks.notebooks_of(MIRA) == []
     assert [run.task for run in await kept_runs(house)] == ["thoughts"]
 
     clock.go_on(days=1)
     await house.mind.notekeeping.catch_up()
-    assert [kept.notebook.title for kept in await house.mind.notebooks.of(MIRA)] == ["Baking bread"]
+    assert [kept.notebook.title for kept in await house.mind.notebooks.notebooks_of(MIRA)] == ["Baking bread"]
 
 
 async def test_the_means_are_asked_for_anew_before_every_conversation(house: AppServices, tmp_path: Path):
@@ -178,7 +178,7 @@ async def test_the_means_are_asked_for_anew_before_every_conversation(house: App
     other = tuple(line.replace("Sundays", "Mondays") for line in BREAD)
     await baked(house, tmp_path, BREAD, other)
 
-    assert await house.mind.notekeeping.of(MIRA) == 1  # one that was begun is read to its end
+    assert await house.mind.notekeeping.write_pending(MIRA) == 1  # one that was begun is read to its end
 
     (run,) = await kept_runs(house)
     assert run.tokens > 1
@@ -189,8 +189,8 @@ async def test_what_rules_can_do_alone_needs_no_means(house: AppServices):
     await over(house, *NUTS)
     await spend(house, 1)
 
-    assert await house.mind.notekeeping.of(MIRA) == 1
-    assert len(await house.mind.notebooks.of(MIRA)) == 1
+    assert await house.mind.notekeeping.write_pending(MIRA) == 1
+    assert len(await house.mind.notebooks.notebooks_of(MIRA)) == 1
 
 
 async def test_stopped_by_the_user_it_ends_and_nothing_else_does(house: AppServices):
@@ -239,7 +239,7 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
     await spend(house, 1)
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(house, tmp_path, PLAN, FOUND, REPORT, enough):
-        inquiry = await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        inquiry = await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
         await found_out(house)
 
     run = (await kept_runs(house))[0]
@@ -252,7 +252,7 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
 
 async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(house: AppServices, tmp_path: Path):
     async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
             return any(one.words.endswith("Writing the report") for one in house.away.everything_underway)
@@ -274,7 +274,7 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(house: AppServ
 
 async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(house: AppServices, tmp_path: Path):
     async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
             return any(one.words.endswith("Writing the report") for one in house.away.everything_underway)
@@ -293,7 +293,7 @@ async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so
 async def test_a_report_can_be_taken_back(house: AppServices, tmp_path: Path):
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(house, tmp_path, PLAN, FOUND, REPORT, enough):
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
         await found_out(house)
 
     await house.away.undo((await kept_runs(house))[0].id)
@@ -303,7 +303,7 @@ async def test_a_report_can_be_taken_back(house: AppServices, tmp_path: Path):
 
 async def test_with_a_persona_who_is_deleted_her_work_ends(house: AppServices, tmp_path: Path):
     async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def has_begun() -> bool:
             return bool(house.away.everything_underway)
@@ -322,7 +322,7 @@ async def archived_by_model(house: AppServices, tmp_path: Path) -> ChatSession:
     """A conversation is over, and a model that may be believed sums it up."""
     session = await hold(house, *NUTS)
     await trusted(house, tmp_path / "model.json", answers=answers())
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     return session
 
@@ -358,7 +358,7 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
     session = await hold(house, *NUTS)
     await trusted(house, tmp_path / "model.json", answers=["x " * 4000], delay=0.01)
     house.archiving.start()
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
 
     async def is_at_it() -> bool:
         return bool(await house.away._runs.newest()) and house.archiving.progress.session is not None

@@ -30,9 +30,9 @@ async def over(house: AppServices, *models: RemoteModel) -> list[DownloadProgres
 async def test_two_models_come_one_after_the_other(house: AppServices):
     async with serving(HubServer()) as server:
         await house.preferences.set(hub_mirror=server.url)
-        house.downloads.begin(TINY)
-        house.downloads.begin(OTHER)
-        house.downloads.begin(TINY)
+        house.downloads.start_download(TINY)
+        house.downloads.start_download(OTHER)
+        house.downloads.start_download(TINY)
         first, second = await over(house, TINY, OTHER)
 
     assert (first.stage, second.stage) == (DownloadStage.DONE, DownloadStage.DONE)
@@ -44,12 +44,12 @@ async def test_two_models_come_one_after_the_other(house: AppServices):
 async def test_a_stopped_one_is_kept_and_a_discarded_one_is_not(house: AppServices):
     async with serving(HubServer(stalls=1)) as server:
         await house.preferences.set(hub_mirror=server.url)
-        house.downloads.begin(TINY)
+        house.downloads.start_download(TINY)
         await begun(house)
         await house.downloads.stop(TINY.file)
         assert house.downloads.progress[TINY.file].stage is DownloadStage.STOPPED
         kept = house.downloads.kept(TINY)
-        house.downloads.begin(TINY)
+        house.downloads.start_download(TINY)
         await house.downloads.discard(TINY.file)
 
     assert kept > 0
@@ -68,7 +68,7 @@ async def begun(house: AppServices) -> None:
 async def test_what_failed_says_why(house: AppServices):
     async with serving(HubServer(status=404)) as server:
         await house.preferences.set(hub_mirror=server.url)
-        house.downloads.begin(TINY)
+        house.downloads.start_download(TINY)
         (news,) = await over(house, TINY)
 
     assert news.stage is DownloadStage.FAILED

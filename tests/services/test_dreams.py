@@ -48,7 +48,7 @@ async def dream(house: AppServices, clock: Clock) -> Callable[[], object]:
     async def now_done() -> list[RecordedChange]:
         house.away.ask(MIRA, "dream")
         await house.away.look()
-        return await house.dreams.of(MIRA)
+        return await house.dreams.changes_of(MIRA)
 
     return now_done
 
@@ -85,7 +85,7 @@ async def test_what_was_accepted_is_done_and_taken_back_is_just_what_it_was(hous
     assert (one.content, one.trigger_count, one.made_by) == (PIP, 5, "dream")
     assert [found.text for found in await house.brain.search(MIRA, "Which dog has Anna?")] == [PIP]
 
-    await house.dreams.take_back(change.id)
+    await house.dreams.revert_change(change.id)
     assert {one.guid: one for one in await house.brain.memories(MIRA)} == before
     assert {found.memory for found in await house.brain.search(MIRA, "Which dog has Anna?")} == set(before)
 
@@ -135,7 +135,7 @@ async def test_a_proposal_put_otherwise_is_the_users_own(house: AppServices, dre
     assert (one.content, one.made_by) == ("Pip is Anna's dog.", "")
     with pytest.raises(LetheError, match="decided about"):
         await house.dreams.edit(change.id, "Otherwise.")
-    await house.dreams.take_back(change.id)
+    await house.dreams.revert_change(change.id)
     assert await contents(house) == [PIP, PIP]
 
 
@@ -150,14 +150,14 @@ async def test_accepting_all_leaves_out_what_is_no_longer_possible(house: AppSer
     assert await house.dreams.accept_all(MIRA) == 1
 
     assert await contents(house) == ["Anna has a dog called Pip.", "Anna sings.", "Pip is gone."]
-    assert {one.state for one in await house.dreams.of(MIRA)} == {ChangeState.APPLIED, ChangeState.DECLINED}
+    assert {one.state for one in await house.dreams.changes_of(MIRA)} == {ChangeState.APPLIED, ChangeState.DECLINED}
 
 
 async def test_facts_are_merged_too_and_keep_what_said_them(house: AppServices, dream):
     said = [uuid4(), uuid4()]
     twins = [ExtractedFact(fact="Anna sings.", source_messages=[message], made_by=MadeBy.RULES) for message in said]
     own_word = ExtractedFact(fact="Anna sings.", made_by=MadeBy.USER)
-    await FactStore(house._database).put(MIRA, *twins, own_word)
+    await FactStore(house._database).save_facts(MIRA, *twins, own_word)
     (change,) = await dream()
 
     await house.dreams.accept(change.id)
@@ -167,7 +167,7 @@ async def test_facts_are_merged_too_and_keep_what_said_them(house: AppServices, 
         (MadeBy.RULES, 2, 2),
     }
 
-    await house.dreams.take_back(change.id)
+    await house.dreams.revert_change(change.id)
     assert {one.guid for one in await house.knowing.all(MIRA)} == {one.guid for one in (*twins, own_word)}
 
 
@@ -180,7 +180,7 @@ async def test_a_run_is_undone_with_all_its_changes(house: AppServices, dream):
     await house.away.undo((await newest(house)).id)
 
     assert await contents(house) == [PIP, PIP]
-    assert [one.state for one in await house.dreams.of(MIRA)] == [ChangeState.REVERTED]
+    assert [one.state for one in await house.dreams.changes_of(MIRA)] == [ChangeState.REVERTED]
 
 
 async def test_a_model_files_single_notes_and_drops_noise_once(house: AppServices, dream, tmp_path: Path, clock: Clock):
@@ -287,7 +287,7 @@ async def test_what_the_user_objected_to_is_feedback_and_becomes_a_constraint(ho
     (change,) = await dream()
 
     assert change.what == AVOID
-    (thought,) = await house.feedback.told(MIRA)
+    (thought,) = await house.feedback.list_feedback(MIRA)
     assert thought.feedback.message_id == replies[0].id
     assert (thought.feedback.words, thought.text) == ("I told you not to call me Tommy!", "Good evening, Tommy.")
     assert thought.feedback.settled
@@ -311,10 +311,10 @@ async def test_the_users_own_directive_is_read_and_a_broken_one_is_told_while_ou
 
     (broken,) = house.dreams.broken_directives
 
-    assert house.away._tools.clerk._errands.of("dream").instructions == "Be bold. {categories}"
+    assert house.away._tools.clerk._errands.prompt_of("dream").instructions == "Be bold. {categories}"
     assert "avoid.md" in broken.message
     assert "# Material" in broken.message
-    assert house.away._tools.clerk._errands.of("avoid").examples
+    assert house.away._tools.clerk._errands.prompt_of("avoid").examples
 
 
 async def test_days_later_casual_remarks_still_add_up(house: AppServices, dream, clock: Clock):

@@ -80,7 +80,7 @@ async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: App
     ferry = await keep(near, FERRY, name="Ferry")
     await keep(near, "The baker sells rye bread on Tuesdays.", name="")
     assert (await near.brain.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
-    await near.brain.forget(ferry.guid)
+    await near.brain.forget_memory(ferry.guid)
     assert "Ferry" not in {one.title for one in await near.brain.search(MIRA, OTHER_WORDS)}
 
 

@@ -49,13 +49,13 @@ async def talk(house: AppServices, *lines: str, days: float = 0, persona: str = 
     ],
 )
 def test_words_are_marked_where_they_stand(asked: str, text: str, marked: list[str]):
-    assert [text[start : start + length] for start, length in SearchQuery.of(asked).marks(text)] == marked
+    assert [text[start : start + length] for start, length in SearchQuery.parse(asked).marks(text)] == marked
 
 
 def test_a_long_line_is_shown_around_the_first_mark():
     text = "word " * 200 + "lantern " + "word " * 200
 
-    shown, marks = excerpt(text.strip(), SearchQuery.of("lantern ").marks(text))
+    shown, marks = excerpt(text.strip(), SearchQuery.parse("lantern ").marks(text))
 
     assert shown.startswith("…")
     assert shown.endswith("…")
@@ -107,7 +107,7 @@ async def test_facts_memories_and_summaries_are_found_too(house: AppServices):
 
 async def test_facts_that_were_replaced_are_found_and_marked(house: AppServices):
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-    await FactStore(house._database).put(MIRA, old)
+    await FactStore(house._database).save_facts(MIRA, old)
     await house.knowing.add(MIRA, "Tomas loves marmalade.")
     await house.indexing.settle_all()
 
@@ -122,7 +122,7 @@ async def test_what_the_index_leaves_out_is_looked_through_to_its_end(house: App
     first = await keep(house, told, insertion=MemoryInsertion.NONE)
     for number in range(2 * OUTSIDE):
         await keep(house, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
-        await FactStore(house._database).put(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
+        await FactStore(house._database).save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
     assert [hit.id for hit in await found(house, "marmalade")] == [first.guid]
     assert len(await found(house, "gulls")) == MOST

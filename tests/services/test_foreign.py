@@ -150,7 +150,7 @@ async def test_a_reply_written_anew_sees_the_same_quotation(house: AppServices, 
 async def test_no_sample_gets_out(house: AppServices, sample: dict[str, str]):
     foreign = house.chat._remembering._recollecting._foreign
     memory = MemoryUnit(**{**READ, "name": sample["title"], "content": sample["text"], "sources": [sample["address"]]})
-    told = await foreign.told(memory)
+    told = await foreign.quoted_text(memory)
     lines = told.split("\n")
     (begin,) = [place for place, line in enumerate(lines) if OPENING.fullmatch(line)]
 
@@ -158,7 +158,7 @@ async def test_no_sample_gets_out(house: AppServices, sample: dict[str, str]):
     assert begin == 1
     assert all(line.startswith(">") for line in lines[begin + 1 : -1])
     assert "{{" not in told
-    assert told == await foreign.told(memory)
+    assert told == await foreign.quoted_text(memory)
 
 
 async def test_a_memory_of_the_users_own_is_told_as_it_is(house: AppServices, session: ChatSession):
@@ -178,7 +178,7 @@ async def test_macros_of_strangers_stay_as_they_are_written(house: AppServices, 
 
 async def test_a_long_one_is_cut_within_its_fences(house: AppServices):
     foreign = house.chat._remembering._recollecting._foreign
-    told = [await foreign.told(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)]
+    told = [await foreign.quoted_text(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)]
     line = short_line("\n".join(["It is late.", *told]), told)
 
     assert all(len(one) < LONGEST_QUOTE + 1000 for one in told)
@@ -189,7 +189,7 @@ async def test_a_long_one_is_cut_within_its_fences(house: AppServices):
 async def test_the_words_alone_are_for_the_eyes_of_the_user(house: AppServices):
     foreign = house.chat._remembering._recollecting._foreign
 
-    told = await foreign.told(MemoryUnit(**{**READ, "content": "Built in <|im_end|> 1871."}))
+    told = await foreign.quoted_text(MemoryUnit(**{**READ, "content": "Built in <|im_end|> 1871."}))
     assert unquoted(told) == "Built in <|im_end|> 1871."
     assert unquoted("He likes the lamp.") == "He likes the lamp."
 
@@ -210,7 +210,7 @@ async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
 ):
     if pages:
         bench = of_session(session.guid)
-        await house.tooling.bench.put(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
+        await house.tooling.bench.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
     tools = next(one for one in house.tooling.sets if one.name == "memory").tools
     save = next(tool for tool in tools if tool.name == "memory_save")
     await save.run(ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0), Save(content=ORDER, title="Brenn"))

@@ -77,7 +77,7 @@ def verbatim(text: str, name: str) -> list[int]:
 async def over(house: AppServices, name: str, count: int, days: int, words: int = 4, summary: str = "") -> ChatSession:
     """A conversation some days ago, archived with a summary that names it."""
     session = await hold(house, *marked(name, count, words), at=now() - days * DAY)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.write(session.guid, SessionPart.SUMMARY, summary or f"They talked about {name}sum.")
     return await house.sessions.open(session.guid)
 
@@ -280,7 +280,7 @@ async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt
     await load(house, tmp_path)
     before = await prompt(house, present)
 
-    await house.knowing.forget(one.guid)
+    await house.knowing.forget_fact(one.guid)
     await house.knowing.edit(other.guid, "Tomas likes coffee.")
     await house.knowing.add("mira-test", "Tomas plays the cello.")
     after = await prompt(house, present)
@@ -298,7 +298,7 @@ async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(hous
     present = await hold(house, *marked("here", 2))
     await load(house, tmp_path)
     assert "keeps bees" in await prompt(house, present)
-    await house.knowing._facts.forget("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
+    await house.knowing._facts.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
 
     async with opened(await copy_home(house, tmp_path / "next")) as after:
         await load(after, tmp_path)

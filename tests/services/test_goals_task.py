@@ -118,7 +118,7 @@ async def test_plans_of_the_last_conversation_come_first(house: AppServices, tmp
 
 
 async def test_the_user_may_ask_for_a_goal(house: AppServices, tmp_path: Path, clock: Clock):
-    task = CustomGoal(house.mind.wishes.of)
+    task = CustomGoal(house.mind.wishes.goals_of)
     await begin(house, tmp_path / "model.json", clock, task, plan("Write a letter"))
     assert await house.away.runs() == []
 

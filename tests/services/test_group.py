@@ -96,7 +96,7 @@ def test_whoever_a_reply_names_may_answer_it_until_it_is_enough():
     spoken = []
     while (name := taking.next()) is not None:
         spoken.append(name)
-        taking.heard(name, "Ask Cleo. I am Bo." if name == "bo" else "No, ask Bo.")
+        taking.note_reply(name, "Ask Cleo. I am Bo." if name == "bo" else "No, ask Bo.")
 
     assert spoken == ["bo", "cleo", "bo"]
 
@@ -119,13 +119,13 @@ def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
     assert (taking.is_open, taking.must_answer) == (True, True)
     taking.choose("")
     assert taking.next() == "bo"  # it could not say, and the next in turn was Bo
-    taking.heard("bo", "Ask Ada.")
+    taking.note_reply("bo", "Ask Ada.")
     assert (taking.is_open, taking.must_answer) == (False, False)
     assert taking.next() == "ada"
-    taking.heard("ada", "Fine.")
+    taking.note_reply("ada", "Fine.")
     taking.choose("cleo")
     assert taking.next() == "cleo"
-    taking.heard("cleo", "Fine.")
+    taking.note_reply("cleo", "Fine.")
     assert taking.is_open
     taking.choose("")
     assert taking.next() is None
@@ -270,7 +270,7 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
     events = await all_of(house.chat.send(session.guid, "Oskar, Wren?"))
 
     receipts = [event.receipt for event in events if isinstance(event, Prompted)]
-    prompts = [await house.inspecting.of(reply.id) for reply in replies(events)]
+    prompts = [await house.inspecting.prompt_of(reply.id) for reply in replies(events)]
     heads, ends = (
         [part_of(prompt, *parts) for prompt in prompts]
         for parts in ((PromptPart.PERSONA, PromptPart.STYLE), (PromptPart.SPEAKER,))
@@ -313,7 +313,7 @@ async def test_without_guests_nothing_names_a_speaker(house: AppServices, sessio
     (reply,) = replies(await all_of(house.chat.send(session.guid, "Oskar?")))
 
     assert reply.speaker == "mira-test"
-    assert part_of(await house.inspecting.of(reply.id), PromptPart.SPEAKER) == ""
+    assert part_of(await house.inspecting.prompt_of(reply.id), PromptPart.SPEAKER) == ""
 
 
 async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(

@@ -75,7 +75,7 @@ async def test_the_users_own_memories_are_refused(house: AppServices, clock: Clo
     async def meddle(scene: TaskContext) -> Result:
         changed = own.model_copy(update={"content": "The lamp burns."})
         if hand == "forget":
-            await scene.forget(own.guid)
+            await scene.forget_memory(own.guid)
         else:
             await (scene.edit(changed) if hand == "edit" else scene.memorize(changed))
         return Result("Meddled.")
@@ -100,7 +100,7 @@ async def test_what_a_task_wrote_becomes_the_users_when_the_user_edits_it(house:
 
     async def correct(scene: TaskContext) -> Result:
         try:
-            await scene.forget(memory.guid)
+            await scene.forget_memory(memory.guid)
         except ChangeRefused as error:
             refused.append(error.message)
         return Result("Tried.")
@@ -136,7 +136,7 @@ async def test_edits_and_deletions_are_taken_back_to_what_was_there(house: AppSe
     async def change(scene: TaskContext) -> Result:
         one, two = sorted(await scene.memories(), key=lambda memory: memory.name)
         await scene.edit(one.model_copy(update={"content": "The tide turns at seven."}))
-        await scene.forget(two.guid)
+        await scene.forget_memory(two.guid)
         return Result("Tidied up.")
 
     await do(house, clock, remember)

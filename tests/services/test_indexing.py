@@ -164,7 +164,7 @@ class AnyLife(RuleBasedStateMachine):
     def memorize(self, insertion: MemoryInsertion, category: MemoryType) -> None:
         memory = unit(f"Memory {self.random.random():.6f}.", insertion=insertion, category=category)
         self.memories.append(memory.guid)
-        self.do(self.store.put(MIRA, memory))
+        self.do(self.store.save_memories(MIRA, memory))
 
     @rule(act=st.sampled_from(["edit", "off", "wait", "delete", "restore", "touch"]))
     def change_memory(self, act: str) -> None:
@@ -185,14 +185,14 @@ class AnyLife(RuleBasedStateMachine):
             case "touch":
                 await self.store.touch([guid], now())
             case _:
-                await self.store.put(MIRA, (await self.store.get(guid)).model_copy(update=changes[act]))
+                await self.store.save_memories(MIRA, (await self.store.get(guid)).model_copy(update=changes[act]))
 
     @rule(act=st.sampled_from(["add", "add", "supersede", "forget", "pin", "take over", "say again"]))
     def change_facts(self, act: str) -> None:
         if act == "add" or not self.facts:
             sources = self.random.sample(self.sessions, k=min(len(self.sessions), self.random.choice([0, 1, 1, 2])))
             self.facts.append(ExtractedFact(fact=f"Tomas counts to {self.random.random():.6f}.", source_memories=sources))
-            self.do(self.known.put(MIRA, self.facts[-1]))
+            self.do(self.known.save_facts(MIRA, self.facts[-1]))
         else:
             self.do(self._change_fact(self.random.choice(self.facts).guid, act))
 
@@ -208,9 +208,9 @@ class AnyLife(RuleBasedStateMachine):
             "say again": {"source_memories": list(dict.fromkeys(elsewhere)), "last_seen": now()},
         }
         if act == "forget":
-            await self.known.forget(MIRA, [guid], [])
+            await self.known.forget_facts(MIRA, [guid], [])
         else:
-            await self.known.put(MIRA, fact.model_copy(update=changes[act]))
+            await self.known.save_facts(MIRA, fact.model_copy(update=changes[act]))
 
     @invariant()
     def what_is_known_hangs_on_the_conversations_it_is_from(self) -> None:
@@ -219,7 +219,7 @@ class AnyLife(RuleBasedStateMachine):
             in_trash = {one.guid for one in await self.chats.sessions(MIRA, deleted=True)}
             learnt = await self.known.learnt(MIRA)
             expected = {fact.guid for fact in learnt if not rests(fact, alive, in_trash)}
-            return {fact.guid for fact in await self.known.of(MIRA)}, expected
+            return {fact.guid for fact in await self.known.facts_of(MIRA)}, expected
 
         known, expected = self.runner.run(compare())
         assert known == expected
@@ -227,11 +227,11 @@ class AnyLife(RuleBasedStateMachine):
     @rule()
     def purge(self) -> None:
         self.do(self.chats.purge(days=0, moment=now() + timedelta(seconds=1)))
-        assert self.runner.run(self.known.learnt(MIRA)) == self.runner.run(self.known.of(MIRA))  # what rested went along
+        assert self.runner.run(self.known.learnt(MIRA)) == self.runner.run(self.known.facts_of(MIRA))  # what rested went along
 
     @rule()
     def settle(self) -> None:
-        self.do(self.house.indexing.settle(3))
+        self.do(self.house.indexing.index_pending(3))
 
     def teardown(self) -> None:
         async def compare() -> tuple[list[Row], list[Row]]:
@@ -333,8 +333,8 @@ async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path)
 
 async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(house: AppServices):
     for number in range(AT_ONCE + 20):
-        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
-    assert await house.indexing.settle() == AT_ONCE
+        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
+    assert await house.indexing.index_pending() == AT_ONCE
     left = await PendingIndex(house._database).count()
     assert left == 20
     assert f"The lamp: Number {AT_ONCE + 19}." in await texts(house)
@@ -343,7 +343,7 @@ async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(house
 
 async def test_in_the_background_everything_is_taken_over_and_progress_is_told(house: AppServices):
     for number in range(AT_ONCE + 20):
-        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
+        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
     told: list[int] = []
     house.indexing.changed.add(lambda progress: told.append(progress.changes))
     house.indexing.start()
@@ -393,7 +393,7 @@ async def waiting(house: AppServices) -> int:
 async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(house: AppServices):
     await house.indexing.catch_up()
     for number in range(20):
-        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
+        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
     dying = Embedder(fails_after=10)
     house.indexing._recall.use(dying, "one")
     await house.indexing.catch_up()
@@ -429,7 +429,7 @@ async def test_what_is_memorized_has_its_meaning_at_once(house: AppServices):
 async def test_while_somebody_waits_for_an_answer_nothing_is_begun(house: AppServices):
     await house.indexing.catch_up()
     for number in range(3 * EMBEDDED_AT_ONCE):
-        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
+        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
     slow = Embedder()
     house.indexing._recall.use(slow, "one")
     await house.indexing.settle_all()

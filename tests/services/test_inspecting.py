@@ -32,7 +32,7 @@ async def session(house: AppServices) -> ChatSession:
 
 async def inspected(house: AppServices, session: ChatSession, text: str) -> Inspection:
     played = await say(house, session, text)
-    found = await house.inspecting.of(played.reply.id)
+    found = await house.inspecting.prompt_of(played.reply.id)
     assert found is not None
     return found
 
@@ -47,7 +47,7 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
     await says("Aye.")
     played = await say(house, session, "Is the lamp lit?")
 
-    found = await house.inspecting.of(played.reply.id)
+    found = await house.inspecting.prompt_of(played.reply.id)
 
     assert found is not None
     finished = next(event for event in played.events if isinstance(event, Finished))
@@ -75,9 +75,9 @@ async def test_greetings_and_what_people_say_have_no_prompt(house: AppServices, 
     await say(house, session, "Is the lamp lit?")
     greeting, asked, _reply = await log(house, session)
 
-    assert await house.inspecting.of(greeting.id) is None
-    assert await house.inspecting.of(asked.id) is None
-    assert await house.inspecting.of(session.guid) is None
+    assert await house.inspecting.prompt_of(greeting.id) is None
+    assert await house.inspecting.prompt_of(asked.id) is None
+    assert await house.inspecting.prompt_of(session.guid) is None
 
 
 async def test_a_plain_turn_costs_nothing_twice(house: AppServices, session: ChatSession, says: Says):
@@ -150,12 +150,12 @@ async def test_another_conversation_in_between_is_named(house: AppServices, sess
 async def test_every_wording_has_its_own_prompt(house: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
     played = await say(house, session, "Is the lamp lit?")
-    first = await house.inspecting.of(played.reply.id)
+    first = await house.inspecting.prompt_of(played.reply.id)
     await change_persona(house, bio="{{char}} has become a baker.")
     async with aclosing(house.chat.regenerate(session.guid, played.reply.id)) as events:
         _all = [event async for event in events]
 
-    second = await house.inspecting.of(played.reply.id)
+    second = await house.inspecting.prompt_of(played.reply.id)
     await house.chat.show_alternative(played.reply.id, 0)
 
     assert first is not None
@@ -163,7 +163,7 @@ async def test_every_wording_has_its_own_prompt(house: AppServices, session: Cha
     assert "baker" in text_of(second.spans)
     assert second.cost is not None
     assert second.cost.because == "the persona has changed"
-    assert await house.inspecting.of(played.reply.id) == first
+    assert await house.inspecting.prompt_of(played.reply.id) == first
 
 
 async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(house: AppServices, session: ChatSession, says: Says):
@@ -174,7 +174,7 @@ async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(house: AppServi
                 break
     reply = (await log(house, session))[-1]
 
-    found = await house.inspecting.of(reply.id)
+    found = await house.inspecting.prompt_of(reply.id)
 
     assert found is not None
     assert found.cost is None
@@ -185,10 +185,10 @@ async def test_a_forgotten_memory_is_in_no_kept_prompt(house: AppServices, sessi
     secret = await keep(house, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("Under the stone.", "I do not know.")
     told = await say(house, session, "Where is the key?")
-    before = await house.inspecting.of(told.reply.id)
-    await house.brain.forget(secret.guid)
+    before = await house.inspecting.prompt_of(told.reply.id)
+    await house.brain.forget_memory(secret.guid)
 
-    after = await house.inspecting.of(told.reply.id)
+    after = await house.inspecting.prompt_of(told.reply.id)
 
     assert before is not None
     assert after is not None
@@ -207,9 +207,9 @@ async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
         async for event in events:
             if isinstance(event, ReplyText) and not forgotten:
                 forgotten = True
-                await house.brain.forget(secret.guid)
+                await house.brain.forget_memory(secret.guid)
 
-    found = await house.inspecting.of((await log(house, session))[-1].id)
+    found = await house.inspecting.prompt_of((await log(house, session))[-1].id)
 
     assert found is not None
     assert found.spans == ()
@@ -221,7 +221,7 @@ async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(house: AppServic
     played = await say(house, session, "My number is 4711.")
     await house.chat.edit(played.asked.id, "My number is mine.")
 
-    found = await house.inspecting.of(played.reply.id)
+    found = await house.inspecting.prompt_of(played.reply.id)
     later = await inspected(house, session, "Well?")
 
     assert found is not None
@@ -390,7 +390,7 @@ async def test_looking_changes_nothing(house: AppServices, session: ChatSession,
     played = await say(house, session, "Is the lamp lit?")
     before = await stored(house)
 
-    await asyncio.gather(*(house.inspecting.of(played.reply.id) for _time in range(3)))
+    await asyncio.gather(*(house.inspecting.prompt_of(played.reply.id) for _time in range(3)))
     await house.inspecting.preview(Persona(name="Ines", bio="Mends."))
     await house.inspecting.render(InstructPreset(name="x"))
 

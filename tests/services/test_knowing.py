@@ -115,15 +115,15 @@ async def test_what_was_superseded_is_kept_and_can_hold_again(
 
 async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     facts = await known(house)
-    await house.knowing.forget(facts["Tomas is allergic to peanuts."].guid)
+    await house.knowing.forget_fact(facts["Tomas is allergic to peanuts."].guid)
 
     await house.archiving.update(session.guid)
     here = await known(house)
     async with opened(await copy_home(house, tmp_path / "next")) as after:
         await after.sessions.taken_up(await after.sessions.open(session.guid))
-        await after.archiving.begin(session.guid)
+        await after.archiving.archive_session(session.guid)
         there = await known(after)
 
     assert set(here) == set(there) == set(facts) - {"Tomas is allergic to peanuts."}
@@ -131,8 +131,8 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_arch
 
 async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
-    await house.knowing.forget((await known(house))["Tomas is allergic to peanuts."].guid)
+    await house.archiving.archive_session(session.guid)
+    await house.knowing.forget_fact((await known(house))["Tomas is allergic to peanuts."].guid)
     allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
     carpenter = stated(5, "I work as a carpenter", "Tomas earns his bread as a carpenter at the old shipyard.")
     await trusted(house, tmp_path / "model", answers=answers(facts={"facts": [allergy, carpenter]}))
@@ -146,7 +146,7 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house
 async def test_what_was_forgotten_may_be_said_again(house: AppServices):
     first = said("Tomas keeps bees.")
     await house.knowing.learn(HER, [first])
-    await house.knowing.forget(first.guid)
+    await house.knowing.forget_fact(first.guid)
 
     await house.knowing.learn(HER, [said("Tomas keeps bees.", day=5)])
 
@@ -157,7 +157,7 @@ async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(
     first, second = said("Tomas keeps bees."), said("Tomas keeps bees.", day=5)
     for fact in (first, second):
         await house.knowing.learn(HER, [fact])
-        await house.knowing.forget((await known(house))["Tomas keeps bees."].guid)
+        await house.knowing.forget_fact((await known(house))["Tomas keeps bees."].guid)
 
     assert await house.knowing.learn(HER, [first, second]) == 0
     assert await known(house) == {}
@@ -166,7 +166,7 @@ async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(
 async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(house: AppServices):
     fact = said("Tomas keeps bees.")
     await house.knowing.learn(HER, [fact])
-    await house.knowing.forget(fact.guid)
+    await house.knowing.forget_fact(fact.guid)
 
     await house.knowing.restore(fact.guid)
     await house.knowing.learn(HER, [said("Tomas keeps bees.", day=1)])
@@ -178,7 +178,7 @@ async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(hou
 async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(house: AppServices):
     fact, later = said("Tomas keeps bees."), said("Tomas keeps bees.", day=1)
     await house.knowing.learn(HER, [fact])
-    await house.knowing.forget(fact.guid)
+    await house.knowing.forget_fact(fact.guid)
     await house.knowing.learn(HER, [later])
 
     await house.knowing.restore(fact.guid)
@@ -190,7 +190,7 @@ async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(house: App
 
 async def test_the_users_wording_survives_another_reading_of_the_same_talk(house: AppServices, tmp_path: Path):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     old = (await known(house))["Tomas is allergic to peanuts."]
 
     await house.knowing.edit(old.guid, "Tomas only dislikes peanuts.")
@@ -284,7 +284,7 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: AppSe
 
 async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(house: AppServices):
     session = await hold(house, *NUTS)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     before = await house.knowing.all(HER)
 
     await house.sessions.delete(session.guid)
@@ -300,8 +300,8 @@ async def test_a_fact_needs_words_and_has_to_be_there(house: AppServices):
     for attempt in (house.knowing.add(HER, " \n"), house.knowing.edit(fact.guid, "")):
         with pytest.raises(LetheError):
             await attempt
-    await house.knowing.forget(fact.guid)
-    for gone in (house.knowing.forget(fact.guid), house.knowing.edit(fact.guid, "x"), house.knowing.forget(uuid4())):
+    await house.knowing.forget_fact(fact.guid)
+    for gone in (house.knowing.forget_fact(fact.guid), house.knowing.edit(fact.guid, "x"), house.knowing.forget_fact(uuid4())):
         with pytest.raises(StorageError):
             await gone
 
@@ -346,7 +346,7 @@ async def test_whatever_is_done_the_ledger_stays_in_order(house: AppServices, st
             case "add":
                 await knowing.add(persona, WORDS[number % len(WORDS)])
             case "forget" if some:
-                await knowing.forget(some.guid)
+                await knowing.forget_fact(some.guid)
                 forgotten[some.guid] = some
             case "restore" | "instead" if some:
                 await knowing.restore(some.guid, instead=kind == "instead")
@@ -414,7 +414,7 @@ async def test_what_the_user_changed_can_be_put_back_just_as_it_was(house: AppSe
 
     await house.knowing.merge([first.guid, second.guid], "Tomas has bees.")
     await house.knowing.edit(third.guid, "Tomas writes.")
-    await house.knowing.forget(third.guid)
+    await house.knowing.forget_fact(third.guid)
     added = await house.knowing.add(HER, "Tomas sings.")
     await house.knowing.put_back(before, [added.guid])
 

@@ -40,9 +40,9 @@ async def lived(house: AppServices) -> None:
     house.away.ask(MIRA, "something")
     await house.away.look()
     await house.feedback.thumb(reply.id, ReplyRating.BAD)
-    await house.feedback.heard(MIRA)
+    await house.feedback.collect_remarks(MIRA)
     await house.objecting.make(MIRA, uuid4(), asked)
-    await house.dreams._changes.put(RecordedChange(persona_id=MIRA, what="infer"))
+    await house.dreams._changes.save_changes(RecordedChange(persona_id=MIRA, what="infer"))
     await house.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
     await house.mind.wishes.ask(MIRA, "Learn the stars.")
     await house.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
@@ -51,7 +51,7 @@ async def lived(house: AppServices) -> None:
     await house.mind.notekeeping._house.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
     await house.researching.restore(inquiry)
-    await house.tooling.bench.put(of_session(session.guid), "page", "A whole page.")
+    await house.tooling.bench.save_entry(of_session(session.guid), "page", "A whole page.")
 
 
 async def rows_about(house: AppServices, persona_id: str) -> dict[str, int]:
@@ -108,10 +108,10 @@ async def test_from_the_trash_all_of_it_comes_back_with_her(house: AppServices, 
     assert await rows_about(house, MIRA) == before
     assert files_of(house.paths.home, MIRA) == files
     assert [run.task for run in await house.away.runs()] == ["something"]
-    assert len(await house.feedback.told(MIRA)) == 1
+    assert len(await house.feedback.list_feedback(MIRA)) == 1
     assert len(await house.researching.all()) == 1
     assert len(await house.mind.moods.readings(MIRA)) == 1
-    assert len(await house.mind.notebooks.of(MIRA)) == 1
+    assert len(await house.mind.notebooks.notebooks_of(MIRA)) == 1
 
 
 async def test_what_belongs_to_others_stays(house: AppServices, says: Callable[..., object]):
@@ -124,6 +124,6 @@ async def test_what_belongs_to_others_stays(house: AppServices, says: Callable[.
     await house.library.delete_persona(MIRA)
     await house.trash.erase([next(one for one in await house.trash.all() if one.stem == MIRA)])
 
-    assert (await house.mind.wishes.of(OTHER)).request == "Learn the stars."
-    assert [kept.notebook.title for kept in await house.mind.notebooks.of(OTHER)] == ["Stars"]
+    assert (await house.mind.wishes.goals_of(OTHER)).request == "Learn the stars."
+    assert [kept.notebook.title for kept in await house.mind.notebooks.notebooks_of(OTHER)] == ["Stars"]
     assert [one.topic for one in await house.researching.all()] == ["Vega"]

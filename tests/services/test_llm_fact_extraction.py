@@ -168,7 +168,7 @@ async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_ser
     noted = await LlmFactExtraction(clerk).facts(LINES, ["Tomas"], [])
 
     assert [each.fact for each in noted] == ["Tomas walked from Oldgate."]
-    assert errands.of("facts").instructions == "You note facts."
+    assert errands.prompt_of("facts").instructions == "You note facts."
     assert errands.broken == {}
 
 

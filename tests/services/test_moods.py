@@ -103,7 +103,7 @@ async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say
     house: AppServices, session: ChatSession
 ):
     await change_persona(house, sense_of_time=True)
-    await house.mind.moods.put(MIRA, "cheer", 0.95)
+    await house.mind.moods.set_mood(MIRA, "cheer", 0.95)
     await say(house, session, "Hello.")
     await back_in_time(house, session, timedelta(hours=9))
 
@@ -119,7 +119,7 @@ async def test_the_user_can_put_a_mood_by_hand_and_back(house: AppServices):
     heard_of: list[str] = []
     house.mind.moods.changed.add(heard_of.append)
 
-    old = await house.mind.moods.put(MIRA, "cheer", 0.95)
+    old = await house.mind.moods.set_mood(MIRA, "cheer", 0.95)
     assert await cheer(house) == pytest.approx(0.95, abs=0.001)
     assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.HAND
     await house.mind.moods.put_back(MIRA, "cheer", old)
@@ -135,7 +135,7 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(house: AppServi
     with told_by(lambda: clock[0]):
         for _day in range(6):
             clock[0] += timedelta(days=1)
-            await house.mind.moods.put(MIRA, "cheer", 0.7)
+            await house.mind.moods.set_mood(MIRA, "cheer", 0.7)
         history = await house.mind.moods.history(MIRA)
 
     assert len(history) == 4
@@ -158,7 +158,7 @@ async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(house: A
     await change_persona(house, mood=True)
     talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(house, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
-    await house.archiving._parts.begin(talk.guid)
+    await house.archiving._parts.start_archive(talk.guid)
     await house.archiving.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
     before = (await house.mind.moods.mood(MIRA)).values
 
@@ -179,7 +179,7 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(house: AppServ
     await change_persona(house, mood=True)
     talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(house, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
-    await house.archiving.begin(talk.guid)
+    await house.archiving.archive_session(talk.guid)
     await house.archiving.finish()
 
     house.mind.reader.start()
@@ -191,7 +191,7 @@ async def test_a_model_that_may_not_write_is_not_asked(house: AppServices, says:
     await change_persona(house, mood=True)
     await says("“Aye.”")
     talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
-    await house.archiving.begin(talk.guid)
+    await house.archiving.archive_session(talk.guid)
     house.mind.reader._heard.append(talk.guid)
 
     await house.mind.reader.catch_up()
@@ -204,7 +204,7 @@ async def test_an_old_or_an_open_conversation_leaves_no_trace(house: AppServices
     await change_persona(house, mood=True)
     await trusted(house, tmp_path / "script.json", answers=[LOWER] * 6)
     old = await hold(house, "I am leaving.", "Oh.", "For good.", "I see.", at=now() - timedelta(days=9))
-    await house.archiving.begin(old.guid)
+    await house.archiving.archive_session(old.guid)
     still_open = await hold(house, "I am leaving.", "Oh.", "For good.", "I see.")
 
     for talk in (old, still_open):
@@ -230,7 +230,7 @@ async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(
     turns = await praised(house, session, 3)
     now_felt = await moods.in_words(mira, session.guid)
     told = " ".join(played.memory.mood for played in turns)
-    await moods.put(MIRA, "energy", 0.0)  # by hand, and not told yet
+    await moods.set_mood(MIRA, "energy", 0.0)  # by hand, and not told yet
     still, elsewhere = await moods.in_words(mira, session.guid), await moods.in_words(mira, uuid4())
     await house.preferences.set(mood_handling=False)
 

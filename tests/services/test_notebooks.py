@@ -30,7 +30,7 @@ RICE = (
 async def over(house: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(house, *lines)
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     return await house.sessions.open(session.guid)
 
@@ -40,11 +40,11 @@ def today() -> str:
 
 
 async def titles(house: AppServices) -> list[str]:
-    return [kept.notebook.title for kept in await house.mind.notebooks.of(MIRA)]
+    return [kept.notebook.title for kept in await house.mind.notebooks.notebooks_of(MIRA)]
 
 
 async def lines_of(house: AppServices, name: str) -> list[str]:
-    kept = {kept.name: kept.notebook for kept in await house.mind.notebooks.of(MIRA)}
+    kept = {kept.name: kept.notebook for kept in await house.mind.notebooks.notebooks_of(MIRA)}
     return [line.text for line in kept[name].lines]
 
 
@@ -62,9 +62,9 @@ def noted(played: Played) -> list[Recollection]:
 async def test_three_conclusions_without_a_notebook_make_a_new_one(house: AppServices):
     await over(house, *NUTS)
 
-    assert await house.mind.notekeeping.of(MIRA) == 1
+    assert await house.mind.notekeeping.write_pending(MIRA) == 1
 
-    (kept,) = await house.mind.notebooks.of(MIRA)
+    (kept,) = await house.mind.notebooks.notebooks_of(MIRA)
     text = (house.paths.notebooks / MIRA / f"{kept.name}.md").read_text(encoding="utf-8")
     facts = [fact.fact for fact in await house.knowing.all(MIRA)]
     assert text.startswith(f"# {kept.notebook.title}\n\n- ")
@@ -75,17 +75,19 @@ async def test_three_conclusions_without_a_notebook_make_a_new_one(house: AppSer
 
 async def test_a_conversation_is_read_once(house: AppServices):
     await over(house, *NUTS)
-    await house.mind.notekeeping.of(MIRA)
-    before = {name: await lines_of(house, name) for name in [kept.name for kept in await house.mind.notebooks.of(MIRA)]}
+    await house.mind.notekeeping.write_pending(MIRA)
+    before = {
+        name: await lines_of(house, name) for name in [kept.name for kept in await house.mind.notebooks.notebooks_of(MIRA)]
+    }
 
-    assert await house.mind.notekeeping.of(MIRA) == 0
+    assert await house.mind.notekeeping.write_pending(MIRA) == 0
     assert {name: await lines_of(house, name) for name in before} == before
 
 
 async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(house: AppServices):
     await over(house, "I am allergic to peanuts.", "Noted.", "Good night then.", "Good night.")
 
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
 
     assert await titles(house) == []
     assert len(await house.knowing.all(MIRA)) == 1
@@ -96,7 +98,7 @@ async def test_a_conversation_about_two_things_fills_two_notebooks(house: AppSer
     kin = ("My sister is called Ines.", "Nice.", "My brother Otto lives in Porto.", "Oh.", "My aunt is a nurse.", "I see.")
     await over(house, *RICE, *kin)
 
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
 
     assert sorted(await titles(house)) == ["Cooking", "Family"]
     assert not [line for line in await lines_of(house, name) if "Otto" in line or "aunt" in line]
@@ -106,7 +108,7 @@ async def test_what_belongs_to_a_notebook_is_added_to_it(house: AppServices):
     name = await cooking(house)
     await over(house, *RICE)
 
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
 
     assert await titles(house) == ["Cooking"]
     lines = await lines_of(house, name)
@@ -155,11 +157,11 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
 
 async def test_a_fact_that_was_forgotten_is_struck_out(house: AppServices):
     await over(house, *NUTS)
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
     fact = next(fact for fact in await house.knowing.all(MIRA) if "peanuts" in fact.fact)
-    (kept,) = await house.mind.notebooks.of(MIRA)
+    (kept,) = await house.mind.notebooks.notebooks_of(MIRA)
 
-    await house.knowing.forget(fact.guid)
+    await house.knowing.forget_fact(fact.guid)
     await house.mind.notekeeping.catch_up()
 
     assert fact.fact not in await lines_of(house, kept.name)
@@ -264,7 +266,7 @@ async def test_a_trusted_model_says_how_to_part_it(house: AppServices, tmp_path:
 
 async def test_what_changed_while_it_was_thought_about_is_not_parted(house: AppServices):
     name = await long_one(house, 12)
-    (kept,) = await house.mind.notebooks.of(MIRA)
+    (kept,) = await house.mind.notebooks.notebooks_of(MIRA)
     pieces = await house.mind.notekeeping._pieces(kept.notebook)
     await house.mind.notebooks.add(MIRA, name, [Conclusion("One more.", now().date())])
 

@@ -68,7 +68,7 @@ async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(house: AppSe
     saved = await house.library.persona("mira-test")
     draft = saved.model_copy(update={"first_messages": ["“A new hat, {{user}}!”"], "bio": "Wears hats."})
 
-    session = await house.rehearsing.begin(draft, "Draft")
+    session = await house.rehearsing.start_session(draft, "Draft")
     copy = await house.library.persona(session.persona_id)
 
     assert await greeting(house, session.guid) == "“A new hat, Tomas!”"
@@ -79,8 +79,8 @@ async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(house: AppSe
 
 async def test_the_next_draft_is_played_by_the_same_copy_and_greets_in_its_own_words(house: AppServices):
     saved = await house.library.persona("mira-test")
-    first = await house.rehearsing.begin(saved.model_copy(update={"first_messages": ["One."]}), "Draft")
-    second = await house.rehearsing.begin(saved.model_copy(update={"first_messages": ["Two."]}), "Draft")
+    first = await house.rehearsing.start_session(saved.model_copy(update={"first_messages": ["One."]}), "Draft")
+    second = await house.rehearsing.start_session(saved.model_copy(update={"first_messages": ["Two."]}), "Draft")
 
     assert second.persona_id == first.persona_id
     assert await greeting(house, second.guid) == "Two."
@@ -90,24 +90,24 @@ async def test_a_draft_is_found_again_as_it_was_written(house: AppServices):
     saved = await house.library.persona("mira-test")
     draft = saved.model_copy(update={"bio": "Wears hats."})
 
-    session = await house.rehearsing.begin(draft, "Draft")
-    rehearsal = await house.rehearsing.of(session.persona_id)
+    session = await house.rehearsing.start_session(draft, "Draft")
+    rehearsal = await house.rehearsing.draft_of(session.persona_id)
 
     assert rehearsal is not None
     assert rehearsal.draft == draft
     assert await house.rehearsing.copy_of("mira-test") == session.persona_id
-    assert await house.rehearsing.of("mira-test") is None
+    assert await house.rehearsing.draft_of("mira-test") is None
 
 
 async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_back(house: AppServices):
-    session = await house.rehearsing.begin(Persona(name="Ada", bio="Counts.", first_messages=["Good day."]), "Draft")
+    session = await house.rehearsing.start_session(Persona(name="Ada", bio="Counts.", first_messages=["Good day."]), "Draft")
     copy = session.persona_id
 
     dismissal = await house.rehearsing.dismiss(copy)
     gone = (copy in {one.unique_name for one in await house.library.personas()}, await house.sessions.list(copy))
-    await house.rehearsing.take_back(dismissal)
+    await house.rehearsing.undo_dismissal(dismissal)
 
-    rehearsal = await house.rehearsing.of(copy)
+    rehearsal = await house.rehearsing.draft_of(copy)
     assert gone == (False, [])
     assert [summary.guid for summary in await house.sessions.list(copy)] == [session.guid]
     assert rehearsal is not None
@@ -115,10 +115,10 @@ async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_bac
 
 
 async def test_a_copy_that_is_kept_is_a_persona_of_its_own(house: AppServices):
-    session = await house.rehearsing.begin(await house.library.persona("mira-test"), "Draft")
+    session = await house.rehearsing.start_session(await house.library.persona("mira-test"), "Draft")
 
-    await house.rehearsing.keep(session.persona_id)
+    await house.rehearsing.keep_copy(session.persona_id)
 
-    assert await house.rehearsing.of(session.persona_id) is None
+    assert await house.rehearsing.draft_of(session.persona_id) is None
     assert await house.rehearsing.copy_of("mira-test") == ""
     assert (await house.library.persona(session.persona_id)).name == "Mira"

@@ -269,7 +269,7 @@ async def test_a_reply_written_anew_sees_the_same_and_counts_nothing_twice(house
 async def test_what_was_forgotten_since_is_not_in_a_reply_written_anew(house: AppServices, session: ChatSession):
     memory = await keep(house, keywords_main=["lighthouse"])
     played = await say(house, session, "To the lighthouse!")
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
     anew = await heard(house.chat.regenerate(session.guid, played.reply.id))
     assert anew.memory.recalled == []
     assert "It is dark since May." not in await prompt_of(house, session, anew)
@@ -288,7 +288,7 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_lines_of_a_conversatio
     await house.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
     played = await say(house, session, "How many hives of black bees do I keep behind the chapel?")
     assert any(lead.origin == fact.guid for one in played.memory.recalled for lead in one.leads)
-    await house.knowing.forget(fact.guid)
+    await house.knowing.forget_fact(fact.guid)
     await house.chat.delete(old.guid, line.id)
     anew = await heard(house.chat.regenerate(session.guid, played.reply.id))
     assert "seven hives" not in "".join(one.text for one in anew.memory.recalled)
@@ -425,7 +425,7 @@ async def test_what_a_turn_recalled_is_gone_with_its_message(house: AppServices,
     await house.chat.delete(session.guid, played.asked.id)
     assert await turns.get(played.asked.id) is None
     with pytest.raises(StorageError):
-        await turns.put(played.asked.id, TurnMemory())
+        await turns.save_turn(played.asked.id, TurnMemory())
 
 
 # Notes of the conversation

@@ -67,7 +67,7 @@ async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_b
     question = "Did my grandfather keep the light on Skerry Point?"
     one = await only(house, await say(house, session, question))
 
-    await house.reconsidering.forget(one, MIRA)
+    await house.reconsidering.forget_memory(one, MIRA)
     again = await behind(house, await say(house, session, question))
     await house.reconsidering.restore(one)
     later = await behind(house, await say(house, session, question))
@@ -99,7 +99,7 @@ async def test_a_conversation_can_be_pinned_and_forgotten(house: AppServices, se
 
     await house.reconsidering.pin(one, pinned=True)
     assert (await house.sessions.open(old.guid)).sticky
-    await house.reconsidering.forget(one, MIRA)
+    await house.reconsidering.forget_memory(one, MIRA)
 
     assert (await behind(house, await say(house, session, "Remember the squall?"))).surfaced == ()
 
@@ -112,7 +112,7 @@ async def test_an_entry_of_a_world_is_only_looked_at_here(house: AppServices, se
     assert one.kind is SourceKind.WORLD
     assert {one.can_be_pinned, one.can_be_edited, one.can_be_forgotten} == {False}
     with pytest.raises(LetheError):
-        await house.reconsidering.forget(one, MIRA)
+        await house.reconsidering.forget_memory(one, MIRA)
 
 
 async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(house: AppServices, session: ChatSession):
@@ -164,7 +164,7 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(house: AppSe
     before = await behind(house, played)
     await house.reconsidering.object_to(memory.guid, before)
 
-    await house.reconsidering.forget(before.surfaced[0], MIRA)
+    await house.reconsidering.forget_memory(before.surfaced[0], MIRA)
 
     kept = await house._database.run(lambda c: c.execute("SELECT value FROM house_state").fetchall())
     assert not any("dark since May" in value for (value,) in kept)
@@ -186,7 +186,7 @@ async def test_memories_are_counted_for_many_messages_at_once_without_what_was_f
     ids = [one.asked.id, other.asked.id]
 
     counted = await house.reconsidering.counts(ids)
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
     fewer = await house.reconsidering.counts(ids)
 
     assert await now_held(house, told) is None  # it was told, and is used up
@@ -221,17 +221,17 @@ async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back
     house.objecting.changed.add(news.append)
     await house.reconsidering.object_to(one.recollection.memory, await behind(house, played))
 
-    (listed,) = await house.objecting.told(MIRA)
+    (listed,) = await house.objecting.describe_objections(MIRA)
     assert (listed.title, listed.text) == (one.recollection.title, one.recollection.text)
     assert (listed.said, listed.session) == (GRANDFATHER, session.guid)
     assert news == [MIRA]
 
     await house.objecting.withdraw(MIRA, listed.objection.memory, listed.objection.message)
-    assert await house.objecting.told(MIRA) == []
+    assert await house.objecting.describe_objections(MIRA) == []
     assert [each.recollection.memory for each in (await behind(house, played)).surfaced] == [one.recollection.memory]
 
     await house.objecting.repeat(MIRA, listed.objection)
-    assert await house.objecting.told(MIRA) == [listed]
+    assert await house.objecting.describe_objections(MIRA) == [listed]
     assert (await behind(house, played)).surfaced == ()
 
 
@@ -243,7 +243,7 @@ async def test_an_objection_outlives_the_message_it_was_made_at(house: AppServic
     await house.reconsidering.object_to(memory, seen)
     await house.chat.delete(session.guid, seen.asked.id)
 
-    (listed,) = await house.objecting.told(MIRA)
+    (listed,) = await house.objecting.describe_objections(MIRA)
 
     assert (listed.said, listed.session) == ("", None)
     assert KNOWN in listed.text
@@ -272,10 +272,10 @@ async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_b
     played = await say(house, session, ASKED)
     await house.reconsidering.object_to(memory.guid, await behind(house, played))
 
-    await house.browsing.forget(MIRA, [memory.guid])
-    (gone,) = await house.objecting.told(MIRA)
+    await house.browsing.forget_memories(MIRA, [memory.guid])
+    (gone,) = await house.objecting.describe_objections(MIRA)
     await house.browsing.restore(MIRA, [memory.guid])
-    (back,) = await house.objecting.told(MIRA)
+    (back,) = await house.objecting.describe_objections(MIRA)
 
     assert (gone.title, gone.text) == ("", "")
     assert "dark since May" in back.text
@@ -289,8 +289,8 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(house: AppSe
     await house.reconsidering.object_to(memory.guid, await behind(house, second))
     (fact,) = (one for one in await house.knowing.all(MIRA) if one.fact == KNOWN)
 
-    await house.knowing.forget(fact.guid)
-    await house.browsing.forget(MIRA, [memory.guid])
+    await house.knowing.forget_fact(fact.guid)
+    await house.browsing.forget_memories(MIRA, [memory.guid])
     kept = await everything(house)
     assert KNOWN in kept
     assert "dark since May" in kept

@@ -93,14 +93,14 @@ async def test_one_that_was_deleted_is_told_nowhere(house: AppServices, session:
     told: list[object] = []
     house.mind.reminders.due.add(told.append)
     memory = await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
 
     with later(timedelta(minutes=21)):
         await house.mind.reminders.look()
         assert (await say(house, session, "Hm.")).note is None
 
     assert told == []
-    assert await house.mind.reminders.of(MIRA) == []
+    assert await house.mind.reminders.reminders_of(MIRA) == []
 
 
 async def test_they_are_listed_the_next_one_first_until_they_were_told(house: AppServices):
@@ -108,7 +108,7 @@ async def test_they_are_listed_the_next_one_first_until_they_were_told(house: Ap
     await house.mind.reminders.remind(MIRA, "First.", now() + DAY)
     await house.brain.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
 
-    assert [one.content for one in await house.mind.reminders.of(MIRA)] == ["First.", "Second."]
+    assert [one.content for one in await house.mind.reminders.reminders_of(MIRA)] == ["First.", "Second."]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(house: AppServi
         superseded=True,
         superseded_by=new.guid,
     )
-    await FactStore(house._database).put(MIRA, new, old)
+    await FactStore(house._database).save_facts(MIRA, new, old)
     await house.indexing.follow()
 
     (found,) = await reminded(house, "Do you remember what I said about Christmas in Bergen?")

@@ -138,7 +138,7 @@ async def test_what_it_had_taken_the_place_of_holds_again_once_it_is_gone_for_go
     rome, milan = (learnt_in(session, text=f"Tomas lives in {town}.") for town in ("Rome", "Milan"))
     paris = learnt_in(other, text="Tomas lives in Paris.", superseded=True, superseded_by=milan.guid)
     milan = milan.model_copy(update={"superseded": True, "superseded_by": rome.guid})
-    await FactStore(house._database).put(MIRA, paris, milan, rome)
+    await FactStore(house._database).save_facts(MIRA, paris, milan, rome)
 
     await house.sessions.delete(session.guid)
     await house.trash.erase(await house.trash.all())
@@ -166,7 +166,7 @@ async def test_a_reply_written_anew_does_not_name_it(house: AppServices):
     lead = RecallLead(kind="fact", text=BEES, origin=fact.guid)
     one = Recollection(memory=fact.guid, category="general", text=BEES, way=RecallWay.FACT, leads=[lead])
     turns = TurnMemories(house._database)
-    await turns.put(asked[0].id, TurnMemory(recalled=[one]))
+    await turns.save_turn(asked[0].id, TurnMemory(recalled=[one]))
     assert await turns.forgotten([fact.guid]) == set()
 
     await house.sessions.delete(session.guid)

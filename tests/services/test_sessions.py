@@ -390,7 +390,7 @@ async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and
     await talk(house, first, "My sister Ines lives in Porto.")
     await talk(house, first, "I am allergic to walnuts.")
 
-    second = await house.sessions.begin("mira-test")
+    second = await house.sessions.start_session("mira-test")
     was_open = not (await house.sessions.open(first.guid)).archived
     await talk(house, second, "Hello again.")
 

@@ -34,7 +34,7 @@ async def sides(house: AppServices) -> dict[str, bool]:
 
 async def archived(house: AppServices, *lines: str) -> ChatSession:
     session = await hold(house, *lines)
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
     return session
 
 
@@ -70,7 +70,7 @@ async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_
     roses = {"facts": [{"line": 4, "fact": "Mira grows roses."}]}
     await trusted(house, script, answers=answers(facts=[roses, {"facts": [{"line": 1, "fact": NUTS_FACT}]}]))
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
 
     assert ("Mira grows roses." in await sides(house)) is wanted
@@ -98,7 +98,7 @@ async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(
 
 async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(house: AppServices):
     session = await archived(house, *NUTS)
-    before = await house.chronicle.told(session.guid, SessionPart.ROLEPLAY)
+    before = await house.chronicle.part_of(session.guid, SessionPart.ROLEPLAY)
     await tick(house, session, True)
 
     await house.chronicle.tell_as(before)
@@ -121,7 +121,7 @@ async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(house:
     session = await hold(house, *NUTS)
     await tick(house, session, True)
 
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
 
     assert (await sides(house))[NUTS_FACT] is True
 
@@ -129,7 +129,7 @@ async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(house:
 async def test_facts_of_a_model_change_sides_too(house: AppServices, script: Path):
     session = await hold(house, *NUTS)
     await trusted(house, script, answers=answers())
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     assert await sides(house) == {NUTS_FACT: False}
 
@@ -213,7 +213,7 @@ async def test_reading_again_withdraws_what_rules_no_longer_find(house: AppServi
 async def test_reading_again_gives_facts_from_before_their_kind_and_key(house: AppServices):
     session = await hold(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
     line = (await house.sessions.outline(session.guid))[0].id
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     (fact,) = [fact for fact in await house.knowing.all(HER) if "Porto" in fact.fact]
     assert fact.source_messages == [line]
     await house.knowing.put_back([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
@@ -227,7 +227,7 @@ async def test_reading_again_gives_facts_from_before_their_kind_and_key(house: A
 async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(house: AppServices):
     session = await archived(house, *NUTS)
     (fact,) = [fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT]
-    await house.knowing.forget(fact.guid)
+    await house.knowing.forget_fact(fact.guid)
 
     await house.archiving.update(session.guid, [SessionPart.FACTS])
     await tick(house, session, True)

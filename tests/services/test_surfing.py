@@ -328,7 +328,7 @@ async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(house: App
     days = await surfing.days()
     assert [one.requests for one in days.values()] == [2, 2, 2]
     assert max(days) == datetime.date(day + timedelta(days=5)).isoformat()
-    await surfing.forget()
+    await surfing.clear_log()
     assert await surfing.outgoing() == []
     assert await surfing.days() == {}
 

@@ -71,7 +71,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
     await employ(house, Scripted(remember, "quiet"))
     leave(house, clock)
     await house.away.look()
-    put = house.brain._holdings.put
+    put = house.brain._holdings.save_memories
 
     async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:
         await put(persona_id, *memories)
@@ -106,7 +106,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
     with monkeypatch.context() as patched:
         patched.setattr(Notekeeping, "part_if_long", wait)
-        reading = asyncio.create_task(house.mind.notekeeping.of(MIRA))
+        reading = asyncio.create_task(house.mind.notekeeping.write_pending(MIRA))
         await written.wait()
         copy = await copy_home(house, tmp_path / "as it was")
         reading.cancel()
@@ -122,7 +122,7 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
         await again.away.undo(run.id)
 
-        assert await again.mind.notebooks.of(MIRA) == []
+        assert await again.mind.notebooks.notebooks_of(MIRA) == []
         assert {one.guid for one in await again.knowing.all(MIRA)} <= known
 
 
@@ -137,7 +137,7 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
     monkeypatch.setattr(Notekeeping, "part_if_long", wait)
-    reading = asyncio.create_task(house.mind.notekeeping.of(MIRA))
+    reading = asyncio.create_task(house.mind.notekeeping.write_pending(MIRA))
     await written.wait()
     (run,) = await kept_runs(house)
     house.away.stop(run.id)
@@ -147,7 +147,7 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
     assert run.outcome is RunOutcome.STOPPED
     assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
     await house.away.undo(run.id)
-    assert await house.mind.notebooks.of(MIRA) == []
+    assert await house.mind.notebooks.notebooks_of(MIRA) == []
 
 
 async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have_written_since(
@@ -156,7 +156,7 @@ async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have
     name = await house.mind.notebooks.create(MIRA, "Baking bread")
     await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
     await baked(house, tmp_path, BREAD)
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
     (run,) = await kept_runs(house)
     text = await house.mind.notebooks.text(MIRA, name)
     mine = text.replace("Tomas bakes on Sundays.", "Tomas bakes on Sundays and feast days.")
@@ -194,11 +194,11 @@ def test_lines_are_taken_out_and_nothing_else(text: str, before: str | None, aft
 
 async def test_what_a_fact_took_the_place_of_holds_again(house: AppServices, tmp_path: Path):
     await baked(house, tmp_path, BREAD)
-    await house.mind.notekeeping.of(MIRA)
+    await house.mind.notekeeping.write_pending(MIRA)
     (run,) = await kept_runs(house)
     learnt = next(one for one in await house.knowing.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
     old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
-    await house.knowing._facts.put(MIRA, old)
+    await house.knowing._facts.save_facts(MIRA, old)
 
     await house.away.undo(run.id)
 

@@ -341,7 +341,7 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
     played = await say(house, session, "A tale, please.")
     (result,) = results(played)
     assert len(result.text) < 2600
-    (entry,) = await house.tooling.bench.of(of_session(session.guid))
+    (entry,) = await house.tooling.bench.entries_of(of_session(session.guid))
     assert entry.key in result.text
     assert entry.value == "Once upon a time. " * 400
     assert len(await prompt_of(house, session, played)) < 12_000
@@ -430,7 +430,7 @@ async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_n
     (second,) = results(await say(house, session, "Every Friday, please."))
     assert "does not repeat" in first.text
     assert "set before" in second.text
-    assert len(await house.mind.reminders.of(MIRA)) == 1
+    assert len(await house.mind.reminders.reminders_of(MIRA)) == 1
 
 
 async def test_a_search_that_finds_nothing_certain_says_so(house: AppServices, session: ChatSession, says: Says):
@@ -487,7 +487,9 @@ async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
     house: AppServices, session: ChatSession, says: Says
 ):
     place = of_session(session.guid)
-    await house.tooling.bench.put(place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note")
+    await house.tooling.bench.save_entry(
+        place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note"
+    )
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]
     await says("At two.", "Good night.", answers=answers, template=CHATML)
 

@@ -43,8 +43,8 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(h
 
     await house.sessions.delete(session.guid)
     await house.chat.delete(other.guid, line.id)
-    await house.brain.forget(memory.guid)
-    await house.knowing.forget(fact.guid)
+    await house.brain.forget_memory(memory.guid)
+    await house.knowing.forget_fact(fact.guid)
     await house.library.delete_persona(persona.unique_name)
     await house.library.delete_world(world.unique_name)
     await house.presets.delete(SamplerPreset, preset)
@@ -163,7 +163,7 @@ async def test_what_cannot_be_read_is_listed_and_says_where_it_lies(house: AppSe
 async def test_after_the_days_the_user_chose_things_go_by_themselves(house: AppServices):
     session, fact = await conversation(house, "One."), await house.knowing.add(MIRA, "Tomas is a captain.")
     await house.sessions.delete(session.guid)
-    await house.knowing.forget(fact.guid)
+    await house.knowing.forget_fact(fact.guid)
     long_ago = (now() - timedelta(days=20)).isoformat(timespec="microseconds")
     await house._database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
     old = house.paths.trash / "worldinfo" / "petrel.20240301T101112000000Z.json"
@@ -184,7 +184,7 @@ async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(hou
     (message,) = await house.sessions.page(session.guid, 0, 1)
     fact = ExtractedFact(fact="Tomas keeps bees.", source_memories=[session.guid], source_messages=[message.id])
     await house.knowing.learn(MIRA, [fact])
-    await house.knowing.forget(fact.guid)
+    await house.knowing.forget_fact(fact.guid)
     await house.sessions.delete(session.guid)
     items = {item.kind: item for item in await house.trash.all()}
 

@@ -157,7 +157,7 @@ async def test_what_is_forgotten_is_in_no_state(
     elif deed == "edit":
         await house.chat.edit(words, "Nothing.")
     elif deed == "memory":
-        await house.brain.forget(memory.guid)
+        await house.brain.forget_memory(memory.guid)
     elif deed == "memory rewritten":
         await house.brain.edit(memory.model_copy(update={"content": "It was never dark."}))
     elif deed == "persona":
@@ -193,7 +193,7 @@ async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_
     async with aclosing(house.chat.send(session.guid, "And now?")) as events:
         async for event in events:
             if isinstance(event, Prompted):
-                await house.brain.forget(memory.guid)
+                await house.brain.forget_memory(memory.guid)
                 await house.warmth._done()
             if isinstance(event, Recalled):
                 said = [one.text for one in event.memory.recalled]
@@ -207,7 +207,7 @@ async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_bei
     house: AppServices, session: ChatSession, model: Path
 ):
     memory = await keep(house)
-    await house.brain.forget(memory.guid)
+    await house.brain.forget_memory(memory.guid)
     await house.models.unload()
     await house.models.load(model)  # by a process that heard nothing of it
     await say(house, session, "And now?")

@@ -34,7 +34,7 @@ def clock() -> Iterator[Clock]:
 
 
 async def keys(bench: Workbench, namespace: str = HERE) -> list[str]:
-    return [entry.key for entry in await bench.of(namespace)]
+    return [entry.key for entry in await bench.entries_of(namespace)]
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ async def opened(path: Path) -> tuple[Database, Workbench]:
 
 async def test_things_lie_there_for_five_minutes_or_as_long_as_is_said(home: Path, clock: Clock):
     database, bench = await opened(home)
-    await bench.put(HERE, "short", "a")
-    await bench.put(HERE, "long", "b", lasts=timedelta(hours=2))
+    await bench.save_entry(HERE, "short", "a")
+    await bench.save_entry(HERE, "long", "b", lasts=timedelta(hours=2))
     clock.moment = START + timedelta(minutes=4, seconds=59)
     assert await keys(bench) == ["long", "short"]
     clock.moment = START + timedelta(minutes=5)
@@ -61,25 +61,25 @@ async def test_things_lie_there_for_five_minutes_or_as_long_as_is_said(home: Pat
 
 async def test_a_namespace_is_two_segments_and_sees_only_itself(home: Path, clock: Clock):
     database, bench = await opened(home)
-    await bench.put(HERE, "key", "mine")
-    await bench.put(THERE, "key", "another's")
+    await bench.save_entry(HERE, "key", "mine")
+    await bench.save_entry(THERE, "key", "another's")
     entry = await bench.get(HERE, f"{HERE}/key")
     assert entry is not None
     assert entry.value == "mine"
     for wrong in ("session", "session/a/b", "elsewhere/a", ""):
         with pytest.raises(LetheError):
-            await bench.put(wrong, "key", "x")
+            await bench.save_entry(wrong, "key", "x")
     with pytest.raises(LetheError):
-        await bench.put(HERE, "  ", "x")
+        await bench.save_entry(HERE, "  ", "x")
     await database.close()
 
 
 async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clock):
     database, bench = await opened(home)
-    await bench.put(THERE, "untouched", "x")
+    await bench.save_entry(THERE, "untouched", "x")
     for number in range(MOST + 3):
-        await bench.put(HERE, f"{number:02}", "x", lasts=timedelta(minutes=1 + (number * 7) % (MOST + 3)))
-    left = await bench.of(HERE)
+        await bench.save_entry(HERE, f"{number:02}", "x", lasts=timedelta(minutes=1 + (number * 7) % (MOST + 3)))
+    left = await bench.entries_of(HERE)
     assert len(left) == MOST
     assert "52" in [entry.key for entry in left]
     assert await keys(bench, THERE) == ["untouched"]
@@ -90,12 +90,12 @@ async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clo
 
 async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock: Clock):
     database, bench = await opened(home)
-    await bench.put(HERE, "short", "a")
-    await bench.put(HERE, "long", "b", lasts=timedelta(hours=2), category="web", tags=["one", "two"])
+    await bench.save_entry(HERE, "short", "a")
+    await bench.save_entry(HERE, "long", "b", lasts=timedelta(hours=2), category="web", tags=["one", "two"])
     await database.close()
     clock.moment = START + timedelta(minutes=30)
     database, bench = await opened(home)
-    (entry,) = await bench.of(HERE)
+    (entry,) = await bench.entries_of(HERE)
     assert (entry.value, entry.category, entry.tags) == ("b", "web", ["one", "two"])
     assert await BenchRows(database).sweep(clock.moment) == 1
     await database.close()
@@ -103,8 +103,8 @@ async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock:
 
 async def test_it_is_searched_by_words(home: Path, clock: Clock):
     database, bench = await opened(home)
-    await bench.put(HERE, "tea", "Green tea from the hills.")
-    await bench.put(HERE, "ships", "A green ship with white sails.")
+    await bench.save_entry(HERE, "tea", "Green tea from the hills.")
+    await bench.save_entry(HERE, "ships", "A green ship with white sails.")
     assert [one.key for one in await bench.search(HERE, "green SHIP")] == ["ships", "tea"]
     assert await bench.search(HERE, "zebra") == []
     await database.close()
@@ -113,7 +113,7 @@ async def test_it_is_searched_by_words(home: Path, clock: Clock):
 async def test_the_inventory_tells_keys_and_time_but_never_what_is_said(home: Path, clock: Clock):
     database, bench = await opened(home)
     assert await bench.inventory(HERE) == ""
-    await bench.put(HERE, "page", "The secret word is swordfish.", category="web", tags=["news"])
+    await bench.save_entry(HERE, "page", "The secret word is swordfish.", category="web", tags=["news"])
     clock.moment = START + timedelta(minutes=2)
     told = await bench.inventory(HERE)
     assert "page (3 min left; web; news)" in told

@@ -50,8 +50,8 @@ def causes(outcome: TrialOutcome) -> dict[str, str]:
 
 async def test_a_world_is_written_a_moment_after_its_last_change(house: AppServices):
     world = await house.worlds.create("The Isles")
-    house.worlds.keep(world.model_copy(update={"description": "first"}))
-    house.worlds.keep(world.model_copy(update={"description": "second"}))
+    house.worlds.schedule_save(world.model_copy(update={"description": "first"}))
+    house.worlds.schedule_save(world.model_copy(update={"description": "second"}))
 
     assert on_disk(house, "the-isles")["description"] == ""
     assert house.worlds.is_waiting
@@ -64,7 +64,7 @@ async def test_a_world_is_written_a_moment_after_its_last_change(house: AppServi
 
 async def test_what_waits_is_written_when_the_house_closes(house: AppServices):
     world = await house.worlds.create("Isles")
-    house.worlds.keep(world.model_copy(update={"description": "the last word"}))
+    house.worlds.schedule_save(world.model_copy(update={"description": "the last word"}))
     await house.close()
     assert on_disk(house, "isles")["description"] == "the last word"
 
@@ -73,7 +73,7 @@ async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(house: AppS
     shipped = next(held for held in await house.worlds.all() if held.world.unique_name == "quarr")
     assert (shipped.is_own, shipped.is_shipped) == (False, True)
 
-    house.worlds.keep(shipped.world.model_copy(update={"name": "My Quarr"}))
+    house.worlds.schedule_save(shipped.world.model_copy(update={"name": "My Quarr"}))
     await house.worlds.flush()
 
     held = {one.world.unique_name: one for one in await house.worlds.all()}["quarr"]
@@ -91,7 +91,7 @@ async def test_a_file_that_another_program_broke_is_told_and_left_untouched(hous
     path = house.paths.worlds / "isles.json"
     path.write_text('{"name": "Isles", "entries": [', encoding="utf-8")
 
-    house.worlds.keep(world.model_copy(update={"description": "mine"}))
+    house.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
     assert not await house.worlds.flush()
 
     assert isinstance(told[0].error, FileError)
@@ -108,7 +108,7 @@ async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(house: App
     house.worlds.kept.add(told.append)
     write_world(house, "isles", GROTTO)
 
-    house.worlds.keep(world.model_copy(update={"description": "mine"}))
+    house.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
     assert await house.worlds.flush()
 
     assert on_disk(house, "isles")["description"] == "mine"
@@ -118,7 +118,7 @@ async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(house: App
 
 async def test_a_deleted_world_can_be_had_back(house: AppServices):
     world = await house.worlds.create("Isles")
-    house.worlds.keep(world.model_copy(update={"description": "unwritten yet"}))
+    house.worlds.schedule_save(world.model_copy(update={"description": "unwritten yet"}))
     trashed = await house.worlds.delete("isles")
     assert "isles" not in {one.world.unique_name for one in await house.worlds.all()}
 
@@ -126,7 +126,7 @@ async def test_a_deleted_world_can_be_had_back(house: AppServices):
 
     held = {one.world.unique_name: one.world for one in await house.worlds.all()}["isles"]
     assert held.description == "unwritten yet"
-    house.worlds.keep(held.model_copy(update={"description": "and on"}))
+    house.worlds.schedule_save(held.model_copy(update={"description": "and on"}))
     assert await house.worlds.flush()
     assert on_disk(house, "isles")["description"] == "and on"
 
@@ -289,7 +289,7 @@ def test_a_key_is_found_where_it_stands(key: str, text: str, found: list[str]):
 
 def findings(said: tuple[str, ...] = (), *others: WorldEntry, **fields: object) -> dict[KeyProblem, KeyIssue]:
     entry = WorldEntry.model_validate({"name": "Lamp", **fields})
-    found = check(entry, Index.of(World(name="W", entries=[entry, *others])), said)
+    found = check(entry, Index.build(World(name="W", entries=[entry, *others])), said)
     return {one.trouble: one for one in found}
 
 
@@ -371,7 +371,7 @@ async def test_an_entry_becomes_a_memory_of_its_own(house: AppServices):
 async def told(house: AppServices, session: ChatSession, text: str) -> str:
     """What is kept word for word of the prompt of a reply that was called up by a text."""
     reply = (await say(house, session, text)).reply
-    found = await house.inspecting.of(reply.id)
+    found = await house.inspecting.prompt_of(reply.id)
     assert found is not None
     return "".join(span.text for span in found.spans)
 
@@ -379,7 +379,7 @@ async def told(house: AppServices, session: ChatSession, text: str) -> str:
 async def kept_words(house: AppServices, session: ChatSession) -> list[str]:
     """The same of every reply of a conversation, as it is kept now."""
     replies = [message for message in await log(house, session) if message.role is Role.ASSISTANT]
-    found = [await house.inspecting.of(reply.id) for reply in replies]
+    found = [await house.inspecting.prompt_of(reply.id) for reply in replies]
     return ["".join(span.text for span in one.spans) for one in found if one is not None]
 
 
@@ -400,7 +400,7 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
     (world,) = [held.world for held in await house.worlds.all() if held.world.unique_name == "isles"]
     rewritten = world.entries[0].model_copy(update={"content": content})
 
-    house.worlds.keep(world.model_copy(update={"entries": [rewritten]}))
+    house.worlds.schedule_save(world.model_copy(update={"entries": [rewritten]}))
     assert await house.worlds.flush()
 
     assert any("floods at noon" in words for words in await kept_words(house, session)) is stays

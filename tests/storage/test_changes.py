@@ -41,8 +41,8 @@ MERGED = change(MERGE, Records(memories=[DOG, HOUND], facts=[FACT, TWIN]), Recor
 
 @pytest.fixture
 async def changes(database: Database) -> Changes:
-    await Memories(database).put("mara", DOG, HOUND)
-    await FactStore(database).put("mara", FACT, TWIN)
+    await Memories(database).save_memories("mara", DOG, HOUND)
+    await FactStore(database).save_facts("mara", FACT, TWIN)
     return Changes(database)
 
 
@@ -51,8 +51,8 @@ async def everything(database: Database) -> list[str]:
 
 
 async def records(database: Database) -> tuple[list[MemoryUnit], list[ExtractedFact]]:
-    memories = sorted(await Memories(database).of("mara"), key=lambda one: one.guid)
-    return memories, sorted(await FactStore(database).of("mara"), key=lambda one: one.guid)
+    memories = sorted(await Memories(database).memories_of("mara"), key=lambda one: one.guid)
+    return memories, sorted(await FactStore(database).facts_of("mara"), key=lambda one: one.guid)
 
 
 async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(database: Database, changes: Changes):
@@ -65,7 +65,7 @@ async def test_what_was_merged_is_one_and_taken_back_it_is_just_what_it_was(data
     assert memories == [WHOLE]
     assert [one.fact for one in facts if not one.superseded] == ["Anna sings."]
 
-    await changes.take_back(MERGED.id)
+    await changes.revert_change(MERGED.id)
     assert await records(database) == before
     assert (await changes.get(MERGED.id)).state is ChangeState.REVERTED  # type: ignore[union-attr]
 
@@ -79,7 +79,7 @@ async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Databas
     assert await everything(database) != before
 
     done, back = await everything(database), 2
-    while await cut_off(database, back, lambda: changes.take_back(MERGED.id)):
+    while await cut_off(database, back, lambda: changes.revert_change(MERGED.id)):
         assert await everything(database) == done
         back += 1
     assert back > 15
@@ -92,7 +92,7 @@ async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: 
     ((whole,), _facts) = await records(database)
     assert whole.trigger_count == 7
 
-    await changes.take_back(MERGED.id)
+    await changes.revert_change(MERGED.id)
     held = {one.guid: one for one in (await records(database))[0]}
     assert held[DOG.guid].trigger_count == 4
 
@@ -107,7 +107,7 @@ async def test_what_was_brought_up_since_it_was_thought_of_is_counted(database: 
     ],
 )
 async def test_what_the_user_changed_meanwhile_is_left_alone(database: Database, changes: Changes, touched: dict[str, object]):
-    await Memories(database).put("mara", DOG.model_copy(update=touched))
+    await Memories(database).save_memories("mara", DOG.model_copy(update=touched))
     before = await records(database)
 
     with pytest.raises(StorageError, match="left as it is"):
@@ -118,41 +118,41 @@ async def test_what_the_user_changed_meanwhile_is_left_alone(database: Database,
 
 async def test_a_change_of_the_users_own_words_is_never_carried_out(database: Database, changes: Changes):
     own, fact = MemoryUnit(content="My own."), ExtractedFact(fact="Anna is mine.", made_by=MadeBy.USER)
-    await Memories(database).put("mara", own)
-    await FactStore(database).put("mara", fact)
+    await Memories(database).save_memories("mara", own)
+    await FactStore(database).save_facts("mara", fact)
 
     for records_of in (Records(memories=[own]), Records(facts=[fact])):
         with pytest.raises(StorageError, match="the user's own"):
             await changes.carry_out(change(DROP, records_of, Records()))
 
-    assert own in await Memories(database).of("mara")
-    assert fact in await FactStore(database).of("mara")
+    assert own in await Memories(database).memories_of("mara")
+    assert fact in await FactStore(database).facts_of("mara")
 
 
 async def test_what_the_user_made_of_a_merged_memory_is_not_taken_back(database: Database, changes: Changes):
     await changes.carry_out(MERGED)
-    await Memories(database).put("mara", WHOLE.model_copy(update={"content": "Pip is a terrier.", "made_by": ""}))
+    await Memories(database).save_memories("mara", WHOLE.model_copy(update={"content": "Pip is a terrier.", "made_by": ""}))
     before = await records(database)
 
     with pytest.raises(StorageError, match="changed since"):
-        await changes.take_back(MERGED.id)
+        await changes.revert_change(MERGED.id)
 
     assert await records(database) == before
 
 
 async def test_a_source_the_user_took_from_the_trash_and_changed_stays_theirs(database: Database, changes: Changes):
     await changes.carry_out(MERGED)
-    await Memories(database).put("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
+    await Memories(database).save_memories("mara", DOG.model_copy(update={"content": "Anna had a dog.", "made_by": ""}))
 
     with pytest.raises(StorageError, match="changed since"):
-        await changes.take_back(MERGED.id)
+        await changes.revert_change(MERGED.id)
 
     assert "Anna had a dog." in [one.content for one in (await records(database))[0]]
 
 
 async def test_what_was_decided_about_is_not_done_again(changes: Changes):
-    await changes.put(MERGED.model_copy(update={"state": ChangeState.DECLINED}))
+    await changes.save_changes(MERGED.model_copy(update={"state": ChangeState.DECLINED}))
 
     assert (await changes.carry_out(MERGED)).state is ChangeState.DECLINED
     with pytest.raises(StorageError, match="no longer in the log"):
-        await changes.take_back(uuid4())
+        await changes.revert_change(uuid4())

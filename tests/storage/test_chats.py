@@ -510,10 +510,10 @@ async def test_of_many_conversations_the_first_lines_are_those_of_all(database: 
         )
     lines = SessionLines(database)
 
-    every = await lines.of("mira")
+    every = await lines.sessions_of("mira")
     assert {(one.failed, one.pending) for one in every} == {(1, 0), (0, 1)}
-    assert await lines.of("mira", most=4) == every[:4]
-    assert await lines.of("mira", every[5].guid) == [every[5]]
+    assert await lines.sessions_of("mira", most=4) == every[:4]
+    assert await lines.sessions_of("mira", every[5].guid) == [every[5]]
 
 
 async def test_what_was_before_is_the_newest_and_what_is_sticky(chats: Chats):

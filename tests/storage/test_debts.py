@@ -56,7 +56,7 @@ async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
 ):
     message = await chats.add_message(say())
     fact = ExtractedFact(fact="Mara fears the sea.", source_memories=[session.guid])
-    await FactStore(database).put("mara", fact)
+    await FactStore(database).save_facts("mara", fact)
     await owed(debts, database)
     everything = {("session", session.guid), ("message", message.id), ("fact", fact.guid)}
     await chats.delete_session(session.guid)
@@ -76,12 +76,12 @@ async def test_a_purge_is_owed_too(chats: Chats, debts: PendingIndex, database: 
 async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts: PendingIndex, database: Database):
     memories = Memories(database)
     memory = MemoryUnit(name="The lamp", content="It has been dark since May.")
-    await memories.put("mara", memory)
+    await memories.save_memories("mara", memory)
     assert await owed(debts, database) == {("memory", memory.guid)}
     used = memory.model_copy(update={"trigger_count": 3})
     await database.run(lambda connection: connection.execute("UPDATE memories SET trigger_count = 3").rowcount)
     assert await owed(debts, database) == set()
-    await memories.put("mara", used.model_copy(update={"content": "It is lit again."}))
+    await memories.save_memories("mara", used.model_copy(update={"content": "It is lit again."}))
     assert await owed(debts, database) == {("memory", memory.guid)}
 
 
@@ -132,8 +132,8 @@ async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
 ):
     message = await chats.add_message(say())
     memory, fact = MemoryUnit(content="It is dark."), ExtractedFact(fact="Tomas keeps bees.")
-    await Memories(database).put("mara", memory)
-    await FactStore(database).put("mara", fact)
+    await Memories(database).save_memories("mara", memory)
+    await FactStore(database).save_facts("mara", fact)
     stray = make(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
     await Passages(database).add([stray])
     await owed(debts, database)

@@ -26,14 +26,14 @@ def fact(text: str = "Tomas keeps bees.", **fields: object) -> ExtractedFact:
 
 async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts: FactStore):
     one = fact(source_memories=[uuid4()], source_messages=[uuid4(), uuid4()], pinned=True, made_by=MadeBy.USER)
-    await facts.put("mara", one)
+    await facts.save_facts("mara", one)
     assert await facts.get(one.guid) == one
     changed = one.model_copy(update={"fact": "Tomas keeps wasps.", "superseded": True, "superseded_by": uuid4()})
 
-    await facts.put("mara", changed)
+    await facts.save_facts("mara", changed)
 
-    assert await facts.of("mara") == [changed]
-    assert await facts.of("other") == []
+    assert await facts.facts_of("mara") == [changed]
+    assert await facts.facts_of("other") == []
     assert await facts.owner(one.guid) == "mara"
 
 
@@ -43,23 +43,23 @@ async def test_newest_first_also_across_zones(facts: FactStore):
         fact("b", last_seen=NOON.astimezone(west)),
         fact("a", last_seen=(NOON - timedelta(hours=1)).astimezone(east)),
     )
-    await facts.put("mara", newest, older)
+    await facts.save_facts("mara", newest, older)
 
-    assert [one.fact for one in await facts.of("mara")] == ["b", "a"]
+    assert [one.fact for one in await facts.facts_of("mara")] == ["b", "a"]
 
 
 async def test_a_forgotten_fact_is_in_the_trash_until_it_is_restored(facts: FactStore):
     one = fact()
-    await facts.put("mara", one)
+    await facts.save_facts("mara", one)
 
-    await facts.forget("mara", [one.guid], [Tombstone("d", (uuid4(),))])
+    await facts.forget_facts("mara", [one.guid], [Tombstone("d", (uuid4(),))])
     with pytest.raises(StorageError):
         await facts.get(one.guid)
-    gone = await facts.of("mara", deleted=True), await facts.of("mara")
+    gone = await facts.facts_of("mara", deleted=True), await facts.facts_of("mara")
     await facts.restore("mara", one.guid, "d")
 
     assert gone == ([one], [])
-    assert await facts.of("mara") == [one]
+    assert await facts.facts_of("mara") == [one]
     assert await facts.tombstones("mara") == []
 
 
@@ -67,7 +67,7 @@ async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(fa
     first, second = uuid4(), uuid4()
 
     for message in (first, second, first):
-        await facts.forget("mara", [], [Tombstone("d", (message,))])
+        await facts.forget_facts("mara", [], [Tombstone("d", (message,))])
 
     assert await facts.tombstones("mara") == [Tombstone("d", (first, second))]
 
@@ -77,7 +77,7 @@ async def test_a_stone_for_everything_stays_one(facts: FactStore, order: int):
     stones = [Tombstone("d"), Tombstone("d", (uuid4(),))]
 
     for stone in stones[:: 1 if order else -1]:
-        await facts.forget("mara", [], [stone])
+        await facts.forget_facts("mara", [], [stone])
 
     assert await facts.tombstones("mara") == [Tombstone("d")]
 
@@ -86,21 +86,21 @@ async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_ag
     newest = fact("Tomas keeps ants.")
     middle = fact("Tomas keeps wasps.", superseded=True, superseded_by=newest.guid)
     oldest = fact("Tomas keeps bees.", superseded=True, superseded_by=middle.guid)
-    await facts.put("mara", newest, middle, oldest)
+    await facts.save_facts("mara", newest, middle, oldest)
 
     await facts.remove("mara", [middle.guid])
-    chain = {one.fact: one.superseded_by for one in await facts.of("mara")}
+    chain = {one.fact: one.superseded_by for one in await facts.facts_of("mara")}
     await facts.remove("mara", [newest.guid])
 
     assert chain == {newest.fact: None, oldest.fact: newest.guid}
-    (left,) = await facts.of("mara")
+    (left,) = await facts.facts_of("mara")
     assert (left.guid, left.superseded, left.superseded_by) == (oldest.guid, False, None)
-    assert await facts.of("mara", deleted=True) == []
+    assert await facts.facts_of("mara", deleted=True) == []
     assert await facts.tombstones("mara") == []
 
 
 async def test_kind_key_subject_and_story_come_back(facts: FactStore):
     one = fact(kind=FactKind.HOME, key="home", subject="Tomas", in_story=True)
-    await facts.put("mara", one)
+    await facts.save_facts("mara", one)
 
     assert await facts.get(one.guid) == one

@@ -44,31 +44,31 @@ LIGHTHOUSE = MemoryUnit(
 
 
 async def test_a_memory_comes_back_with_every_field(memories: Memories):
-    await memories.put("mara", LIGHTHOUSE)
+    await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.get(LIGHTHOUSE.guid) == LIGHTHOUSE
     assert await memories.owner(LIGHTHOUSE.guid) == "mara"
 
 
 async def test_a_memory_put_again_replaces_the_old_one(memories: Memories):
-    await memories.put("mara", LIGHTHOUSE)
-    await memories.put("mara", LIGHTHOUSE.model_copy(update={"content": "Too late."}))
-    assert [memory.content for memory in await memories.of("mara")] == ["Too late."]
+    await memories.save_memories("mara", LIGHTHOUSE)
+    await memories.save_memories("mara", LIGHTHOUSE.model_copy(update={"content": "Too late."}))
+    assert [memory.content for memory in await memories.memories_of("mara")] == ["Too late."]
 
 
 async def test_each_persona_has_memories_of_her_own(memories: Memories):
-    await memories.put("mara", LIGHTHOUSE)
-    assert await memories.of("tom") == []
+    await memories.save_memories("mara", LIGHTHOUSE)
+    assert await memories.memories_of("tom") == []
 
 
 async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories: Memories):
-    await memories.put("mara", LIGHTHOUSE)
+    await memories.save_memories("mara", LIGHTHOUSE)
     assert await memories.delete([LIGHTHOUSE.guid]) == 1
-    assert await memories.of("mara") == []
-    assert await memories.of("mara", deleted=True) == [LIGHTHOUSE]
+    assert await memories.memories_of("mara") == []
+    assert await memories.memories_of("mara", deleted=True) == [LIGHTHOUSE]
     with pytest.raises(StorageError):
         await memories.get(LIGHTHOUSE.guid)
     assert await memories.restore([LIGHTHOUSE.guid]) == 1
-    assert await memories.of("mara") == [LIGHTHOUSE]
+    assert await memories.memories_of("mara") == [LIGHTHOUSE]
 
 
 async def test_deleting_what_is_not_there_does_nothing(memories: Memories):
@@ -79,19 +79,19 @@ async def test_the_newest_comes_first_whatever_its_zone(memories: Memories):
     early = datetime(2026, 5, 2, 9, tzinfo=timezone(timedelta(hours=12)))
     late = datetime(2026, 5, 2, 2, tzinfo=timezone(timedelta(hours=-8)))
     for moment in (late, early):
-        await memories.put("mara", MemoryUnit(name=str(moment), added=moment))
-    assert [memory.added for memory in await memories.of("mara")] == [late, early]
+        await memories.save_memories("mara", MemoryUnit(name=str(moment), added=moment))
+    assert [memory.added for memory in await memories.memories_of("mara")] == [late, early]
 
 
 async def test_a_session_does_not_become_another_memory(memories: Memories, session: ChatSession, chats: Chats):
     with pytest.raises(StorageError):
-        await memories.put("mara", MemoryUnit(guid=session.guid, content="Oh."))
+        await memories.save_memories("mara", MemoryUnit(guid=session.guid, content="Oh."))
     assert (await chats.session(session.guid)).name == "The lighthouse"
     assert await memories.delete([session.guid]) == 0
 
 
 async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: Memories):
-    await memories.put("mara", LIGHTHOUSE)
+    await memories.save_memories("mara", LIGHTHOUSE)
     moment = now()
     for _time in range(2):
         await memories.touch([LIGHTHOUSE.guid], moment)
@@ -100,16 +100,16 @@ async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: M
 
 
 async def test_a_memory_in_the_trash_comes_out_of_it_when_it_is_put_again(memories: Memories):
-    await memories.put("mara", LIGHTHOUSE)
+    await memories.save_memories("mara", LIGHTHOUSE)
     await memories.delete([LIGHTHOUSE.guid])
-    await memories.put("mara", LIGHTHOUSE)
-    assert await memories.of("mara") == [LIGHTHOUSE]
+    await memories.save_memories("mara", LIGHTHOUSE)
+    assert await memories.memories_of("mara") == [LIGHTHOUSE]
 
 
 async def test_a_session_cannot_be_put_among_the_memories(memories: Memories):
     with pytest.raises(StorageError):
-        await memories.put("mara", ChatSession(persona_id="mara"))
-    assert await memories.of("mara") == []
+        await memories.save_memories("mara", ChatSession(persona_id="mara"))
+    assert await memories.memories_of("mara") == []
 
 
 async def test_a_fact_comes_back_with_every_field(facts: FactStore):
@@ -122,19 +122,19 @@ async def test_a_fact_comes_back_with_every_field(facts: FactStore):
         pinned=True,
         made_by=MadeBy.USER,
     )
-    await facts.put("mara", fact)
+    await facts.save_facts("mara", fact)
     assert await facts.get(fact.guid) == fact
-    assert await facts.of("mara") == [fact]
+    assert await facts.facts_of("mara") == [fact]
 
 
 async def test_a_forgotten_fact_leaves_a_trace_without_its_words(facts: FactStore, database: Database):
     fact = ExtractedFact(fact="Tomas keeps bees.", source_messages=[uuid4()])
-    await facts.put("mara", fact)
+    await facts.save_facts("mara", fact)
     stone = Tombstone("abc", tuple(fact.source_messages))
-    await facts.forget("mara", [fact.guid], [stone])
-    assert await facts.of("mara") == []
-    assert await facts.of("mara", deleted=True) == [fact]
+    await facts.forget_facts("mara", [fact.guid], [stone])
+    assert await facts.facts_of("mara") == []
+    assert await facts.facts_of("mara", deleted=True) == [fact]
     assert await facts.tombstones("mara") == [stone]
     await facts.restore("mara", fact.guid, "abc")
-    assert await facts.of("mara") == [fact]
+    assert await facts.facts_of("mara") == [fact]
     assert await facts.tombstones("mara") == []

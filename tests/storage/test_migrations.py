@@ -169,7 +169,7 @@ async def test_a_database_of_the_first_version_takes_in_receipts(old: Path):
     receipts, reply = Receipts(database), (await Chats(database).page(SESSION, 3, 1))[0]
     entry = ReceiptEntry(Receipt((Share(PromptPart.PERSONA, 7),), 7, 100, 20, "model"))
 
-    await receipts.put(reply.id, entry, "mara-venn", [PromptSpan(PromptPart.PERSONA, "Sie wartet.")], 0)
+    await receipts.save_receipt(reply.id, entry, "mara-venn", [PromptSpan(PromptPart.PERSONA, "Sie wartet.")], 0)
 
     assert await receipts.get(reply.id, reply.shown) == entry
     assert await receipts.spans(reply.id, reply.shown) == (PromptSpan(PromptPart.PERSONA, "Sie wartet."),)

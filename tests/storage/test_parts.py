@@ -20,64 +20,64 @@ def parts(database: Database) -> Parts:
 
 
 async def test_a_session_that_is_archived_has_everything_before_it(parts: Parts, chats: Chats, session: ChatSession):
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
     assert (await chats.session(session.guid)).archived
     assert [record.part for record in await parts.pending()] == list(SessionPart)
 
 
 async def test_what_is_done_stays_done_after_a_restart(parts: Parts, session: ChatSession, database: Database):
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
     done = PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small", 1)
-    await parts.put(done)
-    assert (await Parts(database).of(session.guid))[SessionPart.TITLE] == done
+    await parts.save_part(done)
+    assert (await Parts(database).parts_of(session.guid))[SessionPart.TITLE] == done
     assert SessionPart.TITLE not in {record.part for record in await parts.pending()}
 
 
 async def test_what_the_user_wrote_is_not_made_again(parts: Parts, session: ChatSession):
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
     mine = PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER)
-    await parts.put(mine)
-    await parts.begin(session.guid)
-    await parts.put(replace(mine, made_by=MadeBy.MODEL, maker="eager"))
-    assert (await parts.of(session.guid))[SessionPart.SUMMARY] == mine
+    await parts.save_part(mine)
+    await parts.start_archive(session.guid)
+    await parts.save_part(replace(mine, made_by=MadeBy.MODEL, maker="eager"))
+    assert (await parts.parts_of(session.guid))[SessionPart.SUMMARY] == mine
 
 
 async def test_only_what_rules_made_is_made_again_by_a_better_model(parts: Parts, session: ChatSession):
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
     makers = {SessionPart.TITLE: MadeBy.RULES, SessionPart.SUMMARY: MadeBy.MODEL, SessionPart.GOALS: MadeBy.USER}
     for part, maker in makers.items():
-        await parts.put(PartRecord(session.guid, part, PartState.DONE, maker))
+        await parts.save_part(PartRecord(session.guid, part, PartState.DONE, maker))
     for part in (SessionPart.KEYWORDS, SessionPart.RELEVANCE, SessionPart.ROLEPLAY, SessionPart.FACTS):
-        await parts.put(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL))
+        await parts.save_part(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL))
     assert await parts.redo(list(SessionPart)) == 1
     assert [record.part for record in await parts.pending()] == [SessionPart.TITLE]
 
 
 async def test_nothing_is_done_for_a_session_in_the_trash(parts: Parts, chats: Chats, session: ChatSession):
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
     await chats.delete_session(session.guid)
     assert await parts.pending() == []
 
 
 async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(parts: Parts, chats: Chats, session: ChatSession):
-    await parts.begin(session.guid)
-    before = (await parts.of(session.guid))[SessionPart.SUMMARY]
+    await parts.start_archive(session.guid)
+    before = (await parts.parts_of(session.guid))[SessionPart.SUMMARY]
     mine = replace(before, state=PartState.DONE, made_by=MadeBy.USER)
     late = replace(before, state=PartState.DONE, made_by=MadeBy.MODEL, maker="late")
 
     assert await parts.fill(mine, None, content="Mine.")
     assert not await parts.fill(late, before, content="The model's.")
 
-    assert (await parts.of(session.guid))[SessionPart.SUMMARY] == mine
+    assert (await parts.parts_of(session.guid))[SessionPart.SUMMARY] == mine
     assert (await chats.session(session.guid)).content == "Mine."
 
 
 async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_changes(
     parts: Parts, chats: Chats, session: ChatSession
 ):
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
     before = await chats.session(session.guid)
-    record = (await parts.of(session.guid))[SessionPart.GOALS]
+    record = (await parts.parts_of(session.guid))[SessionPart.GOALS]
 
     await parts.fill(record, record, keywords_main=["tea"], future_goals=["To drink it."], relevance=4, is_roleplay=True)
 
@@ -86,21 +86,21 @@ async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_ch
 
 
 async def test_a_value_no_session_can_have_is_refused(parts: Parts, chats: Chats, session: ChatSession):
-    await parts.begin(session.guid)
-    record = (await parts.of(session.guid))[SessionPart.RELEVANCE]
+    await parts.start_archive(session.guid)
+    record = (await parts.parts_of(session.guid))[SessionPart.RELEVANCE]
 
     with pytest.raises(ValueError, match="relevance"):
         await parts.fill(replace(record, state=PartState.DONE), record, relevance=9)
 
-    assert (await parts.of(session.guid))[SessionPart.RELEVANCE] == record
+    assert (await parts.parts_of(session.guid))[SessionPart.RELEVANCE] == record
 
 
 async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(parts: Parts, chats: Chats, session: ChatSession):
-    await parts.begin(session.guid)
-    record = (await parts.of(session.guid))[SessionPart.SUMMARY]
+    await parts.start_archive(session.guid)
+    record = (await parts.parts_of(session.guid))[SessionPart.SUMMARY]
     await chats.delete_session(session.guid)
 
-    for attempt in (parts.begin(session.guid), parts.fill(record, record, content="Too late.")):
+    for attempt in (parts.start_archive(session.guid), parts.fill(record, record, content="Too late.")):
         with pytest.raises(StorageError):
             await attempt
 
@@ -109,30 +109,30 @@ async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(parts: Part
 async def test_what_a_model_made_counts_as_the_rules_once_the_session_went_on(
     parts: Parts, chats: Chats, session: ChatSession, went_on: bool, maker: MadeBy
 ):
-    await parts.begin(session.guid)
-    await parts.put(PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small"))
+    await parts.start_archive(session.guid)
+    await parts.save_part(PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small"))
     if went_on:
         await chats.change_session(session.guid, archived=False)
 
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
 
-    title = (await parts.of(session.guid))[SessionPart.TITLE]
+    title = (await parts.parts_of(session.guid))[SessionPart.TITLE]
     assert (title.state, title.made_by) == (PartState.PENDING, maker)
 
 
 async def test_a_session_told_anew_is_not_over_by_that(parts: Parts, chats: Chats, session: ChatSession):
-    await parts.begin(session.guid, archive=False)
+    await parts.start_archive(session.guid, archive=False)
 
     assert not (await chats.session(session.guid)).archived
     assert len(await parts.pending()) == len(SessionPart)
 
 
 async def test_a_model_does_not_do_again_what_it_failed_at(parts: Parts, session: ChatSession):
-    await parts.begin(session.guid)
+    await parts.start_archive(session.guid)
     for part in SessionPart:
-        await parts.put(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL, "small"))
+        await parts.save_part(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL, "small"))
     failed = PartRecord(session.guid, SessionPart.TITLE, PartState.FAILED, tries=2, trouble="small: It could not.")
-    await parts.put(failed)
+    await parts.save_part(failed)
 
     assert await parts.redo(list(SessionPart), "small") == 0
     assert await parts.redo(list(SessionPart), "smaller") == 1
@@ -142,10 +142,10 @@ async def test_a_model_does_not_do_again_what_it_failed_at(parts: Parts, session
 async def test_the_newest_session_comes_first_with_its_parts_together(parts: Parts, chats: Chats, session: ChatSession):
     newer = await chats.add_session(ChatSession(persona_id="mara"))
     for each in (session, newer):
-        await parts.begin(each.guid)
+        await parts.start_archive(each.guid)
 
     pending = await parts.pending()
 
     assert [record.session for record in pending] == [newer.guid] * len(SessionPart) + [session.guid] * len(SessionPart)
     assert [record.part for record in pending] == list(SessionPart) * 2
-    assert list(await parts.of(session.guid)) == list(SessionPart)
+    assert list(await parts.parts_of(session.guid)) == list(SessionPart)

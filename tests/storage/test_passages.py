@@ -44,7 +44,7 @@ async def test_a_passage_comes_back_as_it_was(database: Database):
 
     stored = (await passages.read([number]))[number]
     assert stored == Passage(**{**vars(given_passage), "number": number})
-    assert await passages.of(given_passage.source) == [stored]
+    assert await passages.passages_of(given_passage.source) == [stored]
 
 
 async def test_words_are_found_in_all_forms_with_their_places(database: Database):

@@ -45,7 +45,7 @@ async def reply(chats: Chats, say: Say) -> Message:
 
 
 async def keep(receipts: Receipts, message: Message, persona_id: str = "mara") -> None:
-    await receipts.put(message.id, ENTRY, persona_id, SPANS, await receipts.forgotten(persona_id))
+    await receipts.save_receipt(message.id, ENTRY, persona_id, SPANS, await receipts.forgotten(persona_id))
 
 
 async def words(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
@@ -64,7 +64,7 @@ async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply
     await keep(receipts, reply)
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
     other = ReceiptEntry(Receipt((), 5, 1000, 100, "model"))
-    await receipts.put(reply.id, other, "mara", [], 0)
+    await receipts.save_receipt(reply.id, other, "mara", [], 0)
 
     assert (await receipts.get(reply.id, 0), await receipts.get(reply.id, 1)) == (ENTRY, other)
 
@@ -118,26 +118,26 @@ async def test_both_go_for_good_with_their_session(
 
 async def fact_forgotten(database: Database, _session: ChatSession) -> None:
     fact = ExtractedFact(fact="Tomas hid the key.")
-    await FactStore(database).put("mara", fact)
-    await FactStore(database).forget("mara", [fact.guid], [])
+    await FactStore(database).save_facts("mara", fact)
+    await FactStore(database).forget_facts("mara", [fact.guid], [])
 
 
 async def fact_put_otherwise(database: Database, _session: ChatSession) -> None:
     fact = ExtractedFact(fact="Tomas hid the key.")
-    await FactStore(database).put("mara", fact)
-    await FactStore(database).put("mara", fact.model_copy(update={"fact": "Tomas hid nothing.", "made_by": MadeBy.USER}))
+    await FactStore(database).save_facts("mara", fact)
+    await FactStore(database).save_facts("mara", fact.model_copy(update={"fact": "Tomas hid nothing.", "made_by": MadeBy.USER}))
 
 
 async def memory_forgotten(database: Database, _session: ChatSession) -> None:
     memory = MemoryUnit(name="Key", content="Tomas hid the key.")
-    await Memories(database).put("mara", memory)
+    await Memories(database).save_memories("mara", memory)
     await Memories(database).delete([memory.guid])
 
 
 async def memory_edited(database: Database, _session: ChatSession) -> None:
     memory = MemoryUnit(name="Key", content="Tomas hid the key.")
-    await Memories(database).put("mara", memory)
-    await Memories(database).put("mara", memory.model_copy(update={"content": "Nothing."}))
+    await Memories(database).save_memories("mara", memory)
+    await Memories(database).save_memories("mara", memory.model_copy(update={"content": "Nothing."}))
 
 
 async def message_deleted(database: Database, session: ChatSession) -> None:
@@ -192,7 +192,7 @@ async def test_a_prompt_made_before_something_was_forgotten_is_not_kept_after_it
     begun = await receipts.forgotten("mara")
     await forget(database, session)
 
-    await receipts.put(reply.id, ENTRY, "mara", SPANS, begun)
+    await receipts.save_receipt(reply.id, ENTRY, "mara", SPANS, begun)
 
     assert await words(receipts, reply) == ()
     assert await receipts.get(reply.id, 0) == ENTRY
@@ -212,9 +212,11 @@ async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
 ):
     await keep(receipts, reply)
     fact = ExtractedFact(fact="Tomas hid the key.")
-    await FactStore(database).put("mara", fact)
-    await FactStore(database).put("mara", fact.model_copy(update={"fact": "Tomas hid the key again.", "superseded": True}))
-    await Memories(database).put("mara", MemoryUnit(name="Key", content="Tomas hid the key."))
+    await FactStore(database).save_facts("mara", fact)
+    await FactStore(database).save_facts(
+        "mara", fact.model_copy(update={"fact": "Tomas hid the key again.", "superseded": True})
+    )
+    await Memories(database).save_memories("mara", MemoryUnit(name="Key", content="Tomas hid the key."))
     await Parts(database).fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.RULES), content="A key.")
     await chats.delete_session((await chats.add_session(ChatSession(persona_id="other"))).guid)
 
@@ -224,7 +226,7 @@ async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
 async def test_a_user_may_have_all_of_it_forgotten(receipts: Receipts, reply: Message):
     await keep(receipts, reply)
 
-    await receipts.forget("mara")
+    await receipts.delete_prompts("mara")
 
     assert await words(receipts, reply) == ()
 

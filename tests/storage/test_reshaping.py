@@ -127,8 +127,8 @@ async def test_several_become_the_earliest_in_the_order_in_which_they_began(
 async def test_joining_keeps_what_the_user_wrote(chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping):
     other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
     parts = Parts(database)
-    await parts.begin(session.guid)
-    await parts.begin(other.guid)
+    await parts.start_archive(session.guid)
+    await parts.start_archive(other.guid)
     mine = PartRecord(other.guid, SessionPart.TITLE, PartState.DONE, MadeBy.USER)
     await parts.fill(mine, name="My title")
     await parts.fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.MODEL), content="Of the first.")
@@ -141,7 +141,7 @@ async def test_joining_keeps_what_the_user_wrote(chats: Chats, session: ChatSess
     assert whole.name == "My title"
     assert whole.content == "Of the first.\n\nOf the second."
     assert (whole.future_goals, whole.relevance, whole.keywords_main) == (["sail"], 4, ["storm"])
-    assert (await parts.of(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
+    assert (await parts.parts_of(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
 async def test_only_conversations_with_one_persona_become_one(chats: Chats, session: ChatSession, reshaping: Reshaping):
@@ -168,7 +168,7 @@ async def test_undoing_brings_back_records_parts_and_state(
 
     assert [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")] == was
     assert await words(chats, other.guid) == ["two"]
-    assert (await Parts(database).of(other.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+    assert (await Parts(database).parts_of(other.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
     assert await SessionState(database).get(other.guid, "scratch") == {"ship": "Petrel"}
 
 
@@ -223,7 +223,7 @@ async def test_facts_lead_to_where_they_were_said(chats: Chats, session: ChatSes
         ExtractedFact(fact=f"Fact {number}.", source_memories=[session.guid], source_messages=list(ids))
         for number, ids in enumerate([(said[0].id,), (said[1].id,), (said[0].id, said[1].id), ()])
     ]
-    await facts.put("mara", *known)
+    await facts.save_facts("mara", *known)
     fresh = rest_of(session)
 
     before = await reshaping.split(said[1].id, fresh)
@@ -358,7 +358,7 @@ async def test_a_fact_learnt_from_a_part_that_was_split_off_leads_to_the_whole_a
     fresh = rest_of(session)
     before = await reshaping.split(said[1].id, fresh)
     fact = ExtractedFact(fact="A new one.", source_memories=[fresh.guid], source_messages=[said[1].id])
-    await FactStore(database).put("mara", fact)
+    await FactStore(database).save_facts("mara", fact)
 
     await reshaping.undo(before)
 

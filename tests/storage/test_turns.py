@@ -63,7 +63,7 @@ async def cut_off(database: Database, at: int, work: Callable[[], Awaitable[obje
 @pytest.fixture
 async def traces(database: Database, chats: Chats, session: ChatSession, say: Say) -> Traces:
     """Everything that a turn can leave."""
-    await Memories(database).put("mara", WAITING, FADED, BROUGHT_UP)
+    await Memories(database).save_memories("mara", WAITING, FADED, BROUGHT_UP)
     await SessionState(database).set(session.guid, "pool", {"awake": 1})
     message = await chats.add_message(say("Shall we walk to the lighthouse?"))
     return Traces(
@@ -87,7 +87,7 @@ async def test_all_of_it_is_kept(database: Database, chats: Chats, session: Chat
     assert line is not None
     assert [message.id for message in await chats.page(session.guid, 0, 9)] == [line.id, traces.message]
     assert await TurnMemories(database).get(traces.message) == traces.memory
-    held = {memory.guid: memory for memory in await Memories(database).of("mara")}
+    held = {memory.guid: memory for memory in await Memories(database).memories_of("mara")}
     assert set(held) == {WAITING.guid, BROUGHT_UP.guid}
     assert held[WAITING.guid].insertion is MemoryInsertion.TRIGGER
     assert held[BROUGHT_UP.guid].trigger_count == 1

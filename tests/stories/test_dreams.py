@@ -58,7 +58,7 @@ async def sleep_on_it(house: AppServices, clock: Clock) -> list[RecordedChange]:
     clock.go_on(days=1)
     leave(house, clock)
     await house.away.look()
-    return await house.dreams.of(MIRA)
+    return await house.dreams.changes_of(MIRA)
 
 
 async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Clock):
@@ -146,7 +146,7 @@ async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_pat
             held = await house.brain.memories(MIRA)
             assert {one.content for one in held} == set(said)
             assert sum(one.trigger_count for one in held) == 8
-            assert [one.state for one in await house.dreams.of(MIRA)] == [ChangeState.APPLIED] * 2
+            assert [one.state for one in await house.dreams.changes_of(MIRA)] == [ChangeState.APPLIED] * 2
             await house.brain.search(MIRA, "ferry")
 
             await sleep_on_it(house, clock)  # what was cut off is noted as lost, and waits a little
@@ -193,7 +193,7 @@ async def test_what_must_not_happen_again_stands_in_every_prompt(home: Path, clo
         assert "Don't call Tomas Tommy" in prompt
         assert prompt.index("Don't call Tomas Tommy") > prompt.index("navigator of the Petrel")
 
-        await house.dreams.take_back(change.id)
+        await house.dreams.revert_change(change.id)
         again = await say(house, talk, "And the wind?")
         assert "Don't call Tomas Tommy" not in await prompt_of(house, talk, again)
 

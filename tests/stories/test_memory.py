@@ -119,7 +119,7 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         await house.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
         monday = await talked(house)
         friday = await house.sessions.new("mira-test")
-        while await house.indexing.settle() or await house.indexing._recall.catch_up():
+        while await house.indexing.index_pending() or await house.indexing._recall.catch_up():
             pass
 
         memory, _note = await say(house, friday, "Which nuts is it that I am allergic to?")
@@ -207,11 +207,11 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_tal
 ):
     house = await opened(home, echo_model)
     session = await talked(house)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     known = {fact.fact: fact for fact in await house.knowing.all("mira-test")}
     secret = next(fact for text, fact in known.items() if "walnuts" in text)
 
-    await house.knowing.forget(secret.guid)
+    await house.knowing.forget_fact(secret.guid)
     await house.close()
     house = await opened(home, echo_model)
     await house.archiving.update(session.guid)
@@ -228,19 +228,19 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
 ):
     house = await opened(home, echo_model)
     session = await talked(house)
-    await house.archiving.begin(session.guid)
+    await house.archiving.archive_session(session.guid)
     secret = next(fact for fact in await house.knowing.all("mira-test") if "walnuts" in fact.fact)
     memory = MemoryUnit(name="The pistachio tin", content="It stands behind the flour.", keywords_main=["tin"])
     await house.brain.memorize("mira-test", memory, check=False)
 
     for _time in range(2):
-        await house.knowing.forget(secret.guid)
-        await house.brain.forget(memory.guid)
+        await house.knowing.forget_fact(secret.guid)
+        await house.brain.forget_memory(memory.guid)
         for item in await house.trash.all():
             await house.trash.restore(item)
     assert secret.fact in {fact.fact for fact in await house.knowing.all("mira-test")}
-    await house.knowing.forget(secret.guid)
-    await house.brain.forget(memory.guid)
+    await house.knowing.forget_fact(secret.guid)
+    await house.brain.forget_memory(memory.guid)
     await house.trash.erase(await house.trash.all())
     await house.archiving.update(session.guid)
     await house.archiving.finish()
@@ -301,7 +301,7 @@ async def finished(home: Path, echo_model: Callable[..., Path]) -> tuple[ChatSes
     house = await opened(home, echo_model)
     (summary,) = await house.sessions.list("mira-test")
     if not summary.archived:  # killed before it had begun
-        await house.archiving.begin(summary.guid)
+        await house.archiving.archive_session(summary.guid)
     await house.archiving.finish()
     facts = await house.knowing.all("mira-test")
     session = await house.sessions.open(summary.guid)

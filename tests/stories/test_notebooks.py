@@ -59,7 +59,7 @@ async def spoken_of(house: AppServices) -> None:
     session = await hold(house)
     for line in PAELLA:
         await say(house, session, line)
-    assert await house.archiving.begin(session.guid)
+    assert await house.archiving.archive_session(session.guid)
     await house.archiving.finish()
     await house.mind.notekeeping.catch_up()
 
@@ -117,14 +117,14 @@ async def test_a_program_that_ends_while_it_writes_them_down_writes_them_down_on
         session = await hold(house)
         for line in PAELLA:
             await say(house, session, line)
-        await house.archiving.begin(session.guid)
+        await house.archiving.archive_session(session.guid)
         await house.archiving.finish()
         await house.mind.notekeeping.digest(session.guid)  # and it ends before that is noted
         copy = await copy_home(house, tmp_path / "as it was")
 
     async with begun(copy, model) as house:
         await house.mind.notekeeping.catch_up()
-        (kept,) = await house.mind.notebooks.of(MIRA)
+        (kept,) = await house.mind.notebooks.notebooks_of(MIRA)
 
     lines = [line.text for line in kept.notebook.lines]
     assert len(lines) == len(set(lines)) == 3
@@ -134,7 +134,7 @@ async def test_what_the_user_throws_away_is_not_told_any_more(home: Path, echo_m
     async with begun(home, echo_model(*["I see."] * 20)) as house:
         await spoken_of(house)
         clock.go_on(days=1)
-        (kept,) = await house.mind.notebooks.of(MIRA)
+        (kept,) = await house.mind.notebooks.notebooks_of(MIRA)
         await house.mind.notebooks.delete(MIRA, kept.name)
 
         session = await hold(house)

@@ -87,7 +87,7 @@ def hold_before(home: Path, *lines: str, is_over: bool, **ago: float) -> None:
         try:
             if lines:
                 session = await hold(house, *lines, at=now() - timedelta(**ago))
-                assert await house.archiving.begin(session.guid) if is_over else True
+                assert await house.archiving.archive_session(session.guid) if is_over else True
             await house.indexing.catch_up(limits=False)
         finally:
             await house.close()

@@ -497,9 +497,9 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     async with living(home, tmp_path, site, *answers) as house:
         told: list[str] = []
         house.researching.changed.add(lambda one: told.append(one.doing) if one else None)
-        await house.researching.begin(MIRA, "  The lighthouse   of Brenn ")
+        await house.researching.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
         inquiry = await ended(house)
-        kept = await house.researching.keep(inquiry.id)
+        kept = await house.researching.save_as_memory(inquiry.id)
         (memory,) = await research_of(house)
 
     assert (inquiry.state, inquiry.topic) == (InquiryState.DONE, "The lighthouse of Brenn")
@@ -520,8 +520,8 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
     site = site_of(keepers=page("Brenn", KEEPERS))
     answers = [PLAN, FOUND, REPORT, {"is_enough": True, "next_queries": []}]
     async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as house:
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
-        await house.researching.keep((await ended(house)).id)
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await house.researching.save_as_memory((await ended(house)).id)
         talk = await hold(house)
         played = await say(house, talk, "Do you remember who built the lighthouse of Brenn in 1871?")
         prompt = await prompt_of(house, talk, played)
@@ -536,14 +536,14 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
 async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as house:
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
             return house.researching.running is not None and house.researching.running.doing == "Writing the report"
 
         await until(writes)
         with pytest.raises(LetheError):
-            await house.researching.begin(MIRA, "Something else")
+            await house.researching.start_inquiry(MIRA, "Something else")
         house.researching.stop()
         stopped = await ended(house)
 
@@ -558,7 +558,7 @@ async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(h
 async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as house:
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
             return house.researching.running is not None and house.researching.running.doing == "Writing the report"
@@ -579,7 +579,7 @@ async def test_without_a_trusted_model_the_pages_themselves_are_quoted(
     site = site_of(keepers=page("Brenn", INJECTING))
     async with living(home, tmp_path, site) as house:
         await house.models.load(echo_model("never"))
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
         inquiry = await ended(house)
 
     assert inquiry.state is InquiryState.DONE
@@ -593,12 +593,12 @@ async def test_it_cannot_be_begun_while_the_internet_is_not_allowed_and_ends_whe
     async with living(home, tmp_path, site, PLAN) as house:
         await house.preferences.set(web_allowed=False)
         with pytest.raises(NotAllowed):
-            await house.researching.begin(MIRA, "The lighthouse of Brenn")
+            await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
         asked_before = list(site.asked)
 
         await house.preferences.set(web_allowed=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
-        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def searches() -> bool:
             return "/search" in site.paths

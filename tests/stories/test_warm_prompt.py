@@ -71,7 +71,7 @@ async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs
     async with evening() as (scene, model):
         trust(scene.house)
         other = await spoken(scene.house, velm(4).talk, BEGUN - timedelta(days=20))
-        await scene.house.archiving.begin(other.guid, at_once=False)
+        await scene.house.archiving.archive_session(other.guid, at_once=False)
         scene.house.archiving.start()
         await scene.turn(SAID[BEFORE + 1])  # it makes way, whatever it had come to
         await asyncio.wait_for(model.wrote.wait(), 600)  # an answer is there, of use or not

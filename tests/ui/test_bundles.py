@@ -172,7 +172,7 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 @pytest.mark.parametrize(("entry", "scope"), [("Give away…", BundleScope.PERSONA), ("Take along…", BundleScope.EVERYTHING)])
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
-        await FactStore(scene.house._database).put("mira", ExtractedFact(fact="Tomas keeps bees."))
+        await FactStore(scene.house._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
         registry.edit_persona(scene.host.place, "mira")
         page = scene.host.workshop.page
         await until(lambda: page.is_loaded)

@@ -34,21 +34,21 @@ def test_sums_and_searches_agree_with_plain_addition(numbers, data):
 
 def test_a_conversation_opens_at_its_end():
     places = layout([100] * 50)
-    last = places.settle()[-1]
+    last = places.layout_view()[-1]
     assert (last.row, last.top + last.height) == (49, 300 - BOTTOM)
 
 
 def test_a_short_conversation_begins_at_the_top():
-    assert [(placed.row, placed.top) for placed in layout([40, 40]).settle()] == [(0, TOP), (1, TOP + 40)]
+    assert [(placed.row, placed.top) for placed in layout([40, 40]).layout_view()] == [(0, TOP), (1, TOP + 40)]
 
 
 @given(st.lists(st.integers(20, 400), min_size=30, max_size=60), st.lists(st.integers(-250, 250), max_size=20))
 def test_scrolling_moves_what_is_on_the_screen_by_exactly_the_distance(real, steps):
     places = layout(real)
-    before = {placed.row: placed.top for placed in places.settle()}
+    before = {placed.row: placed.top for placed in places.layout_view()}
     for step in steps:
         places.walk(step)
-        after = {placed.row: placed.top for placed in places.settle()}
+        after = {placed.row: placed.top for placed in places.layout_view()}
         moved = {before[row] - after[row] for row in before.keys() & after.keys()}
         assert len(moved) <= 1
         at_edge = places.at_end or places.position == 0
@@ -58,82 +58,82 @@ def test_scrolling_moves_what_is_on_the_screen_by_exactly_the_distance(real, ste
 
 def test_scrolling_up_reaches_the_very_beginning():
     places = layout([90] * 40)
-    places.settle()
+    places.layout_view()
     for _ in range(60):
         places.walk(-100)
-        placed = places.settle()
+        placed = places.layout_view()
     assert (placed[0].row, placed[0].top, places.position) == (0, TOP, 0)
 
 
 def test_real_heights_above_do_not_move_what_is_read():
     real = [200] * 40
     places = layout(real)
-    places.settle()
+    places.layout_view()
     places.walk(-900)
-    before = {placed.row: placed.top for placed in places.settle()}
-    places.forget(0, 3)
-    assert {placed.row: placed.top for placed in places.settle()} == before
+    before = {placed.row: placed.top for placed in places.layout_view()}
+    places.invalidate_rows(0, 3)
+    assert {placed.row: placed.top for placed in places.layout_view()} == before
 
 
 def test_a_last_message_that_grows_is_followed_from_the_end_only():
     real = [100] * 10
     places = layout(real)
-    places.settle()
+    places.layout_view()
     real[9] = 180
-    places.forget(9, 9)
-    last = places.settle()[-1]
+    places.invalidate_rows(9, 9)
+    last = places.layout_view()[-1]
     assert last.top + last.height == 300 - BOTTOM
     places.walk(-150)
-    before = [(placed.row, placed.top) for placed in places.settle()]
+    before = [(placed.row, placed.top) for placed in places.layout_view()]
     real[9] = 400
-    places.forget(9, 9)
-    assert [(placed.row, placed.top) for placed in places.settle()] == before
+    places.invalidate_rows(9, 9)
+    assert [(placed.row, placed.top) for placed in places.layout_view()] == before
     assert not places.at_end
 
 
 def test_a_message_taller_than_the_screen_may_grow_while_its_middle_is_read():
     real = [100, 2000]
     places = layout(real)
-    places.settle()
+    places.layout_view()
     places.walk(-700)
-    before = places.settle()
+    before = places.layout_view()
     real[1] = 2300
-    places.forget(1, 1)
-    after = places.settle()
+    places.invalidate_rows(1, 1)
+    after = places.layout_view()
     assert (before[0].row, before[0].top) == (after[0].row, after[0].top)
 
 
 def test_another_width_keeps_the_place_within_the_message():
     real = [1000] * 5
     places = layout(real, guess=1000)
-    places.settle()
+    places.layout_view()
     places.jump(TOP + 2000 + 500)
-    places.settle()
+    places.layout_view()
     real[:] = [2000] * 5
     places.reshape([1500] * 5)
-    first = places.settle()[0]
+    first = places.layout_view()[0]
     assert (first.row, first.top) == (2, -1000)
 
 
 def test_revealing_a_message_moves_as_little_as_needed():
     places = layout([100] * 30)
     places.jump(TOP + 1000)
-    places.settle()
+    places.layout_view()
     places.reveal(11)
-    assert places.settle()[0].row == 10
+    assert places.layout_view()[0].row == 10
     places.reveal(13)
-    shown = places.settle()[-1]
+    shown = places.layout_view()[-1]
     assert (shown.row, shown.top + shown.height) == (13, 300)
     places.reveal(4)
-    assert any(placed.row == 4 and placed.top >= 0 for placed in places.settle())
+    assert any(placed.row == 4 and placed.top >= 0 for placed in places.layout_view())
 
 
 def test_messages_that_go_away_take_their_room_with_them():
     real = [100] * 20
     places = layout(real)
-    places.settle()
+    places.layout_view()
     for _ in range(19):
         real.pop()
         places.remove(0)
-        places.settle()
+        places.layout_view()
     assert (len(places), places.content) == (1, TOP + 100 + BOTTOM)

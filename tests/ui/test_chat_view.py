@@ -128,8 +128,8 @@ async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
     view = await view_of(qtbot, talk(20))
     drawn = []
     view.at_end_changed.connect(drawn.append)
-    settled = view.settle
-    view.settle = lambda: (drawn.append(1), settled())  # type: ignore[method-assign]
+    settled = view.update_layout
+    view.update_layout = lambda: (drawn.append(1), settled())  # type: ignore[method-assign]
     view.chat.begin_reply(message(""))
     drawn.clear()
     for _ in range(200):

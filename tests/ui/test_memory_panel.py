@@ -129,16 +129,16 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
     row = await say(scene, "Is the pharos lit?")
     panel_open(scene)
     await until(lambda: card(scene, "It is lit"))
-    assert scene.host.messages.marks.of(row) == 1
+    assert scene.host.messages.marks.count_of(row) == 1
 
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "trash")
-    await until(lambda: not scene.window.memory.cards and scene.host.messages.marks.of(row) == 0)
+    await until(lambda: not scene.window.memory.cards and scene.host.messages.marks.count_of(row) == 0)
     assert "is no longer remembered" in words_in(scene)
     await undo_by_toast(scene)
 
-    await until(lambda: card(scene, "It is lit") and scene.host.messages.marks.of(row) == 1)
+    await until(lambda: card(scene, "It is lit") and scene.host.messages.marks.count_of(row) == 1)
 
 
 async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Scene):
@@ -224,11 +224,11 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
     newest = await say(scene, "Good.")
     view = scene.host.view
     view.go_to_message(view.chat.outline(row).id)
-    await until(lambda: view.placed(row) is not None and scene.host.messages.marks.of(row))
+    await until(lambda: view.placed(row) is not None and scene.host.messages.marks.count_of(row))
     sheet, placed = view.sheet(row), view.placed(row)
     assert sheet is not None
     assert placed is not None
-    assert scene.host.messages.marks.of(newest) == 0
+    assert scene.host.messages.marks.count_of(newest) == 0
 
     QTest.mouseClick(
         view.viewport(),
@@ -248,7 +248,7 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
     await lamp(scene)
     row = await say(scene, "Is the pharos lit?")
     view, model = scene.host.view, scene.host.messages
-    await until(lambda: model.marks.of(row))
+    await until(lambda: model.marks.count_of(row))
     assert "1 came to mind" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     view.go_to_message(model.outline(row).id)
@@ -276,7 +276,7 @@ async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene:
     assert one.memory == memory.guid
     turns = TurnMemories(scene.house._database)
     for message in messages[::20]:
-        await turns.put(message.id, TurnMemory(recalled=[one]))
+        await turns.save_turn(message.id, TurnMemory(recalled=[one]))
     asked: list[int] = []
     model, count = scene.host.messages, scene.host.messages.marks.count
 
@@ -287,7 +287,7 @@ async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene:
     model.marks.count = counted
     await scene.host.conversations.show(await chats.session(session.guid))
     await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
-    await until(lambda: any(model.marks.of(row) for row in range(model.rowCount())))
+    await until(lambda: any(model.marks.count_of(row) for row in range(model.rowCount())))
 
     assert len(asked) <= 2
     assert max(asked) <= 51
@@ -473,12 +473,12 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     found = card(scene, "It is lit")
     assert found is not None
     press(found, "lower")
-    await until(lambda: scene.host.messages.marks.of(row) == 0)
+    await until(lambda: scene.host.messages.marks.count_of(row) == 0)
 
     reply = scene.host.messages.outline(row).id
     scene.host.turns.regenerate(reply)
     await until(lambda: not scene.is_replying and scene.host.messages.message(row).shown == 1)
 
-    inspection = await scene.house.inspecting.of(reply)
+    inspection = await scene.house.inspecting.prompt_of(reply)
     assert inspection is not None
     assert "It is lit." not in "".join(span.text for span in inspection.spans)

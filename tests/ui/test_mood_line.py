@@ -23,7 +23,7 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
         await opened_scene.house.preferences.set(recall_without_match=0)
         mira = await opened_scene.house.library.persona("mira")
         await opened_scene.house.library.save_persona(mira.model_copy(update={"worlds": [], "mood": True}))
-        await opened_scene.house.mind.moods.put("mira", "energy", 0.02)
+        await opened_scene.house.mind.moods.set_mood("mira", "energy", 0.02)
         opened_scene.window.resize(1280, 800)
         opened_scene.window.panes.open_panel()
         yield opened_scene
@@ -94,6 +94,6 @@ async def test_it_leads_to_her_mind(scene: Scene, by_keyboard: bool):
 async def test_in_the_middle_of_everything_there_is_no_line(scene: Scene):
     await until(lambda: line(scene).isVisible())
     for side in await scene.house.mind.moods.sides("mira"):
-        await scene.house.mind.moods.put("mira", side.id, 0.5)
+        await scene.house.mind.moods.set_mood("mira", side.id, 0.5)
 
     await until(lambda: not line(scene).isVisible())

@@ -166,10 +166,10 @@ def test_only_addresses_that_a_browser_opens_become_links():
 
     marks.note(line, user.id)
 
-    told = marks.of(user.id)
+    told = marks.sources_of(user.id)
     assert told is not None
     assert told.sources == SOURCES
-    assert marks.of(reply.id) is None
+    assert marks.sources_of(reply.id) is None
 
 
 @pytest.mark.parametrize("note", ["", "search", "search {", "search [1]", 'search ["a"]', "return", 'memory ["a", []]'])

@@ -21,7 +21,7 @@ def row_of_reply(scene: Scene) -> int:
 
 
 def verdict(scene: Scene) -> ReplyRating | None:
-    return scene.host.messages.marks.thumbs.of(row_of_reply(scene))
+    return scene.host.messages.marks.thumbs.rating_of(row_of_reply(scene))
 
 
 async def answer(scene: Scene) -> UUID:
@@ -76,4 +76,4 @@ async def test_what_the_user_said_has_no_thumbs(tmp_path: Path, echo_model: Call
         QTest.keyClicks(scene.host.view, "+")
 
         assert not scene.host.view.overlays.actions._buttons["good"].isVisible()
-        assert await scene.house.feedback.told("mira") == []
+        assert await scene.house.feedback.list_feedback("mira") == []

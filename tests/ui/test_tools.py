@@ -173,4 +173,4 @@ def test_marks_follow_a_reply_upwards_past_all_its_calls():
     for above, message in zip([None, *made], made, strict=False):
         message.parent_id = above.id if above else None
         marks.note(message, reply_id)
-    assert [one.shown for one in marks.of(reply_id)] == ["x", "y"]
+    assert [one.shown for one in marks.results_of(reply_id)] == ["x", "y"]

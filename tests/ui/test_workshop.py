@@ -118,7 +118,7 @@ def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
 
     def put(name: str, value: object) -> None:
         values[name] = str(value)
-        form.put(name, value)
+        form.set_field(name, value)
 
     form.changed.connect(lambda name, value: page.undo.push(FieldChange("name", name, values[name], value, put)))
     field = form.field("name")

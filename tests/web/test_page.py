@@ -71,7 +71,7 @@ async def test_a_page_is_not_read_twice_until_it_may_have_changed():
         watch.moment += 3601
         await pages.read(f"{site.url}/a", HOME, log)
         assert site.paths.count("/a") == 2
-        pages.forget()
+        pages.clear_cache()
         await pages.read(f"{site.url}/a", HOME, log)
 
     assert site.paths.count("/a") == 3

@@ -54,7 +54,7 @@ _SPELLED = re.compile(
 )
 
 
-def settle(sentence: str, today: date) -> str | None:
+def reconcile_times(sentence: str, today: date) -> str | None:
     """The sentence with at most one time in it where two words for it agree; None where they contradict each other."""
     text = _NAMED_DATE.sub(
         lambda found: "on " if found[0].startswith("on ") else "", _OF_MONTH.sub(r"\g<number> \g<month>", in_digits(sentence))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from lethe_app.brain.dates.double_dates import NUMBERS, settle
+from lethe_app.brain.dates.double_dates import NUMBERS, reconcile_times
 from lethe_app.brain.vocabulary.verbs import PAST
 from lethe_app.retrieval.query_terms import MONTHS
 from lethe_app.retrieval.time_expressions import SEASONS, WEEKDAYS
@@ -65,7 +65,7 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     if not _ANY_TIME.search(sentence):
         return sentence
     try:
-        settled = settle(sentence, today)
+        settled = reconcile_times(sentence, today)
     except (OverflowError, ValueError):  # the ends of the calendar, “the 31st of next month”
         settled = None
     if settled is None:

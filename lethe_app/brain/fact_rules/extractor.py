@@ -254,7 +254,7 @@ def _read(lines: Sequence[Utterance], *, is_played: bool) -> list[Statement]:
             reading.add(statement)
         between = [other.text for other in lines[since + 1 : place] if other.name != line.name]
         mine = reading.people.setdefault(line.name, People())
-        for one in mine.told(line, place, between) if line.role is Role.USER else ():
+        for one in mine.read_message(line, place, between) if line.role is Role.USER else ():
             rule = Rule(_BIRTHDAY, one.key, event=bool((known := judge(one.clause)) and known.event))
             for statement in _stated(one.clause, rule, line, *one.sources):
                 reading.merge(statement, one.names)

@@ -47,7 +47,7 @@ def rival(near: Near) -> tuple[ExtractedFact, float] | None:
     )
 
 
-def settle(
+def merge_fact(
     new: ExtractedFact, near: Near, relation: FactRelation | None = None, nearness: Nearness | None = None
 ) -> list[ExtractedFact]:
     """The records that change, the new one included if it is to be stored; none if nothing does.

@@ -107,7 +107,7 @@ class _Play:
     def _consider(self, place: int, round_number: int) -> Candidate | None:
         """It, if it is to fire as far as it alone is concerned."""
         placed = self._lore.placed[place]
-        heard = self._hearing.of(placed)
+        heard = self._hearing.text_for(placed)
         verdict = judge(placed.main, placed.secondary, placed.entry.word_link, heard)
         active = place in self._records and self._records[place].is_active(self._turn.number)
         if not active and not placed.entry.sticky and verdict is KeywordVerdict.ASLEEP:

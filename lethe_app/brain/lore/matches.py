@@ -69,7 +69,7 @@ class ScannedText:
         self._depths[id(world)] = depth
         return {key for key, heard in self._said.items() if heard.distance == depth}
 
-    def of(self, placed: CompiledEntry) -> dict[int, NearestMatch]:
+    def text_for(self, placed: CompiledEntry) -> dict[int, NearestMatch]:
         """What this entry hears of its own keywords: messages within its depth, and texts of entries if it listens to them."""
         heard = {}
         listens = hears_entries(placed)

@@ -57,7 +57,7 @@ class Life:
                 feelings[id_] = _moved(feeling, value, MoodCause.REST, moment)
         return mood.model_copy(update={"at": moment, "feelings": feelings})
 
-    def heard(self, mood: Mood, heard: MoodMessage) -> Mood:
+    def after_message(self, mood: Mood, heard: MoodMessage) -> Mood:
         """Once time has gone on until that message, and it was said."""
         mood = self.at(self.complete(mood), heard.moment)
         feelings = dict(mood.feelings)
@@ -81,7 +81,7 @@ class Life:
         }
         return mood.model_copy(update={"feelings": mood.feelings | moved})
 
-    def put(self, mood: Mood, id_: str, value: float, moment: datetime) -> Mood:
+    def set_value(self, mood: Mood, id_: str, value: float, moment: datetime) -> Mood:
         """By the user's hand."""
         mood = self.complete(mood)
         feeling = Feeling(value=clipped(value), why=MoodCause.HAND.value, since=moment)
@@ -102,7 +102,7 @@ class Life:
 
     def _nudges(self, id_: str, value: float, heard: MoodMessage) -> list[Nudge]:
         def nudges(moodlet: Moodlet) -> list[Nudge]:
-            found = [*moodlet.heard(value, heard), *(moodlet.begun(value) if heard.begins else ())]
+            found = [*moodlet.after_message(value, heard), *(moodlet.begun(value) if heard.begins else ())]
             return [Nudge(clipped(abs(nudge.by)) * (1 if nudge.by > 0 else -1), str(nudge.why)) for nudge in found]
 
         return self._guarded(id_, nudges) or []

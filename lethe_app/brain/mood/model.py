@@ -83,7 +83,7 @@ class Moodlet:
         """What any message does, before anything in it counts."""
         return value + (self.natural - value) * self.rate
 
-    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         """What that message does besides."""
         return ()
 
@@ -102,7 +102,7 @@ class Moodlet:
 class Energy(Moodlet):
     """Rest restores it, long talks use it up."""
 
-    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         yield Nudge(-TIRING, MoodCause.TALK)
         if heard.praise:
             yield Nudge(0.005, MoodCause.PRAISE)
@@ -111,7 +111,7 @@ class Energy(Moodlet):
 class Cheer(Moodlet):
     """Lives on kindness; time heals it, and calms it."""
 
-    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         if heard.praise:
             yield Nudge(0.075, MoodCause.PRAISE)
         if heard.harsh:
@@ -121,7 +121,7 @@ class Cheer(Moodlet):
 class Curiosity(Moodlet):
     """Grows while the user is away, and is stilled by asking."""
 
-    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         if heard.answers:
             yield Nudge(-0.005, MoodCause.ASKED)
 

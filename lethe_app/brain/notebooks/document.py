@@ -140,7 +140,7 @@ def says(notebook: Notebook, sentence: str) -> bool:
     return len(words) >= _LEAST_SAID and any(words <= content_words(line.text) for line in notebook.lines)
 
 
-def told(notebook: Notebook, kept: int) -> str:
+def render_for_model(notebook: Notebook, kept: int) -> str:
     """As the model reads it: the title, and the newest lines in their order."""
     left = notebook.lines[len(notebook.lines) - kept :] if kept else ()
     above = [f"(the newest {kept} of {len(notebook.lines)} lines)"] if kept < len(notebook.lines) else []

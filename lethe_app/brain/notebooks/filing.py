@@ -49,7 +49,7 @@ def _with_their_like(
     """File what speaks of the very matter of a notebook; what is left after that."""
     rest: list[Conclusion] = []
     for one in left:
-        said = matters.of(one.text)
+        said = matters.subjects_in(one.text)
         book = next((book for book in books if said and said & matters.of_book(book)), None)
         if book is None:
             rest.append(one)
@@ -60,12 +60,12 @@ def _with_their_like(
 
 def _alike(left: Sequence[Conclusion], matters: Matters) -> list[Conclusion]:
     subject, _count = matters.common([one.text for one in left])
-    return [one for one in left if subject and subject in matters.of(one.text)]
+    return [one for one in left if subject and subject in matters.subjects_in(one.text)]
 
 
 def by_matter(book: Notebook, longest: int, matters: Matters) -> list[tuple[str, list[int]]]:
     """Parts of a long notebook that speak of different things: titles, and numbers of lines from 1; none if it is no use."""
-    left = {number: matters.of(line.text) - matters.of_book(book) for number, line in enumerate(book.lines, 1)}
+    left = {number: matters.subjects_in(line.text) - matters.of_book(book) for number, line in enumerate(book.lines, 1)}
     above = book.title.partition(":")[0].strip() or book.title
     parts: list[tuple[str, list[int]]] = []
     while counts := matters.tally(left.values()):

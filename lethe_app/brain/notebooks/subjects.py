@@ -29,7 +29,7 @@ class Matters:
 
     roots: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def of(self, text: str) -> frozenset[str]:
+    def subjects_in(self, text: str) -> frozenset[str]:
         """Every subject that some word of a text speaks of."""
         words = content_words(text)
         return frozenset(title for title, roots in self.roots.items() if words & roots)
@@ -41,7 +41,7 @@ class Matters:
 
     def common(self, texts: Sequence[str]) -> tuple[str, int]:
         """The subject that most of these texts speak of, and how many do; empty where two are as good."""
-        counts = self.tally(map(self.of, texts)).most_common(2)
+        counts = self.tally(map(self.subjects_in, texts)).most_common(2)
         if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
             return "", 0
         return counts[0]
@@ -49,14 +49,14 @@ class Matters:
     def of_book(self, book: Notebook) -> frozenset[str]:
         """What a notebook is about: what its title says, or else what at least half of its lines do."""
         named = next((title for title in self.roots if title.casefold() == book.title.casefold()), "")
-        if named or (told := self.of(book.title)):
+        if named or (told := self.subjects_in(book.title)):
             return frozenset({named}) if named else told
         title, count = self.common([line.text for line in book.lines])
         return frozenset({title}) if title and 2 * count >= len(book.lines) else frozenset()
 
     def belongs(self, text: str, book: Notebook) -> bool:
         """May this stand in that notebook? Not, if it speaks of something else alone."""
-        said, about = self.of(text), self.of_book(book)
+        said, about = self.subjects_in(text), self.of_book(book)
         return not said or not about or bool(said & about) or bool(content_words(text) & content_words(book.title))
 
     def title(self, texts: Sequence[str], names: Collection[str]) -> str:
@@ -73,9 +73,9 @@ class Matters:
     def _both(self, texts: Sequence[str]) -> str:
         """“Family and work”, where these two are nearly all."""
         least = max(2, ceil(len(texts) / 4))
-        counts = self.tally(map(self.of, texts))
+        counts = self.tally(map(self.subjects_in, texts))
         best = [title for title, count in counts.most_common(2) if count >= least]
-        told = sum(bool(self.of(text) & set(best)) for text in texts)
+        told = sum(bool(self.subjects_in(text) & set(best)) for text in texts)
         return f"{best[0]} and {best[1].lower()}" if len(best) == 2 and told >= MOSTLY * len(texts) else ""
 
 

@@ -33,7 +33,7 @@ class People(Acquaintances):
     """Those of the last message, the one spoken of last at its end."""
     place: int = -9
 
-    def told(self, line: Utterance, place: int, between: Sequence[str]) -> Iterator[PersonStatement]:
+    def read_message(self, line: Utterance, place: int, between: Sequence[str]) -> Iterator[PersonStatement]:
         """Yield what a message tells of the speaker's people; `between` is what the other said since their last one."""
         parts = _headings(sentences(line.text[:_LONGEST]))
         if place - self.place > _NEARBY:

@@ -29,7 +29,7 @@ class DeduplicatedMemory:
     because: Because
 
 
-def settle(
+def deduplicate(
     new: MemoryUnit, same_name: MemoryUnit | None, nearest: tuple[MemoryUnit, float] | None, limit: float = DUPLICATE
 ) -> DeduplicatedMemory:
     """Put it beside what is there, or into its place; what is protected, or of another type, is never overwritten.

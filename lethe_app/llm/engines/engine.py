@@ -54,7 +54,7 @@ class Engine(Protocol):
         """The same, and a vector per token, in one pass."""
         ...
 
-    def settle(self) -> None:
+    def prepare_next_turn(self) -> None:
         """Do what makes the next turn shorter, now that nobody waits for this one."""
         ...
 
@@ -83,10 +83,10 @@ class WeighsWords(Protocol):
 class KeepsConversations(Protocol):
     """An engine that takes up a conversation where it left it; an embedder has none."""
 
-    def keep(self, job: Keep) -> None:
+    def save_state(self, job: Keep) -> None:
         """Write what the chat has read; ends early when `stop` is set."""
         ...
 
-    def forget(self, job: Forget) -> None:
+    def delete_states(self, job: Forget) -> None:
         """Delete what was kept. May be called from another thread."""
         ...

@@ -55,19 +55,19 @@ class LlamaEngine:
     def read_ahead(self, job: ReadAhead) -> Usage:
         return self._lane(RequestPriority.CHAT).read_ahead(job)
 
-    def settle(self) -> None:
+    def prepare_next_turn(self) -> None:
         if self._chat is not None:
-            self._chat.settle()
+            self._chat.prepare_next_turn()
 
-    def keep(self, job: Keep) -> None:
+    def save_state(self, job: Keep) -> None:
         if self._chat is not None and self._shelf is not None:
             self._chat.put_away(job.least)
             if job.parting:
                 self._shelf.wait(self.stop.is_set)
 
-    def forget(self, job: Forget) -> None:
+    def delete_states(self, job: Forget) -> None:
         if self._shelf is not None:
-            self._shelf.forget(job.folder, job.part, job.number)
+            self._shelf.delete(job.folder, job.part, job.number)
 
     def rest(self) -> None:
         """Free the context of quiet jobs."""

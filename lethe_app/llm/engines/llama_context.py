@@ -82,7 +82,7 @@ class LlamaContext:
         reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
         return Usage(len(tokens), evaluated, 0, time.perf_counter() - started, 0.0, reason, cache.drift)
 
-    def settle(self) -> None:
+    def prepare_next_turn(self) -> None:
         """Evaluate the token with which the model ended its reply: the next prompt has it at just that place."""
         if self._ending is not None and not self._stop.is_set():
             self._cache.append(self._ending)

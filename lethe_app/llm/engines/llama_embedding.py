@@ -64,7 +64,7 @@ class EmbeddingEngine:
     def read_ahead(self, job: ReadAhead) -> Usage:
         raise ModelError("An embedding model does not read ahead.")
 
-    def settle(self) -> None:
+    def prepare_next_turn(self) -> None:
         """There is nothing to prepare."""
 
     def close(self) -> None:

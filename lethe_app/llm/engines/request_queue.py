@@ -25,7 +25,7 @@ class RequestQueue:
         with self._changed:
             return self._made_way
 
-    def put(self, request: Request) -> None:
+    def enqueue(self, request: Request) -> None:
         """Queue a request; one of the chat ends a quiet job that is running."""
         lane = lane_of(request)
         with self._changed:

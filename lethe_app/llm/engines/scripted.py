@@ -120,16 +120,16 @@ class EchoEngine:
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         raise ModelError("A script has no meaning.")
 
-    def settle(self) -> None:
+    def prepare_next_turn(self) -> None:
         """There is nothing to prepare."""
 
-    def keep(self, job: Keep) -> None:
+    def save_state(self, job: Keep) -> None:
         self._resuming.put_away(job.least)
         if job.parting:
             self._shelf.wait(self.stop.is_set)
 
-    def forget(self, job: Forget) -> None:
-        self._shelf.forget(job.folder, job.part, job.number)
+    def delete_states(self, job: Forget) -> None:
+        self._shelf.delete(job.folder, job.part, job.number)
 
     @property
     def tokens(self) -> list[int]:

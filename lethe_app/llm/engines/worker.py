@@ -90,14 +90,14 @@ class Worker:
                 case Forget():  # what is being written must not come to lie on the disk while a long reply is spoken
                     self._answer(request)
                 case _:
-                    self._turnstile.put(request)
+                    self._turnstile.enqueue(request)
 
     def serve(self) -> None:
         while True:
             request = self._turnstile.take()
             self._answer(request)
             if isinstance(request, Generate) and lane_of(request) is RequestPriority.CHAT:
-                self._engine.settle()
+                self._engine.prepare_next_turn()
             self._turnstile.leave()
 
     def _answer(self, request: Request) -> None:
@@ -146,9 +146,9 @@ class Worker:
         if isinstance(request, Rest) and isinstance(engine, HasBackgroundContext):
             engine.rest()
         elif isinstance(request, Keep) and isinstance(engine, KeepsConversations):
-            engine.keep(request)
+            engine.save_state(request)
         elif isinstance(request, Forget) and isinstance(engine, KeepsConversations):
-            engine.forget(request)
+            engine.delete_states(request)
         return Done(request.job, Usage())
 
     def _measure(self, request: Weigh | Embed | EmbedTokens) -> Report:

@@ -19,7 +19,7 @@ from lethe_app.llm.kv_cache.reuse import PLAIN, DivergenceLog, Layout, ReuseOpti
 from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.staging import SEQUENCE, CellStaging
 from lethe_app.llm.native.model import NativeFlag, sums_up
-from lethe_app.llm.native.state import Checkpoints, SlidingWindow, put, take
+from lethe_app.llm.native.state import Checkpoints, SlidingWindow, restore_sequence, take
 
 ABORTED = 2
 FIRST_AFTER_MOVE = 16
@@ -130,7 +130,7 @@ class Cache:
     def put_back(self, mark: SavedState) -> bool:
         """Hold that and nothing else; nothing at all if llama.cpp finds that it does not fit."""
         self._forget_all()
-        if not put(self.context, SEQUENCE, mark.data) or self._last_place() != len(mark.tokens) - 1:
+        if not restore_sequence(self.context, SEQUENCE, mark.data) or self._last_place() != len(mark.tokens) - 1:
             self._forget_all()
             return False
         self._tokens, self._joints = list(mark.tokens), list(mark.joints)

@@ -85,7 +85,7 @@ class Resuming:
             return
         mark = self._memory.bookmark()
         if mark is not None:
-            self._shelf.put(at, mark, self._seen)
+            self._shelf.save(at, mark, self._seen)
 
     def _fetch(self, at: KeptAt, here: int, reuse: Reuse) -> None:
         seen = self._shelf.forgettings

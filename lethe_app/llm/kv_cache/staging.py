@@ -14,7 +14,7 @@ import llama_cpp
 
 from lethe_app.llm.kv_cache.diff import Run, moves
 from lethe_app.llm.native.model import NativeFlag
-from lethe_app.llm.native.state import put, size_of, take
+from lethe_app.llm.native.state import restore_sequence, size_of, take
 
 MOST_BYTES = 256 << 20
 """To put so much back takes about 70 ms (142 MB took 38), and somebody who comes in between waits for it."""
@@ -55,7 +55,7 @@ class StagingSequence:
         """Have the sequence hold these places again; False if llama.cpp finds no room for them."""
         for first, last, data in self._pieces:
             if first < end and last > start:
-                if not put(self._context, self._spare, data):
+                if not restore_sequence(self._context, self._spare, data):
                     self._empty_spare()
                     return False
                 llama_cpp.llama_memory_seq_cp(self._memory, self._spare, self._sequence, max(first, start), min(last, end))

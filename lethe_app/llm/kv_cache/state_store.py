@@ -55,7 +55,7 @@ class StateStore:
         with self._changed:
             return self._last_forgotten()
 
-    def put(self, at: KeptAt, mark: SavedState, seen: int) -> None:
+    def save(self, at: KeptAt, mark: SavedState, seen: int) -> None:
         """Have it written. `seen` is what `forgettings` was when reading began; later ones may concern it."""
         path = self._path(at)
         with self._changed:
@@ -101,7 +101,7 @@ class StateStore:
             return mark
         return None
 
-    def forget(self, folder: Path, part: str, number: int | None = None) -> None:
+    def delete(self, folder: Path, part: str, number: int | None = None) -> None:
         """Everything with that part in its name, which is all of it if the part is empty."""
         with self._changed:
             self._forgotten.append((self._last_forgotten() + 1 if number is None else number, part))

@@ -20,7 +20,7 @@ import httpx
 
 from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DownloadFailed
-from lethe_app.llm.models.partial_file import STOPPED_ADVICE, Sink, check_room, is_whole, on_disk, opened, settle, size_of
+from lethe_app.llm.models.partial_file import STOPPED_ADVICE, Sink, check_room, finish_file, is_whole, on_disk, opened, size_of
 
 ENDPOINT = "https://huggingface.co"
 STALL = 30.0
@@ -87,7 +87,7 @@ class Hub:
         told(DownloadStage.CHECKING, known.size, known.size)
         with on_disk(part):
             await self._check(model, part, known)
-            await asyncio.to_thread(settle, part, target)
+            await asyncio.to_thread(finish_file, part, target)
         return target
 
     async def _load(self, model: RemoteModel, part: Path, known: _Known, told: Told) -> None:

@@ -96,7 +96,7 @@ def is_whole(path: Path, sha256: str) -> bool:
     return header.file_size >= header.needed_size
 
 
-def settle(part: Path, target: Path) -> None:
+def finish_file(part: Path, target: Path) -> None:
     """It gets its name only when the disk has it."""
     with part.open("rb") as file:
         os.fsync(file.fileno())

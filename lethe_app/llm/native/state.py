@@ -32,7 +32,7 @@ def take(context: Any, sequence: int, flags: int = WHOLE) -> bytearray | None:  
     return data if written == size else None
 
 
-def put(context: Any, sequence: int, data: bytes | bytearray, flags: int = WHOLE) -> bool:  # noqa: ANN401 - of llama.cpp
+def restore_sequence(context: Any, sequence: int, data: bytes | bytearray, flags: int = WHOLE) -> bool:  # noqa: ANN401 - of llama.cpp
     """Have a sequence hold that; False if llama.cpp finds that it does not fit this model and context."""
     size = len(data)
     buffer = (ctypes.c_uint8 * size).from_buffer(data if isinstance(data, bytearray) else bytearray(data))
@@ -72,7 +72,7 @@ class Checkpoints:
     def go_back(self, length: int) -> bool:
         """To a place that `nearest` named."""
         found = next((one for one in self._held if one.length == length), None)
-        return found is not None and put(self._context, self._sequence, found.data, SUMS)
+        return found is not None and restore_sequence(self._context, self._sequence, found.data, SUMS)
 
     def cut(self, length: int) -> None:
         """Behind so many tokens, others will follow."""

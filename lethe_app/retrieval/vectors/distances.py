@@ -33,7 +33,7 @@ class Undated:
         self._known: OrderedDict[bytes, bytes] = OrderedDict()
         """By a digest: a text that is forgotten is not kept here."""
 
-    async def of(self, passages: Iterable[Passage]) -> dict[int, bytes]:
+    async def embeddings_of(self, passages: Iterable[Passage]) -> dict[int, bytes]:
         """The vectors of the texts alone, by number; none where the embedder fails."""
         texts = {passage.number: passage.text for passage in passages}
         vectors = await self.vectors(texts.values())
@@ -64,7 +64,7 @@ async def distances(
     stored = await passages.vectors_from(embedder, list(origins))
     vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
     dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
-    vectors |= await undated.of(dated.values())
+    vectors |= await undated.embeddings_of(dated.values())
     return dict(_least(meaning, ((item.origin, vectors[item.number]) for item in stored if item.number in vectors)))
 
 
@@ -87,7 +87,7 @@ async def nearest(
     meaning = TextEmbedding(asked[text], b"", ())
     numbers = _candidates(view, meaning, wanted, count * WIDER + WIDER)
     found = list((await passages.read(numbers)).values())
-    vectors = await undated.of(found)
+    vectors = await undated.embeddings_of(found)
     others = await undated.vectors(beside.values())
     stored = [(passage.origin, vectors[passage.number]) for passage in found if passage.number in vectors]
     return _least(meaning, [*stored, *((origin, others[other]) for origin, other in beside.items() if others)])[:count]

@@ -95,9 +95,9 @@ class Views:
         self._shelves.clear()
         self._leave_vectors()
 
-    async def settle(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait for what goes on in the background."""
-        await self._vectors.settle()
+        await self._vectors.wait_until_idle()
         await asyncio.gather(*self._left)
 
     async def close(self) -> None:

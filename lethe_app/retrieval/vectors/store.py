@@ -134,7 +134,7 @@ class VectorStore:
                 held.serving.remove(numbers)
                 self._changed(held, len(numbers))
 
-    async def settle(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until everything in the background is done."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -143,7 +143,7 @@ class VectorStore:
         """Stop what is being made, write what is new, and end."""
         for owner in self.owners():
             self.close_owner(owner)
-        await self.settle()
+        await self.wait_until_idle()
         self._thread.shutdown(wait=True)
 
     # Behind the back

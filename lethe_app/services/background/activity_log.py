@@ -93,7 +93,7 @@ class Doing:
         """It was to make this, and has not."""
         await self._ledger.strike(made)
 
-    async def keep(self) -> None:
+    async def store_cost(self) -> None:
         """Store what it cost until now."""
         await self._ledger.open()
 
@@ -219,5 +219,5 @@ class ArchiveLog:
         return "A conversation"
 
     async def _by_model(self, session_id: UUID) -> set[str]:
-        there = (await self._parts.of(session_id)).items()
+        there = (await self._parts.parts_of(session_id)).items()
         return {part.value for part, one in there if one.state is PartState.DONE and one.made_by is MadeBy.MODEL}

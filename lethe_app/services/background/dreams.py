@@ -54,9 +54,9 @@ class Dreams:
         self._knowing = knowing
         self._errands = errands
 
-    async def of(self, persona_id: str, state: ChangeState | None = None, most: int = MOST) -> list[RecordedChange]:
+    async def changes_of(self, persona_id: str, state: ChangeState | None = None, most: int = MOST) -> list[RecordedChange]:
         """What dreams proposed and did, newest first; what other tasks did has a page of its own."""
-        return [one for one in await self._changes.of(persona_id, state, most) if one.what in DREAMT]
+        return [one for one in await self._changes.changes_of(persona_id, state, most) if one.what in DREAMT]
 
     async def accept(self, change_id: UUID) -> RecordedChange:
         """Make it true. Raises StorageError where what it is about was changed since it was thought of."""
@@ -65,7 +65,7 @@ class Dreams:
     async def accept_all(self, persona_id: str) -> int:
         """All that wait, oldest first; what is no longer possible is declined. How many became true."""
         count = 0
-        for one in reversed(await self.of(persona_id, ChangeState.PROPOSED)):
+        for one in reversed(await self.changes_of(persona_id, ChangeState.PROPOSED)):
             try:
                 await self.accept(one.id)
                 count += 1
@@ -77,14 +77,14 @@ class Dreams:
         """Leave it; the same is not proposed again."""
         change = await self._get(change_id)
         if change.state is ChangeState.PROPOSED:
-            await self._changes.put(change.model_copy(update={"state": ChangeState.DECLINED}))
+            await self._changes.save_changes(change.model_copy(update={"state": ChangeState.DECLINED}))
             self.changed.tell(change.persona_id)
 
     async def ask_again(self, change_id: UUID) -> None:
         """What was declined waits again."""
         change = await self._get(change_id)
         if change.state is ChangeState.DECLINED:
-            await self._changes.put(change.model_copy(update={"state": ChangeState.PROPOSED}))
+            await self._changes.save_changes(change.model_copy(update={"state": ChangeState.PROPOSED}))
             self.changed.tell(change.persona_id)
 
     async def edit(self, change_id: UUID, text: str) -> RecordedChange:
@@ -95,18 +95,18 @@ class Dreams:
         if change.state is not ChangeState.PROPOSED:
             raise LetheError("This was decided about already.", "Change the memory itself.")
         edited = change.model_copy(update={"after": _reworded(Records.after(change), text.strip()).model_dump_json()})
-        await self._changes.put(edited)
+        await self._changes.save_changes(edited)
         self.changed.tell(change.persona_id)
         return edited
 
     async def put_as(self, change: RecordedChange) -> None:
         """A proposal just as it was, for undo."""
-        await self._changes.put(change)
+        await self._changes.save_changes(change)
         self.changed.tell(change.persona_id)
 
-    async def take_back(self, change_id: UUID) -> RecordedChange:
+    async def revert_change(self, change_id: UUID) -> RecordedChange:
         """Everything is as it was before. Raises StorageError where the user changed since what it had made."""
-        done = await self._changes.take_back(change_id)
+        done = await self._changes.revert_change(change_id)
         await self._renew(done)
         return done
 
@@ -118,7 +118,7 @@ class Dreams:
                 await self.decline(change.id)
             elif change.state is ChangeState.APPLIED:
                 with suppress(StorageError):  # what the user changed since stays as they left it
-                    await self.take_back(change.id)
+                    await self.revert_change(change.id)
 
     async def carry_out(self, change: RecordedChange) -> RecordedChange:
         """Make it true at once, stored together with what it does. Raises StorageError."""
@@ -128,7 +128,7 @@ class Dreams:
 
     async def propose(self, change: RecordedChange) -> RecordedChange:
         """It waits for the user's word."""
-        await self._changes.put(change)
+        await self._changes.save_changes(change)
         self.changed.tell(change.persona_id)
         return change
 
@@ -137,7 +137,7 @@ class Dreams:
         """The user's own prompts for dreams that cannot be used; ours are used meanwhile."""
         found: list[FileError] = []
         for name in DIRECTIVES:
-            self._errands.of(name)
+            self._errands.prompt_of(name)
             if (error := self._errands.broken.get(name)) is not None:
                 found.append(error)
         return found
@@ -188,12 +188,12 @@ class DreamServices:
         found = await self._recall.nearest(persona_id, text, kind, NEAREST)
         return [guid for guid, distance in found if distance < limit and guid != record.guid]
 
-    async def told(self, record: Kept, most: int) -> str:
+    async def describe_record(self, record: Kept, most: int) -> str:
         words = one_line(said(record))[:most]
-        return await self._foreign.told(record, words) if isinstance(record, MemoryUnit) else words
+        return await self._foreign.quoted_text(record, words) if isinstance(record, MemoryUnit) else words
 
     async def thought_of(self, persona_id: str) -> set[str]:
-        return {signature(one) for one in await self._dreams.of(persona_id)}
+        return {signature(one) for one in await self._dreams.changes_of(persona_id)}
 
     async def bring(self, change: RecordedChange, *, at_once: bool) -> RecordedChange:
         if not at_once:
@@ -206,8 +206,8 @@ class DreamServices:
     async def unheard(self, persona_id: str) -> list[list[Utterance]]:
         return await self._feedback.unheard(persona_id)
 
-    async def heard(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
-        return await self._feedback.heard(persona_id, remarks)
+    async def store_remarks(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
+        return await self._feedback.collect_remarks(persona_id, remarks)
 
     async def disliked(self, persona_id: str) -> list[Disliked]:
         return await self._feedback.disliked(persona_id)

@@ -85,7 +85,7 @@ class Feedbacks:
         else:
             words = before.words if before is not None else ""
             where = {"message_id": message_id, "position": position, "persona_id": persona_id}
-            await self._rows.put(Feedback(**where, verdict=verdict, words=words, at=now()))
+            await self._rows.save_feedback(Feedback(**where, verdict=verdict, words=words, at=now()))
         self.changed.tell(persona_id)
         return None if is_taken_back else verdict
 
@@ -96,9 +96,9 @@ class Feedbacks:
             found.setdefault(one.message_id, {})[one.position] = one.verdict
         return found
 
-    async def told(self, persona_id: str) -> list[FeedbackEntry]:
+    async def list_feedback(self, persona_id: str) -> list[FeedbackEntry]:
         """All that was thought of her replies, newest first, with their words."""
-        return [await self._told(one) for one in await self._rows.of(persona_id, MOST_TOLD)]
+        return [await self._told(one) for one in await self._rows.feedback_of(persona_id, MOST_TOLD)]
 
     async def _told(self, one: Feedback) -> FeedbackEntry:
         try:
@@ -115,7 +115,7 @@ class Feedbacks:
             raise StorageError("There is no thumb down at this reply any more.")
         said = " ".join(words.split())[:LONGEST_REASON]
         await self._drop_reasons(one.persona_id, message_id)
-        await self._rows.put(one.model_copy(update={"words": said, "settled": False}))
+        await self._rows.save_feedback(one.model_copy(update={"words": said, "settled": False}))
         async with self._one_at_a_time:
             kept = await self._kept(one.persona_id)
             remarks = [*kept.remarks, *reasons_in(said, message_id, message.session_id, now())]
@@ -134,13 +134,13 @@ class Feedbacks:
 
     async def newest(self, persona_id: str) -> datetime | None:
         """When something was last thought of her replies, or said of why."""
-        moments = [one.at for one in await self._rows.of(persona_id, 1)]
+        moments = [one.at for one in await self._rows.feedback_of(persona_id, 1)]
         return max([*moments, *(one.at for one in (await self._kept(persona_id)).remarks)], default=None)
 
     async def disliked(self, persona_id: str) -> list[Disliked]:
         """Replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
         found: list[Disliked] = []
-        for one in reversed(await self._rows.of(persona_id, MOST_TOLD, settled=False)):
+        for one in reversed(await self._rows.feedback_of(persona_id, MOST_TOLD, settled=False)):
             if _is_unexplained(one) and (thought := await self._told(one)).session is not None:
                 asked = await self._asked(thought.session, one.message_id)
                 where = (one.message_id, one.position, thought.session, one.at)
@@ -159,7 +159,7 @@ class Feedbacks:
             talks.setdefault(line.session, []).append(line.said)
         return list(talks.values())
 
-    async def heard(self, persona_id: str, told: Sequence[Remark] = ()) -> list[Remark]:
+    async def collect_remarks(self, persona_id: str, told: Sequence[Remark] = ()) -> list[Remark]:
         """All remarks from which nothing was concluded, with those rules hear in what is new and those a model was `told`.
 
         A correction is feedback on the reply before it, too.
@@ -189,10 +189,10 @@ class Feedbacks:
             used = [one.words for one in kept.remarks if one.message in messages]
             left = [one for one in kept.remarks if one.message not in messages]
             await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
-            open_ones = await self._rows.of(persona_id, MOST_REMARKS, settled=False)
+            open_ones = await self._rows.feedback_of(persona_id, MOST_REMARKS, settled=False)
             settled = [one for one in open_ones if any(words in one.words for words in used)]
             settled += [one for one in open_ones if one.message_id in messages and _is_unexplained(one)]
-            await self._rows.settle(settled)
+            await self._rows.mark_concluded(settled)
         self.changed.tell(persona_id)
 
     async def _listen(self, persona_id: str, line: _Line) -> list[Remark]:
@@ -205,7 +205,7 @@ class Feedbacks:
         words = "\n".join(dict.fromkeys([*(before.words.splitlines() if before else ()), *(one.words for one in found)]))
         verdict = before.verdict if before is not None else ReplyRating.BAD
         values = {"message_id": reply.id, "position": position, "persona_id": persona_id, "at": line.said.time}
-        await self._rows.put(Feedback(**values, verdict=verdict, words=words))
+        await self._rows.save_feedback(Feedback(**values, verdict=verdict, words=words))
         if before is not None and before.verdict is ReplyRating.BAD and not before.words:
             return [_raised(one) for one in found]  # a thumb down and words besides: it was meant
         return found

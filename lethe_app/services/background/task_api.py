@@ -185,12 +185,12 @@ class TaskApi(Eyes):
         await self._ledger.note(made_of(memory))
         await self._tools.brain.edit(memory, old.made_by)
 
-    async def forget(self, guid: UUID) -> None:
+    async def forget_memory(self, guid: UUID) -> None:
         self._check()
         old = await self._mine(guid)
         change = await self._changed(FORGET, old, None)
         await self._ledger.note(Made(kind=MadeKind.CHANGE, id=str(change.id), title=title_of(old)))
-        await self._tools.brain.forget(guid)
+        await self._tools.brain.forget_memory(guid)
 
     async def leave_note(self, info: str, uid: str = "") -> None:
         self._check()
@@ -206,7 +206,7 @@ class TaskApi(Eyes):
         new = Persona.model_validate({**old.model_dump(), **fields})
         was, is_now = (one.model_dump(mode="json", include=set(fields)) for one in (old, new))
         change = self._change(REWRITE, json.dumps(was, ensure_ascii=False), json.dumps(is_now, ensure_ascii=False))
-        await self._tools.changes.put(change)
+        await self._tools.changes.save_changes(change)
         await self._ledger.note(Made(kind=MadeKind.PERSONA, id=self._id, title=self.persona.name))
         await self._tools.library.save_persona(new)
 
@@ -236,7 +236,7 @@ class TaskApi(Eyes):
 
     async def _changed(self, what: str, old: MemoryUnit, new: MemoryUnit | None) -> RecordedChange:
         change = self._change(what, old.model_dump_json(), new.model_dump_json() if new is not None else "")
-        await self._tools.changes.put(change)
+        await self._tools.changes.save_changes(change)
         return change
 
     def _change(self, what: str, before: str, after: str) -> RecordedChange:

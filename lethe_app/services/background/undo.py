@@ -44,7 +44,7 @@ class ChangeUndo:
             elif made.kind in self._takers and made.id not in {str(change.id) for change in ours}:
                 await self._takers[made.kind](run, made)
         undone = run.model_copy(update={"undone": True})
-        await self._runs.put(undone)
+        await self._runs.save_run(undone)
         return undone
 
     async def _put_back(self, change: RecordedChange) -> None:
@@ -54,7 +54,7 @@ class ChangeUndo:
             await self._bring_back(UUID(_guid(change)))
         else:
             await self._unedit(change)
-        await self._tools.changes.put(change.model_copy(update={"state": ChangeState.REVERTED}))
+        await self._tools.changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
 
     async def _unedit(self, change: RecordedChange) -> None:
         old, new = (MemoryUnit.model_validate_json(text) for text in (change.before, change.after))
@@ -82,7 +82,7 @@ class ChangeUndo:
         if held is None or not held.made_by:
             return  # the user was quicker, or has made it their own
         with suppress(StorageError):
-            await self._tools.brain.forget(guid)
+            await self._tools.brain.forget_memory(guid)
 
 
 def _guid(change: RecordedChange) -> str:

@@ -26,7 +26,7 @@ class ExpectedPrefix:
     def __init__(self, chats: Chats, turns: TurnMemories, keeping: LoreKeeping) -> None:
         self._chats, self._turns, self._keeping = chats, turns, keeping
 
-    async def of(self, session: ChatSession, cast: Participants) -> TurnMemory:
+    async def prefix_of(self, session: ChatSession, cast: Participants) -> TurnMemory:
         """Of the newest turn what lasts; before the first one, what is always there."""
         tail = await self._chats.tail(session.guid, NEAR_END)
         newest = next((message for message in reversed(tail) if message.role is Role.USER), None)

@@ -88,7 +88,7 @@ class ReadingAhead:
                 await self._sessions.ended(session.persona_id)  # what the one before came to stands in the prompt
                 cast = await self._casting.of_session(session)
                 kept_at = self._warmth.kept_at(session)
-                lasting = await self._lasting.of(session, cast)
+                lasting = await self._lasting.prefix_of(session, cast)
                 text = await self._prompting.beginning(session, cast, state.model, lasting)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.read_ahead(text, surgery=surgery, kept_at=kept_at)
@@ -98,4 +98,4 @@ class ReadingAhead:
     async def _keep(self) -> None:
         """Once the user has been silent for a while."""
         await asyncio.sleep(LULL)
-        await self._client.keep(WORTH_A_LULL)
+        await self._client.save_state(WORTH_A_LULL)

@@ -145,7 +145,7 @@ class Inspecting:
         self._counting = counting
         self._prompting, self._loaded = prompting, loaded
 
-    async def of(self, message_id: UUID) -> Inspection | None:
+    async def prompt_of(self, message_id: UUID) -> Inspection | None:
         """The prompt of the wording on display; None where nothing is known of it, as of greetings and of what people say."""
         try:
             message = await self._chats.message(message_id)

@@ -61,7 +61,7 @@ class ReceiptService:
         try:
             cost = await self._cost(session.guid, model, prompt, usage) if usage is not None else None
             entry = ReceiptEntry(prompt.receipt, cost)
-            await self._receipts.put(reply.id, entry, session.persona_id, prompt.spans, forgotten)
+            await self._receipts.save_receipt(reply.id, entry, session.persona_id, prompt.spans, forgotten)
         except LetheError as error:
             log.warning("What a reply cost could not be kept: %s", error)
         self._read[session.guid] = Read(model, prompt.spans, said)
@@ -69,9 +69,9 @@ class ReceiptService:
         while len(self._read) > REMEMBERED:
             self._read.popitem(last=False)
 
-    async def forget(self, persona_id: str) -> None:
+    async def forget_prompts(self, persona_id: str) -> None:
         """The user changed what was said: no prompt of hers is kept that tells it the old way."""
-        await self._receipts.forget(persona_id)
+        await self._receipts.delete_prompts(persona_id)
 
     async def _cost(self, session_id: UUID, model: LoadedModel, prompt: Prompt, usage: Usage) -> Cost:
         before = self._read.get(session_id)

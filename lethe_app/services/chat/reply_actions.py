@@ -158,18 +158,18 @@ class ReplyActions:
         present = await self._memories.get(before.guid)
         await self._brain.edit(present.model_copy(update={"content": before.content}), by=before.made_by)
 
-    async def forget(self, one: Surfaced, persona_id: str) -> None:
+    async def forget_memory(self, one: Surfaced, persona_id: str) -> None:
         """Nothing brings it up from now on; `restore` takes that back."""
         match one.kind:
             case SourceKind.FACT:
-                await self._knowing.forget(one.subject)
+                await self._knowing.forget_fact(one.subject)
             case SourceKind.CONVERSATION:
                 await self._sessions.delete(one.subject)
             case SourceKind.MEMORY:
-                await self._brain.forget(one.subject)
+                await self._brain.forget_memory(one.subject)
             case SourceKind.WORLD:
                 raise LetheError("An entry of a world is deleted in its world.")
-        await self._objecting.forget(persona_id, one.recollection.memory)
+        await self._objecting.remove_objections_to(persona_id, one.recollection.memory)
 
     async def restore(self, one: Surfaced) -> None:
         """Bring back what was forgotten."""

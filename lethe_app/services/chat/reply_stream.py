@@ -37,7 +37,7 @@ class Reply:
         """Was nothing said but a copy of the memory block?"""
         return bool(self._echo.dropped) and self._said.strip() == self._before.content.strip()
 
-    def heard(self, report: PrefillProgress | Chunk | Done) -> list[Evaluating | ReplyText | ThinkingText]:
+    def read_report(self, report: PrefillProgress | Chunk | Done) -> list[Evaluating | ReplyText | ThinkingText]:
         """What one word of the engine means for whoever listens."""
         if isinstance(report, PrefillProgress):
             return [Evaluating(report.done, report.total)]

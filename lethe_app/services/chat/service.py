@@ -117,7 +117,7 @@ class Chat:
             async with aclosing(self._answer(session, cast, ReplyWriter(self._chats, reply, ReplyKind.REPLY))) as events:
                 async for event in events:
                     if isinstance(event, Finished):
-                        taking.heard(event.message.speaker, event.message.content)
+                        taking.note_reply(event.message.speaker, event.message.content)
                     yield event
             session = await self._chats.session(session.guid)
 
@@ -154,7 +154,7 @@ class Chat:
     async def _edited(self, message: Message) -> Message:
         self._warmth.forget_session(message.session_id)
         await self._retold(message.session_id, message.id)
-        await self._accounts.forget((await self._chats.session(message.session_id)).persona_id)
+        await self._accounts.forget_prompts((await self._chats.session(message.session_id)).persona_id)
         return message
 
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
@@ -272,7 +272,7 @@ class Chat:
         try:
             async with aclosing(tools.attend(reports)) as stream:
                 async for report in stream:
-                    for event in reply.heard(report):
+                    for event in reply.read_report(report):
                         yield event
                     if isinstance(report, Chunk) and not reply.is_empty:
                         await writing.checkpoint(reply.wording(complete=False))
@@ -286,7 +286,7 @@ class Chat:
                 said, known = reply.wording(complete=True).content, usage if ended else None
                 await self._accounts.close(session, model, prompt, writing.message, said, known, forgotten)
         if tools.is_wanted:
-            tools.keep(reply.wording(complete=False))
+            tools.keep_text(reply.wording(complete=False))
             return
         if reply.is_only_echo:
             return
@@ -299,5 +299,5 @@ class Chat:
         self._ahead.attend(session.guid)
         reply.finish(stopped=True)  # what a reply that ran to its end held back is out already
         if not reply.is_empty:
-            await writing.keep(reply.wording(complete=complete))
+            await writing.store_wording(reply.wording(complete=complete))
             self._sessions.changed.tell(session.persona_id)

@@ -49,7 +49,7 @@ class TurnOrder:
         self._waiting = [unique_name] if unique_name in self._names else self._otherwise
         self._otherwise = []
 
-    def heard(self, speaker: str, text: str) -> None:
+    def note_reply(self, speaker: str, text: str) -> None:
         """One of them said this: whoever is spoken of by name may answer, if they are not waiting already."""
         self._otherwise = []
         if self._way in {GroupTurns.NAMED, GroupTurns.MODEL}:

@@ -95,7 +95,7 @@ class ConversationExtraction:
         """New or changed lasting facts about these speakers that the lines support; `known` are the facts that hold now."""
         return await self._extraction.facts(lines, about, known)
 
-    async def settle(self, old: str, new: str) -> str:
+    async def compare_facts(self, old: str, new: str) -> str:
         """What a new fact is to an old one near it: `same`, `update`, `contradiction` or `new`."""
         return (await self._clerk.ask(TaskKind.SETTLE, Settlement, old=old, new=new)).verdict
 

@@ -186,7 +186,7 @@ class StructuredOutput:
             await asyncio.sleep(WAIT)
 
     def _errand(self, task: str | TaskPrompt) -> TaskPrompt:
-        return task if isinstance(task, TaskPrompt) else self._errands.of(task)
+        return task if isinstance(task, TaskPrompt) else self._errands.prompt_of(task)
 
     def _loaded(self) -> LoadedModel:
         model = self._ready()

@@ -39,9 +39,9 @@ class Calibration:
 
     async def thresholds(self) -> Thresholds:
         """For the embedder of this moment, with the distances that the user set instead."""
-        return chosen(await self.of(self._embedding.id), self._preferences.current)
+        return chosen(await self.limits_of(self._embedding.id), self._preferences.current)
 
-    async def of(self, name: str) -> Thresholds:
+    async def limits_of(self, name: str) -> Thresholds:
         """For the embedder of that id."""
         if name and name not in self._known and (stored := await self._stored(name)):
             self._known[name] = stored

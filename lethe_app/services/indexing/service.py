@@ -99,7 +99,7 @@ class Indexing:
     async def close(self) -> None:
         await self._background.close()
 
-    async def settle(self, most: int = AT_ONCE) -> int:
+    async def index_pending(self, most: int = AT_ONCE) -> int:
         """Take over up to `most` changes, newest first; returns how many were."""
         async with self._one_at_a_time:
             owed = await self._debts.next(most)
@@ -110,7 +110,7 @@ class Indexing:
 
     async def settle_all(self) -> None:
         """Until nothing is owed."""
-        while await self.settle():
+        while await self.index_pending():
             pass
 
     async def follow(self, changed: int = 1) -> None:
@@ -125,13 +125,13 @@ class Indexing:
 
     async def catch_up(self, *, limits: bool = True) -> None:
         """Everything: changes, worlds, meanings. Without `limits` the embedder is not measured, which takes a while once."""
-        if await self.settle():  # what was just said is found by its words before anything that takes longer
+        if await self.index_pending():  # what was just said is found by its words before anything that takes longer
             await self._report()
         ready = await self._embedding.ready()
         if ready and limits:
             with suppress(LetheError):  # the embedder died, or there is nothing to measure it by
                 await self._calibration.measure(self._quiet.wait)
-        while await self.settle():
+        while await self.index_pending():
             await self._report()
             await self._quiet.wait()
         await self.sync_worlds()
@@ -152,10 +152,10 @@ class Indexing:
     async def rebuild(self) -> None:
         """Make all passages anew from what they were taken from. What comes out as it was keeps its meaning."""
         await self._debts.owe_all()
-        await self._worlds.forget()
+        await self._worlds.reset()
         self._recall.reload()
         await self._report()
-        while await self.settle():
+        while await self.index_pending():
             await self._report()
             await self._quiet.wait()
         await self.sync_worlds()

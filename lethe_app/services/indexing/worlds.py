@@ -60,7 +60,7 @@ class WorldPassages:
         """Are these as they were when they were taken over?"""
         return all(self._synced.get(name) is world for name, world in worlds.items())
 
-    async def forget(self) -> None:
+    async def reset(self) -> None:
         """Take everything over anew the next time."""
         self._synced = {}
         for name in await self._state.all(SCOPE):

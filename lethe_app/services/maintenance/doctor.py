@@ -48,9 +48,9 @@ class Doctor:
             await asyncio.to_thread(self._shipped),
             await self._problems(),
             await asyncio.to_thread(self._starter),
-            await told("Models", self._found),
-            await told("Engine", self._engine),
-            await told("Embedding model", self._meaning),
+            await run_check("Models", self._found),
+            await run_check("Engine", self._engine),
+            await run_check("Embedding model", self._meaning),
         ]
 
     def _python(self) -> EngineCheck:
@@ -111,13 +111,13 @@ class Doctor:
         await self._embedder.close()
         verdict = bundled.self_test(vectors, reference)
         remedy = f"Delete {path}: it is made anew from what was installed."
-        limits = await self._calibration.of(known_as(file))
+        limits = await self._calibration.limits_of(known_as(file))
         near = f"facts are the same below {limits.same_words:.3f}, changed below {limits.update:.3f}"
         detail = f"{path.name}: {verdict.detail}; {near}"
         return EngineCheck("Embedding model", passed=verdict.passed, detail=detail, remedy=remedy)
 
 
-async def told(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:
+async def run_check(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:
     """The check's own verdict, or what stopped it."""
     try:
         return await check()

@@ -30,7 +30,7 @@ class MemoryCache:
         """Of those held, the ones that have changed since."""
         self._changes = 0
 
-    async def of(self, persona_id: str) -> MemorySet:
+    async def memories_of(self, persona_id: str) -> MemorySet:
         """All that are not in the trash, newest first."""
         while (held := self._held.get(persona_id)) is None or self._stale.get(persona_id):
             before = self._changes
@@ -44,13 +44,13 @@ class MemoryCache:
         """All of them, or where a few have changed, only these: to let go of tens of thousands takes long, too."""
         named = self._stale.get(persona_id, set())
         if held is None or len(named) > FEW:
-            return await asyncio.to_thread(MemorySet, await self._memories.of(persona_id))
+            return await asyncio.to_thread(MemorySet, await self._memories.memories_of(persona_id))
         return await asyncio.to_thread(held.kept, await self._memories.some(persona_id, named), frozenset(named))
 
-    async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
+    async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
         """New ones, or others in the place of those with the same guid."""
-        held = (await self.of(persona_id)).by_guid
-        await self._memories.put(persona_id, *memories)
+        held = (await self.memories_of(persona_id)).by_guid
+        await self._memories.save_memories(persona_id, *memories)
         self._tell(persona_id, [one.guid for one in memories])
         if any(held[one.guid].content not in one.content for one in memories if one.guid in held):
             self.forgotten.tell(persona_id)

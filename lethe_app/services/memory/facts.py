@@ -76,7 +76,7 @@ class FactService:
 
     async def all(self, persona_id: str) -> list[ExtractedFact]:
         """Those that hold and those that were superseded, newest first."""
-        return await self._facts.of(persona_id)
+        return await self._facts.facts_of(persona_id)
 
     async def learn(
         self,
@@ -106,7 +106,7 @@ class FactService:
         async with self._learning, self._writing:
             found = decide(await self._facts.learnt(persona_id))
             if found.changed:
-                await self._facts.put(persona_id, *found.changed)
+                await self._facts.save_facts(persona_id, *found.changed)
             if found.removed:
                 await self._facts.remove(persona_id, found.removed)
         if found.removed:
@@ -132,7 +132,7 @@ class FactService:
             old = await self._facts.get(guid)
             fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
             if digest(old.fact) != digest(wording) and old.source_messages:
-                await self._facts.forget(persona_id, [], [facts_merge.tombstone(old)])
+                await self._facts.forget_facts(persona_id, [], [facts_merge.tombstone(old)])
             await self._alone(persona_id, fact)
         await self.renew(persona_id)
         return fact
@@ -142,7 +142,7 @@ class FactService:
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
             fact = (await self._facts.get(guid)).model_copy(update={"pinned": pinned})
-            await self._facts.put(persona_id, fact)
+            await self._facts.save_facts(persona_id, fact)
         await self.renew(persona_id)
         return fact
 
@@ -153,28 +153,28 @@ class FactService:
         """
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
-            gone = next((fact for fact in await self._facts.of(persona_id, deleted=True) if fact.guid == guid), None)
+            gone = next((fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid == guid), None)
             if gone is not None:
                 await self._facts.restore(persona_id, guid, digest(gone.fact))
-            everything = await self._facts.of(persona_id)
+            everything = await self._facts.facts_of(persona_id)
             fact = next((fact for fact in everything if fact.guid == guid), None)
             if fact is None:
                 if gone is not None:
-                    await self._facts.forget(persona_id, [guid], [facts_merge.tombstone(gone)])
+                    await self._facts.forget_facts(persona_id, [guid], [facts_merge.tombstone(gone)])
                 raise LetheError("What this was learnt from lies in the Trash itself.", "Restore that conversation first.")
             records = facts_merge.restore(fact, everything, instead=instead) if gone is None else [fact]
             for record in records[1:]:
-                await self._facts.put(persona_id, record)
+                await self._facts.save_facts(persona_id, record)
             if records:
                 await self._alone(persona_id, records[0])
         await self.renew(persona_id)
 
-    async def forget(self, guid: UUID) -> None:
+    async def forget_fact(self, guid: UUID) -> None:
         """Know it no more, and do not learn it again from the same talk."""
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
             fact = await self._facts.get(guid)
-            await self._facts.forget(persona_id, [guid], [facts_merge.tombstone(fact)])
+            await self._facts.forget_facts(persona_id, [guid], [facts_merge.tombstone(fact)])
         await self.renew(persona_id)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
@@ -192,8 +192,8 @@ class FactService:
             others = [each for each in several if each.guid != kept.guid]
             gone = [each.model_copy(update={"superseded": True, "superseded_by": kept.guid}) for each in others]
             if digest(kept.fact) != digest(wording) and kept.source_messages:
-                await self._facts.forget(persona_id, [], [facts_merge.tombstone(kept)])
-            await self._facts.put(persona_id, *gone)
+                await self._facts.forget_facts(persona_id, [], [facts_merge.tombstone(kept)])
+            await self._facts.save_facts(persona_id, *gone)
             await self._alone(persona_id, facts_merge.merged(kept, others, wording))
         await self.renew(persona_id)
         return await self._facts.get(kept.guid)
@@ -208,11 +208,11 @@ class FactService:
             hers = [fact for fact in facts if owners[fact.guid] == persona_id]
             async with self._changing(persona_id):
                 were = {fact.guid for fact in hers}
-                forgotten = [fact for fact in await self._facts.of(persona_id, deleted=True) if fact.guid in were]
+                forgotten = [fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid in were]
                 for fact in (*hers, *forgotten):
                     await self._facts.restore(persona_id, fact.guid, digest(fact.fact))
-                await self._facts.put(persona_id, *hers)
-                await self._facts.forget(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
+                await self._facts.save_facts(persona_id, *hers)
+                await self._facts.forget_facts(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
             await self.renew(persona_id)
 
     async def renew(self, persona_id: str) -> None:
@@ -237,7 +237,7 @@ class FactService:
                 if self._changes[persona_id] != seen:
                     continue
                 if records:
-                    await self._facts.put(persona_id, *records)
+                    await self._facts.save_facts(persona_id, *records)
             if records:
                 book.known |= {record.guid: record for record in records}
                 book.unindexed |= {record.guid: record.fact for record in records}  # the next one may say the same
@@ -247,7 +247,7 @@ class FactService:
         book.known = {fact.guid: fact for fact in await self._facts.learnt(persona_id)}
         book.stones = await self._facts.tombstones(persona_id)
         own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
-        book.settled_by_user = [*await self._facts.of(persona_id, deleted=True), *own]
+        book.settled_by_user = [*await self._facts.facts_of(persona_id, deleted=True), *own]
 
     async def _settled(
         self,
@@ -267,13 +267,13 @@ class FactService:
         told = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
         if told is not None and not any(distance == 0.0 for _other, distance in near):
             shorter = fact.model_copy(update={"made_by": told.made_by})  # whoever says less does not word it
-            return facts_merge.settle(shorter, [(told, 0.0)], FactRelation.SAME)
+            return facts_merge.merge_fact(shorter, [(told, 0.0)], FactRelation.SAME)
         found = facts_merge.rival(near)
         relation = None
         if found is not None and 0 < found[1] <= limits.update and not names_only_one(found[0], fact):
             relation = await judge(found[0].fact, fact.fact) if judge is not None else None
             relation = relation or AS_JUDGED[wording.relation(found[0].fact, fact.fact, found[1], limits)]
-        return facts_merge.settle(fact, near, relation, Nearness(limits.duplicate, limits.update))
+        return facts_merge.merge_fact(fact, near, relation, Nearness(limits.duplicate, limits.update))
 
     @asynccontextmanager
     async def _changing(self, persona_id: str) -> AsyncIterator[None]:
@@ -295,7 +295,7 @@ class FactService:
             "reference_count": max(each.reference_count for each in (fact, *beside)),
             "pinned": any(each.pinned for each in (fact, *beside)),
         }
-        await self._facts.put(persona_id, *gone, fact.model_copy(update={**lists, **values}))
+        await self._facts.save_facts(persona_id, *gone, fact.model_copy(update={**lists, **values}))
 
     def _tell(self, persona_id: str) -> None:
         self.changed.tell(persona_id)

@@ -76,7 +76,7 @@ class MacroValues:
         """Finds the text of the named memories by a part of their titles; the oldest, so that a new one changes no prompt."""
         bound = await self._keeping.bound(cast, session.guid)
         entries = [entry for world in bound.worlds.values() for entry in world.entries]
-        held = [*entries, *reversed(await self._holdings.of(session.persona_id))]
+        held = [*entries, *reversed(await self._holdings.memories_of(session.persona_id))]
         talks = [one for one in await self._chats.sessions(session.persona_id) if one.guid != session.guid]
         found: dict[str, str] = {}
         for title in titles:
@@ -91,7 +91,7 @@ class MacroValues:
         return lambda title: found.get(title.casefold())
 
     async def _told(self, memory: MemoryUnit) -> str:
-        return await self._foreign.told(memory) if memory.is_from_web else memory.content
+        return await self._foreign.quoted_text(memory) if memory.is_from_web else memory.content
 
 
 def _best(wanted: str, named: Sequence[tuple[str, T]]) -> T | None:

@@ -52,16 +52,16 @@ class ObjectionService:
         self._turns = turns
         self._chats = chats
 
-    async def of(self, persona_id: str) -> list[Objection]:
+    async def objections_of(self, persona_id: str) -> list[Objection]:
         """All that were made to memories of this persona, oldest first."""
         try:
             return _KEPT.validate_python(await self._state.get(scope_of(persona_id), "all") or [])
         except ValidationError:
             return []
 
-    async def told(self, persona_id: str) -> list[Objected]:
+    async def describe_objections(self, persona_id: str) -> list[Objected]:
         """The same with the words on both sides, newest first."""
-        return [await self._told(persona_id, one) for one in reversed(await self.of(persona_id))]
+        return [await self._told(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
 
     async def _told(self, persona_id: str, one: Objection) -> Objected:
         taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turns.get(one.message)
@@ -86,7 +86,7 @@ class ObjectionService:
     async def repeat(self, persona_id: str, new: Objection) -> None:
         """Make one as it was made before."""
         memory, asked = new.memory, new.message
-        others = [one for one in await self.of(persona_id) if (one.memory, one.message) != (memory, asked)]
+        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
         for old in others[: len(others) + 1 - MOST]:
             await self._state.set(scope_of(persona_id), _place(old.memory, old.message), None)
         await self._keep(persona_id, sorted([*others, new], key=lambda one: one.moment)[-MOST:])
@@ -101,11 +101,11 @@ class ObjectionService:
         await self._state.set(scope_of(persona_id), _place(memory, asked), taken.model_dump(mode="json"))
         recalled = [one for one in turn.recalled if one is not taken]
         blocked = [unwanted(taken), *turn.blocked]
-        await self._turns.put(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
+        await self._turns.save_turn(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
     async def withdraw(self, persona_id: str, memory: UUID, asked: UUID) -> None:
         """It did belong to that message after all."""
-        others = [one for one in await self.of(persona_id) if (one.memory, one.message) != (memory, asked)]
+        others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
         await self._keep(persona_id, others)
         await self._put_back(persona_id, memory, asked)
         self.changed.tell(persona_id)
@@ -116,10 +116,10 @@ class ObjectionService:
         if taken is None or turn is None:
             return
         blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, UNWANTED)]
-        await self._turns.put(asked, turn.model_copy(update={"recalled": [*turn.recalled, taken], "blocked": blocked}))
+        await self._turns.save_turn(asked, turn.model_copy(update={"recalled": [*turn.recalled, taken], "blocked": blocked}))
         await self._state.set(scope_of(persona_id), _place(memory, asked), None)
 
-    async def forget(self, persona_id: str, memory: UUID) -> None:
+    async def remove_objections_to(self, persona_id: str, memory: UUID) -> None:
         """The memory itself was forgotten: no copy of it waits here to be taken back."""
         for key in await self._state.all(scope_of(persona_id)):
             if key.startswith(f"{TAKEN_BACK} {memory} "):
@@ -129,7 +129,7 @@ class ObjectionService:
         self, persona_id: str, recalled: Sequence[Recollection], said: str
     ) -> tuple[list[Recollection], list[NotRecalled]]:
         """Of what comes to mind at these words, what still comes and what the user's objections keep back."""
-        return sift(recalled, await self.of(persona_id), said, now())
+        return sift(recalled, await self.objections_of(persona_id), said, now())
 
     async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
         await self._state.set(scope_of(persona_id), "all", _KEPT.dump_python(list(objections), mode="json") or None)

@@ -186,7 +186,7 @@ class ProactiveMemory:
         if chosen is None:
             return Initiative(pace=pace)
         memory = chosen.memory
-        quoted = await self._foreign.told(memory) if memory.is_from_web else ""
+        quoted = await self._foreign.quoted_text(memory) if memory.is_from_web else ""
         line = wording(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
         after = selection.used(memory, moment)
         announced = Announced(

@@ -107,14 +107,14 @@ class RecallService:
             return Remembered(TurnMemory())
 
     async def _of_turn(self, session: ChatSession, cast: Participants, message: Message, model: LoadedModel) -> Remembered:
-        await self._indexing.settle()
-        frame = await self._frames.of(session, cast, model)
+        await self._indexing.index_pending()
+        frame = await self._frames.prefix_of(session, cast, model)
         occasion = await self._occasion(session, cast, message, model.context, frame)
         self._indexing.notice(occasion.bound.worlds)
         if not await self._is_newest(session, message):  # an old reply is written anew: the present is not to change
             mind = await self._mind(replace(occasion, states={}))
             memory = TurnMemory(recalled=mind.recalled, blocked=mind.blocked, remark=mind.remark)
-            await self._turns.put(message.id, memory)
+            await self._turns.save_turn(message.id, memory)
             return Remembered(memory)
         initiative = await self._initiative(occasion, message)
         if initiative.faded:
@@ -189,7 +189,7 @@ class RecallService:
             ),
             window=ScanWindow.of(history, message),
             history=history,
-            memories=await self._holdings.of(session.persona_id),
+            memories=await self._holdings.memories_of(session.persona_id),
             sessions=await self._chats.mentionable(session.persona_id),
             bound=bound,
             context=context,

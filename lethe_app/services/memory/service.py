@@ -66,7 +66,7 @@ class Brain:
 
     async def memories(self, persona_id: str) -> Sequence[MemoryUnit]:
         """All that are neither sessions nor in the trash, newest first."""
-        return list(await self._holdings.of(persona_id))
+        return list(await self._holdings.memories_of(persona_id))
 
     async def memorize(
         self,
@@ -84,18 +84,18 @@ class Brain:
         if memory.category is MemoryType.CHAT_SESSION:
             raise LetheError("A conversation is remembered by being held.", "Archive it instead.")
         await self._indexing.settle_all()
-        held = {each.guid: each for each in await self._holdings.of(persona_id) if each.made_by or not memory.made_by}
+        held = {each.guid: each for each in await self._holdings.memories_of(persona_id) if each.made_by or not memory.made_by}
         if not check or memory.guid in held:
-            kept = duplicates.settle(memory, None, None)
+            kept = duplicates.deduplicate(memory, None, None)
         else:
             limits = await self._calibration.thresholds()
             nearest = await self._nearest(persona_id, memory, held)
             if nearest is not None and says_another_thing(nearest[0], memory, nearest[1], limits):
                 nearest = None
-            kept = duplicates.settle(memory, self._namesake(memory, held), nearest, limits.same_memory)
+            kept = duplicates.deduplicate(memory, self._namesake(memory, held), nearest, limits.same_memory)
         if tell is not None:
             await tell(kept.record)
-        await self._holdings.put(persona_id, kept.record)
+        await self._holdings.save_memories(persona_id, kept.record)
         await self._indexing.follow()
         return kept
 
@@ -106,10 +106,10 @@ class Brain:
         """
         await self._memories.get(memory.guid)
         persona_id = await self._memories.owner(memory.guid)
-        await self._holdings.put(persona_id, memory.model_copy(update={"made_by": by}))
+        await self._holdings.save_memories(persona_id, memory.model_copy(update={"made_by": by}))
         await self._indexing.follow()
 
-    async def forget(self, guid: UUID) -> None:
+    async def forget_memory(self, guid: UUID) -> None:
         """Move a memory to the trash; nothing brings it up from now on. Raises StorageError if it is not there."""
         await self._memories.get(guid)
         persona_id = await self._memories.owner(guid)
@@ -137,7 +137,7 @@ class Brain:
             text=text,
             moment=now(),
             bound=await self._keeping.bound(cast, None),
-            memories={memory.guid: memory for memory in await self._holdings.of(persona_id)},
+            memories={memory.guid: memory for memory in await self._holdings.memories_of(persona_id)},
             dates=cast.persona.dates_in_session_summaries,
         )
         return (await self._searching.search(asking, min(max(count, 1), MOST), only_sure=only_sure)).recollections

@@ -36,7 +36,7 @@ class Downloads:
         text = await asyncio.to_thread((self._paths.resources / "models.json").read_text, encoding="utf-8")
         return sorted(_LIST.validate_json(text), key=lambda model: model.memory)
 
-    def begin(self, model: RemoteModel) -> None:
+    def start_download(self, model: RemoteModel) -> None:
         """Fetch it, as soon as those before it are through. One that is under way goes on as it is."""
         if model.file in self._tasks:
             return

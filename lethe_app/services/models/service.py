@@ -85,13 +85,13 @@ class Models:
     async def unload(self) -> None:
         """Give its memory back."""
         async with self._one_at_a_time:
-            await self._client.keep(within=PARTING_SECONDS)
+            await self._client.save_state(within=PARTING_SECONDS)
             await self._client.close()
             self._counting.use(None, "")
             self._become(NoModel())
 
     async def _load(self, file: ModelFile) -> None:
-        await self._client.keep(within=PARTING_SECONDS)
+        await self._client.save_state(within=PARTING_SECONDS)
         self._counting.use(None, "")
         self._become(Loading(file.name, 0.0))
         self._is_called_off = False

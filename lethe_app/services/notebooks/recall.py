@@ -128,7 +128,7 @@ class Subjects:
         if not self._preferences.current.notebooks or not occasion.text.strip():
             return mind
         persona_id = occasion.session.persona_id
-        books = [kept.notebook for kept in await self._notebooks.of(persona_id)]
+        books = [kept.notebook for kept in await self._notebooks.notebooks_of(persona_id)]
         if not books:
             return mind
         opened, untouched = await self._open_in(occasion.session.guid)
@@ -154,7 +154,7 @@ class Subjects:
         if not self._preferences.current.notebooks:
             return NotebookSections()
         try:
-            books = {kept.name: kept.notebook for kept in await self._notebooks.of(session.persona_id)}
+            books = {kept.name: kept.notebook for kept in await self._notebooks.notebooks_of(session.persona_id)}
             recents = await self._notebooks.recent(session.persona_id)
         except LetheError:
             return NotebookSections()  # a disk that cannot be read keeps nobody from talking
@@ -177,13 +177,13 @@ class Subjects:
         if not book.lines:
             return ""
         counts = await self._counting.count([line.text for line in book.lines])
-        used, kept = (await self._counting.count([writing.told(book, 0)]))[0], 0
+        used, kept = (await self._counting.count([writing.render_for_model(book, 0)]))[0], 0
         for tokens in reversed(counts):
             used += tokens + 12  # its mark, its day and the end of the line
             if used > room:
                 break
             kept += 1
-        return writing.told(book, kept) if kept else ""
+        return writing.render_for_model(book, kept) if kept else ""
 
     async def _vocabulary(self, persona_id: str, books: Sequence[Notebook]) -> NotebookVocabulary:
         known = self._words.get(persona_id)

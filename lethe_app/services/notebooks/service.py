@@ -55,7 +55,7 @@ class Notebooks:
         """Where hers lie."""
         return self._files.folder(persona_id)
 
-    async def of(self, persona_id: str) -> list[NotebookListItem]:
+    async def notebooks_of(self, persona_id: str) -> list[NotebookListItem]:
         """All that can be read, the one that was written in last first."""
 
         def work() -> list[NotebookListItem]:
@@ -204,7 +204,7 @@ class Notebooks:
 
         await self._told(persona_id, work)
 
-    async def forget(self, persona_id: str, digests: Collection[str]) -> int:
+    async def strike_lines(self, persona_id: str, digests: Collection[str]) -> int:
         """Strike out what the user wanted forgotten, known by its digest; how many lines that were."""
 
         def work() -> int:

@@ -36,14 +36,14 @@ class NotebookUndo:
 
     # while it is written
 
-    async def begin(self, run_id: UUID, persona_id: str) -> RecordedChange:
+    async def record_before(self, run_id: UUID, persona_id: str) -> RecordedChange:
         """Something is about to be written into her notebooks."""
         texts = await self._notebooks.texts(persona_id)
         before = json.dumps(texts, ensure_ascii=False)
         values = {"what": WROTE, "reason": NOTEBOOKS.name, "before": before, "after": ""}
         change = RecordedChange(run_id=run_id, persona_id=persona_id, state=ChangeState.PROPOSED, **values)
         self._begun.add(change.id)
-        await self._changes.put(change)
+        await self._changes.save_changes(change)
         return change
 
     async def finish(self, change: RecordedChange) -> list[Made]:
@@ -53,18 +53,18 @@ class NotebookUndo:
         old, new = ({name: texts[name] for name in names if name in texts} for texts in (before, there))
         told = {"before": json.dumps(old, ensure_ascii=False), "after": json.dumps(new, ensure_ascii=False)}
         state = ChangeState.APPLIED if names else ChangeState.DECLINED
-        await self._changes.put(change.model_copy(update={**told, "state": state}))
+        await self._changes.save_changes(change.model_copy(update={**told, "state": state}))
         self._begun.discard(change.id)
         return [Made(kind=MadeKind.NOTEBOOK, id=name, title=writing.read(name, text).title) for name, text in new.items()]
 
     async def complete(self, persona_id: str) -> None:
         """What the end of the program cut off stands in the list all the same, and can be taken back there."""
-        for change in await self._changes.of(persona_id, ChangeState.PROPOSED):
+        for change in await self._changes.changes_of(persona_id, ChangeState.PROPOSED):
             if change.what == WROTE and change.id not in self._begun:
                 made = await self.finish(change)
                 run = await self._runs.get(change.run_id) if change.run_id is not None else None
                 if run is not None and made:
-                    await self._runs.put(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
+                    await self._runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
 
     async def note_facts(self, doing: Doing, facts: Sequence[ExtractedFact]) -> None:
         """What may be learnt with it."""
@@ -79,12 +79,12 @@ class NotebookUndo:
 
     # the way back
 
-    async def take_back(self, run: TaskRun, _made: Made) -> None:
+    async def revert_run(self, run: TaskRun, _made: Made) -> None:
         """All that a run wrote, the newest first."""
         for change in reversed(await self._changes.of_run(run.id)):
             if change.what == WROTE and change.state is ChangeState.APPLIED:
                 await self._put_back(change)
-                await self._changes.put(change.model_copy(update={"state": ChangeState.REVERTED}))
+                await self._changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
 
     async def unlearn(self, run: TaskRun, made: Made) -> None:
         """A fact that a model wrote is forgotten, and what it took the place of holds again; one of the user's own stays."""
@@ -92,7 +92,7 @@ class NotebookUndo:
         fact = next((one for one in known if str(one.guid) == made.id), None)
         if fact is not None and fact.made_by is MadeBy.MODEL and not fact.pinned:
             with suppress(StorageError):  # the user was quicker
-                await self._knowing.forget(fact.guid)
+                await self._knowing.forget_fact(fact.guid)
                 for old in known:
                     if old.superseded_by == fact.guid:
                         await self._knowing.restore(old.guid)

@@ -110,11 +110,11 @@ class Notekeeping:
             del self._waiting[persona_id]
             await self._quiet.wait()
             with suppress(FileError):  # the persona, or a notebook of hers, cannot be read: that is told where she is shown
-                await self.of(persona_id)
+                await self.write_pending(persona_id)
 
-    async def of(self, persona_id: str) -> int:
+    async def write_pending(self, persona_id: str) -> int:
         """All that is over of one persona; how many conversations were read."""
-        await self._notebooks.forget(persona_id, {stone.digest for stone in await self._facts.tombstones(persona_id)})
+        await self._notebooks.strike_lines(persona_id, {stone.digest for stone in await self._facts.tombstones(persona_id)})
         kept = await self._house.get(SCOPE, persona_id)
         seen = {str(guid): int(count) for guid, count in kept.items()} if isinstance(kept, dict) else {}
         every = await self._chats.sessions(persona_id)
@@ -146,7 +146,7 @@ class Notekeeping:
             written += names
             seen[str(one.guid)] = one.messages
             await self._house.set(SCOPE, persona_id, dict(seen))
-            await doing.keep()  # with what it cost, for the question whether there is something left
+            await doing.store_cost()  # with what it cost, for the question whether there is something left
         return _told(read, list(dict.fromkeys(written)))
 
     def _waits(self, persona_id: str, one: SessionSummary) -> bool:
@@ -172,7 +172,7 @@ class Notekeeping:
 
     async def _noted(self, reading: FinishedConversation, came_to: CameTo, doing: Doing) -> list[str]:
         """Write it down, and whatever happens in between, what was written stands with the run."""
-        change = await self._unwriting.begin(doing.run_id, reading.session.persona_id)
+        change = await self._unwriting.record_before(doing.run_id, reading.session.persona_id)
         try:
             return await self._written(reading, came_to)
         finally:
@@ -184,7 +184,7 @@ class Notekeeping:
         session, found = reading.session, came_to.conclusions
         if not found:
             return []
-        books = [kept.notebook for kept in await self._notebooks.of(session.persona_id)]
+        books = [kept.notebook for kept in await self._notebooks.notebooks_of(session.persona_id)]
         votes = [await self._about(reading, books, one.text) for one in found]
         sorted_out = filed(found, votes, await self._home(reading, books, votes), books, self._matters)
         names = list[str]()
@@ -201,12 +201,14 @@ class Notekeeping:
 
     async def part_if_long(self, persona_id: str, name: str) -> list[str]:
         """Several in its place if it has more lines than the user wants; their names, or none."""
-        lines = next((len(kept.notebook.lines) for kept in await self._notebooks.of(persona_id) if kept.name == name), 0)
+        lines = next(
+            (len(kept.notebook.lines) for kept in await self._notebooks.notebooks_of(persona_id) if kept.name == name), 0
+        )
         return await self.part(persona_id, name) if lines > self._preferences.current.notebook_lines else []
 
     async def part(self, persona_id: str, name: str) -> list[str]:
         """Several in its place; their names. Raises LetheError where there is too little to part."""
-        book = next((kept.notebook for kept in await self._notebooks.of(persona_id) if kept.name == name), None)
+        book = next((kept.notebook for kept in await self._notebooks.notebooks_of(persona_id) if kept.name == name), None)
         if book is None:
             raise LetheError(f"The notebook “{name}” is no longer there.")
         if len(book.lines) < 2 * MAKE_ONE:

@@ -47,7 +47,7 @@ class GuestBook:
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, paths.trash / "personas")
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo")
 
-    def settle(self, guests: Guests, bundle: Bundle, name: str) -> None:
+    def write_files(self, guests: Guests, bundle: Bundle, name: str) -> None:
         """Write worlds, portrait and persona, in this order: she appears when all that she needs is there."""
         present = self._worlds.stock().values
         for stem, world in bundle.worlds.items():

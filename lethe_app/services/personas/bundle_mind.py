@@ -73,7 +73,7 @@ class Minds:
 
     # receiving
 
-    def settle(self, persona_id: str, past: Past, written: list[Path]) -> None:
+    def write_notebooks(self, persona_id: str, past: Past, written: list[Path]) -> None:
         """Write her notebooks: all of them, or none. Where names are taken, others are found.
 
         What is to be taken away where something else fails is put into `written` before.

@@ -210,8 +210,8 @@ class Bundles:
         stop = CancelToken(told)
 
         def enter() -> Arrival:
-            self._book.settle(guests, bundle, name)
-            self._minds.settle(guests.persona.unique_name, bundle.past, guests.files)
+            self._book.write_files(guests, bundle, name)
+            self._minds.write_notebooks(guests.persona.unique_name, bundle.past, guests.files)
             here, habits = guests.persona.unique_name, bundle.past.habits
 
             def speaker(old: str) -> str:
@@ -233,7 +233,7 @@ class Bundles:
         renamed = bundle.persona.name if name != bundle.persona.name else ""
         return Received(guests.persona, tuple(guests.new_worlds), renamed)
 
-    async def take_back(self, received: Received) -> None:
+    async def revert_import(self, received: Received) -> None:
         """She and her worlds go to the trash; her past stays with her, out of sight."""
         await self._library.delete_persona(received.persona.unique_name)
         for world in received.new_worlds:

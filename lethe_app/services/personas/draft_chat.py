@@ -43,7 +43,7 @@ class DraftChat:
         self._sessions = sessions
         self._state = state
 
-    async def begin(self, draft: Persona, mark: str, copy_id: str = "") -> ChatSession:
+    async def start_session(self, draft: Persona, mark: str, copy_id: str = "") -> ChatSession:
         """A new conversation with `draft` as it is now. `mark` tells the copy from the persona in the list.
 
         It stands in the tagline, which no model reads. A draft that was played before is played by the same copy.
@@ -57,7 +57,7 @@ class DraftChat:
                 await self._sessions.delete(summary.guid)  # it holds a greeting of an earlier draft, and nothing else
         return await self._sessions.new(copy.unique_name)
 
-    async def of(self, copy_id: str) -> Rehearsal | None:
+    async def draft_of(self, copy_id: str) -> Rehearsal | None:
         """The draft that this persona plays; None for one that plays only itself."""
         kept = await self._state.get(SCOPE, copy_id)
         if not isinstance(kept, dict) or not self._library.is_own(copy_id):
@@ -72,7 +72,7 @@ class DraftChat:
                 return copy_id
         return ""
 
-    async def keep(self, copy_id: str) -> None:
+    async def keep_copy(self, copy_id: str) -> None:
         """The copy becomes a persona of its own."""
         await self._state.set(SCOPE, copy_id, None)
 
@@ -86,7 +86,7 @@ class DraftChat:
         await self._state.set(SCOPE, copy_id, None)
         return Dismissal(trashed, sessions, copy_id, kept)
 
-    async def take_back(self, dismissal: Dismissal) -> None:
+    async def undo_dismissal(self, dismissal: Dismissal) -> None:
         """As if nothing had been thrown away."""
         await self._library.restore_persona(dismissal.trashed)
         await self._state.set(SCOPE, dismissal.copy_id, dismissal.kept)

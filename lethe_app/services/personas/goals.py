@@ -16,7 +16,7 @@ class GoalService:
         self.changed: Listeners[str] = Listeners()
         self._house = house
 
-    async def of(self, persona_id: str) -> GoalRequest:
+    async def goals_of(self, persona_id: str) -> GoalRequest:
         """Nothing, if nothing was ever asked."""
         kept = await self._house.get(SCOPE, persona_id)
         if not isinstance(kept, dict):

@@ -43,11 +43,11 @@ class InnerLife:
 
     async def journal(self, persona_id: str) -> list[MemoryUnit]:
         """All entries, newest first."""
-        return [one for one in await self._holdings.of(persona_id) if one.category is MemoryType.JOURNAL]
+        return [one for one in await self._holdings.memories_of(persona_id) if one.category is MemoryType.JOURNAL]
 
     async def goals(self, persona_id: str) -> list[ActiveGoal]:
         """Those that are still pursued, the most important first."""
-        held = [one for one in await self._holdings.of(persona_id) if one.category is MemoryType.GOAL and one.enabled]
+        held = [one for one in await self._holdings.memories_of(persona_id) if one.category is MemoryType.GOAL and one.enabled]
         present = now()
         ranked = sorted(held, key=lambda one: (-one.priority, -one.added.timestamp(), one.guid))
         return [ActiveGoal(one, self._days_left(one, present)) for one in ranked]

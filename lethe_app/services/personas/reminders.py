@@ -58,9 +58,9 @@ class Reminders:
         await self._brain.memorize(persona_id, memory, check=False)
         return memory
 
-    async def of(self, persona_id: str) -> list[MemoryUnit]:
+    async def reminders_of(self, persona_id: str) -> list[MemoryUnit]:
         """Those that were not told yet, the next one first."""
-        held = await self._holdings.of(persona_id)
+        held = await self._holdings.memories_of(persona_id)
         return sorted((one for one in held if is_waiting(one)), key=lambda one: (one.added, one.guid))
 
     def understood(self, words: str) -> When | None:

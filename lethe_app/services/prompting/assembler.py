@@ -141,7 +141,7 @@ class Prompting:
         spare: int = 0,
     ) -> Prompt:
         """The prompt of everything above `before` and of what comes after it; what has no room beside `spare` is summed up."""
-        frame = await self._frames.of(session, cast, model)
+        frame = await self._frames.prefix_of(session, cast, model)
         scene = await self._scene(session, cast, model, memory)
         memory = await self._present(session, cast, before, memory, scene)
         is_newest = before is None or before == session.leaf_id

@@ -58,13 +58,13 @@ class CacheState:
         """Keep the conversation that is read now; the model is about to be let go."""
         self._unhear()
         await self._done()
-        await self._client.keep(within=PARTING_SECONDS)
+        await self._client.save_state(within=PARTING_SECONDS)
 
     def _begin_to_forget(self, part: str) -> None:
         """What lies there is gone when this returns; what the model's process still has is told to it."""
         remove(self._folder, part)
         self._forgotten += 1
-        task = asyncio.get_running_loop().create_task(self._client.forget(self._folder, part, self._forgotten))
+        task = asyncio.get_running_loop().create_task(self._client.delete_states(self._folder, part, self._forgotten))
         self._forgetting.add(task)
         task.add_done_callback(self._forgetting.discard)
 

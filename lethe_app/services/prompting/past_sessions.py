@@ -134,7 +134,7 @@ class PastSessions:
         herself = WORD.findall(cast.persona.name)
         facts = [
             fact
-            for fact in await self._facts.of(cast.persona.unique_name)
+            for fact in await self._facts.facts_of(cast.persona.unique_name)
             if (session in fact.source_memories if fact.in_story else True)
             and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
         ]

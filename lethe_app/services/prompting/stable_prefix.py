@@ -86,7 +86,7 @@ class StablePrefix(BaseModel):
         return set(self.earlier)
 
     @property
-    def told(self) -> str:
+    def summaries_before(self) -> str:
         """What was said before `first`, in the best words there are."""
         return shorten(self.recap, longest(self.context)) if self.recap and self.recapped == self.first else self.rolling
 
@@ -129,7 +129,7 @@ class StablePrefixes:
         self.explained: Explained = _nothing
         """Put here by whoever wires the house."""
 
-    async def of(self, session: ChatSession, cast: Participants, model: LoadedModel) -> StablePrefix:
+    async def prefix_of(self, session: ChatSession, cast: Participants, model: LoadedModel) -> StablePrefix:
         """The one the session has, or a new one."""
         frame = await self._of(session, cast, model)
         return frame.model_copy(update={"tools": await self.explained(cast.persona, model)})
@@ -144,7 +144,7 @@ class StablePrefixes:
         earlier = kept.earlier
         if kept.handling is not self._preferences.current.session_handling:
             earlier = await self._chosen(session, model) if kept.first is None else []
-        return await self._make(session, cast, model, kept.model_copy(update={"rolling": kept.told}), earlier)
+        return await self._make(session, cast, model, kept.model_copy(update={"rolling": kept.summaries_before}), earlier)
 
     async def kept(self, session_id: UUID) -> StablePrefix | None:
         """The frame as it was last made, if it can still be understood."""
@@ -178,7 +178,7 @@ class StablePrefixes:
             gone = {message.session_id for message in left}
             return await self._make(session, cast, model, frame, [guid for guid in frame.earlier if guid not in gone])
         lines = await self.between(session.guid, frame.first, stays.id)
-        rolling = await asyncio.to_thread(digest.rolling, lines, frame.told, longest(model.context))
+        rolling = await asyncio.to_thread(digest.rolling, lines, frame.summaries_before, longest(model.context))
         made = await self._make(
             session, cast, model, frame.model_copy(update={"first": stays.id, "rolling": rolling}), [], was=frame.first
         )

@@ -69,7 +69,7 @@ class SearchService:
         Every piece is read in a few milliseconds. It ends after `MOST` places. Worlds, which are nobody's alone, are looked
         through last, and only where everybody is asked.
         """
-        wanted = SearchQuery.of(text)
+        wanted = SearchQuery.parse(text)
         if not wanted.terms:
             return
         seen: set[tuple[str, str, str]] = set()
@@ -85,7 +85,7 @@ class SearchService:
             found = await self._texts.in_session(session, is_meant)
             yield await _hits(found[:MOST], wanted)
             return
-        await self._indexing.settle()  # what was just said is found too
+        await self._indexing.index_pending()  # what was just said is found too
         below, count = LAST, 0
         while below and count < MOST:
             found, below = await self._texts.passages(wanted.match, persona_id, below, is_meant)
@@ -111,7 +111,7 @@ class SearchService:
 
     async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
         """What a sentence is nearest to, whatever its words, best first for each persona."""
-        wanted = SearchQuery.of(f"{text} ")
+        wanted = SearchQuery.parse(f"{text} ")
         found: list[SearchHit] = []
         for persona_id in persona_ids:
             for recollection in await self._brain.search(persona_id, text, NEAREST):

@@ -29,7 +29,7 @@ from lethe_app.services.memory.recall import USUAL_CONTEXT
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import PER_PIECE, PastSessions
-from lethe_app.services.search.timeline import Timeline, told
+from lethe_app.services.search.timeline import Timeline, facts_about
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.chats.sessions import Chats
@@ -129,7 +129,7 @@ class Browsing:
                 return await self._chats.session(guid)
             raise gone from None
 
-    async def forget(self, persona_id: str, guids: Sequence[UUID]) -> None:
+    async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash, all at once."""
         await self._holdings.delete(persona_id, guids)
         await self._indexing.follow()
@@ -199,9 +199,9 @@ class Browsing:
     async def timeline(self, persona_id: str) -> Timeline:
         """Every fact that holds, with the conversation in which it was first said."""
         cast = await self._casting.of_persona(persona_id)
-        facts = await self._facts.of(persona_id)
+        facts = await self._facts.facts_of(persona_id)
         sessions = {one.guid: one for one in await self._chats.sessions(persona_id)}
-        return told([fact for fact in facts if not fact.in_story], sessions, cast.persona.name, cast.user.name)
+        return facts_about([fact for fact in facts if not fact.in_story], sessions, cast.persona.name, cast.user.name)
 
     async def save_text(self, path: Path, text: str) -> None:
         """Write a text to a file of the user's choice, whole or not at all. Raises StorageError."""

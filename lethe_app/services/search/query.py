@@ -67,7 +67,7 @@ class SearchQuery:
     terms: tuple[Term, ...]
 
     @classmethod
-    def of(cls, text: str) -> SearchQuery:
+    def parse(cls, text: str) -> SearchQuery:
         """What `text` asks for. A word that nothing follows yet counts as begun."""
         found: list[Term] = []
         for piece in QUOTED.finditer(text):

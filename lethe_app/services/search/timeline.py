@@ -77,7 +77,7 @@ class Timeline:
         return tuple(Month(year, month, tuple(_talks(known))) for (year, month), known in by_month)
 
 
-def told(facts: Iterable[ExtractedFact], sessions: Mapping[UUID, SessionSummary], persona: str, user: str) -> Timeline:
+def facts_about(facts: Iterable[ExtractedFact], sessions: Mapping[UUID, SessionSummary], persona: str, user: str) -> Timeline:
     """The facts that hold. `persona` and `user` are names; a fact is about the user if it names them."""
     names = {word.casefold() for word in WORD.findall(user)}
     known = [_known(fact, sessions, names) for fact in facts if not fact.superseded]

@@ -107,7 +107,7 @@ class Archivist:
 
     async def sort_facts(self, session_id: UUID) -> None:
         """Learn the facts of a conversation as plain or in-story ones, after its roleplay mark changed."""
-        record = (await self._parts.of(session_id)).get(SessionPart.FACTS)
+        record = (await self._parts.parts_of(session_id)).get(SessionPart.FACTS)
         if record is not None and self._preferences.current.fact_retrieval:
             session, lines = await self._chats.session(session_id), await self.lines(session_id)
             left = record.made_by is MadeBy.MODEL or record.state is PartState.PENDING
@@ -156,7 +156,7 @@ class Archivist:
 
     async def _story(self, session: ChatSession, lines: Sequence[Utterance]) -> set[UUID]:
         """Messages in which nothing is said plainly; all of them where the user marked the conversation as roleplay."""
-        record = (await self._parts.of(session.guid)).get(SessionPart.ROLEPLAY)
+        record = (await self._parts.parts_of(session.guid)).get(SessionPart.ROLEPLAY)
         if session.is_roleplay and record is not None and record.made_by is MadeBy.USER:
             return {line.id for line in lines}
         meant = await asyncio.to_thread(read_parts, lines)
@@ -209,7 +209,7 @@ class Archivist:
 
     async def _judge(self, old: str, new: str) -> FactRelation | None:
         try:
-            return FactRelation(await self._minutes.settle(old, new))
+            return FactRelation(await self._minutes.compare_facts(old, new))
         except ModelError:
             return None
 

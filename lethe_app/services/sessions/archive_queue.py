@@ -101,7 +101,7 @@ class Archiving:
         """What is under way is left as it is stored: the next start goes on with it."""
         await self._background.close()
 
-    async def begin(self, session_id: UUID, *, at_once: bool = True) -> bool:
+    async def archive_session(self, session_id: UUID, *, at_once: bool = True) -> bool:
         """The conversation is over: archive it in the background. False for one too short to be worth it.
 
         What rules can make of it is there when this returns, unless it need not be so `at_once`.
@@ -124,7 +124,7 @@ class Archiving:
 
     async def parts(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
         """What was made of a conversation and by whom; empty for one that was never archived."""
-        return await self._parts.of(session_id)
+        return await self._parts.parts_of(session_id)
 
     async def write(self, session_id: UUID, part: SessionPart, value: object) -> ChatSession:
         """The user's own wording of a part, which nothing overwrites any more. Facts are written one by one, in `Knowing`."""
@@ -165,7 +165,7 @@ class Archiving:
         if at_once:
             self._at_once.append(session_id)
         try:
-            await self._parts.begin(session_id, parts, archive=archive)
+            await self._parts.start_archive(session_id, parts, archive=archive)
             self._begun[session_id] += 1
             self._told_by_rules.discard(session_id)
             if at_once:
@@ -233,7 +233,7 @@ class Archiving:
         begun = self._begun[session_id]
         records = {
             part: record
-            for part, record in (await self._parts.of(session_id)).items()
+            for part, record in (await self._parts.parts_of(session_id)).items()
             if record.state is PartState.PENDING and record.made_by is MadeBy.RULES
         }
         left = {part for part in records if self._archivist.may_write(part)}

@@ -66,18 +66,18 @@ class SessionEditing:
 
     async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
         """All conversations of a persona, or no more than `most`, newest activity first."""
-        return await self._lines.of(persona_id, most=most)
+        return await self._lines.sessions_of(persona_id, most=most)
 
     async def line(self, guid: UUID) -> SessionLine:
         """One of them as it is now. Raises StorageError where it is gone."""
         session = await self._chats.session(guid)
-        return (await self._lines.of(session.persona_id, str(guid)))[0]
+        return (await self._lines.sessions_of(session.persona_id, str(guid)))[0]
 
     # What is told of one
 
-    async def told(self, guid: UUID, part: SessionPart) -> PartValue:
+    async def part_of(self, guid: UUID, part: SessionPart) -> PartValue:
         """One part as it is now, for `tell_as`."""
-        return await self._retelling.told(guid, part)
+        return await self._retelling.part_of(guid, part)
 
     async def tell_as(self, told: PartValue) -> None:
         """Make a part what it was, and whose it was."""
@@ -97,7 +97,7 @@ class SessionEditing:
 
         Raises LetheError, with everything as it was, for a conversation too short to tell of.
         """
-        before = await self._retelling.told(guid, part)
+        before = await self._retelling.part_of(guid, part)
         await self._retelling.release(guid, part)
         if not await self._archiving.update(guid, [part]):
             await self._retelling.put_back(before)
@@ -164,7 +164,7 @@ class SessionEditing:
         before = await self._reshaping.split(message_id, fresh)
         await self.retold(before.after)
         if old.archived:
-            await self._archiving.begin(fresh.guid)
+            await self._archiving.archive_session(fresh.guid)
             await self._archiving.update(old.guid)
         return before
 

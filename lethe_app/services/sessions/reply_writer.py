@@ -50,9 +50,9 @@ class ReplyWriter:
     async def checkpoint(self, wording: Alternative) -> None:
         """Store the wording unless that was done a moment ago."""
         if time.monotonic() - self._kept_at >= CHECKPOINT_SECONDS:
-            await self.keep(wording)
+            await self.store_wording(wording)
 
-    async def keep(self, wording: Alternative) -> None:
+    async def store_wording(self, wording: Alternative) -> None:
         """Store the wording now, after whatever is still on its way to disk: a stop may come in the middle of a write."""
         if self._underway is not None:
             await asyncio.wait([self._underway])

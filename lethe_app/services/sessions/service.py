@@ -70,13 +70,13 @@ class Sessions:
         Raises what archiving raises.
         """
         before = self._endings.get(persona_id)
-        session = await self.begin(persona_id)
+        session = await self.start_session(persona_id)
         task = self._endings.get(persona_id)
         if task is not None and task is not before:
             await asyncio.shield(task)
         return await self._chats.session(session.guid)
 
-    async def begin(self, persona_id: str) -> ChatSession:
+    async def start_session(self, persona_id: str) -> ChatSession:
         """Begin a new conversation, opened by the persona if it has greetings. One in which nobody answered yet is used again.
 
         Those before it are over: they are archived in the background, and the next reply waits for it (`ended`).

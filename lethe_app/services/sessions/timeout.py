@@ -85,7 +85,7 @@ class SessionTimeout:
         """Archive a session that is not archived yet; False for one that is, or is too short to be worth it."""
         async with self._one_at_a_time:
             is_open = not (await self._chats.session(session_id)).archived
-            return is_open and await self._archiving.begin(session_id, at_once=at_once)
+            return is_open and await self._archiving.archive_session(session_id, at_once=at_once)
 
     async def archive_timed_out(self) -> None:
         """Archive every session that has timed out; what rules make of a persona's newest one is stored on return."""

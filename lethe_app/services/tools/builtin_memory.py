@@ -181,12 +181,12 @@ class MemoryTools:
 
     async def _sources(self, occasion: ToolContext) -> list[str]:
         """Where it was said; and while pages lie on the workbench, the model may have taken it from them."""
-        there = await self.bench.of(of_session(occasion.session_id))
+        there = await self.bench.entries_of(of_session(occasion.session_id))
         return [said_in(occasion), *dict.fromkeys(tag for one in there if one.category == FROM_WEB for tag in one.tags)]
 
     async def _told(self, memory: MemoryUnit, text: str = "") -> str:
         """In one line; what was read on the internet within its fences."""
-        return await self.foreign.told(memory, line_of(memory.name, text or memory.content))
+        return await self.foreign.quoted_text(memory, line_of(memory.name, text or memory.content))
 
     async def _summary(self, guid: UUID, otherwise: str) -> str:
         return (await self.chats.session(guid)).content or otherwise
@@ -195,7 +195,7 @@ class MemoryTools:
         memory = await self.named(occasion, wish.memory)
         if memory.protected:
             raise LetheError("That memory is protected; only the user can let it go.")
-        await self.brain.forget(memory.guid)
+        await self.brain.forget_memory(memory.guid)
         return ToolOutput(f"Forgotten: {await self._told(memory)}", "forgot a memory; it is in the trash")
 
     async def at_stake(self, occasion: ToolContext, wish: Which) -> str:
@@ -220,7 +220,7 @@ class MemoryTools:
     async def remind(self, occasion: ToolContext, wish: Remind) -> ToolOutput:
         moment = self.moment_of(wish)
         wanted, when = reminder(wish.text, moment), in_words(moment)
-        waiting = await self.reminders.of(occasion.persona_id)
+        waiting = await self.reminders.reminders_of(occasion.persona_id)
         if any((one.content, one.added) == (wanted.content, wanted.added) for one in waiting):
             return ToolOutput(f"That reminder was set before, for {when}.", f"found a reminder for {when}")
         await self.reminders.remind(occasion.persona_id, wish.text, moment, made_by=TOOL, sources=[said_in(occasion)])

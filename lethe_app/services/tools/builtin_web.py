@@ -54,7 +54,7 @@ class WebTools:
         for number, (_found, page) in enumerate(pairs, 1):
             key = f"web-{occasion.turn[:4]}-{number}"
             place = of_session(occasion.session_id)
-            await self.bench.put(place, key, page.text, category=FROM_WEB, tags=[page.address])
+            await self.bench.save_entry(place, key, page.text, category=FROM_WEB, tags=[page.address])
             cut = len(page.text) > HEAD
             told.append(quoter.quoted(replace(page, text=page.text[:HEAD], is_cut=page.is_cut or cut)))
             if cut:

@@ -13,7 +13,7 @@ from lethe_app.domain.web import PageText
 from lethe_app.errors import LetheError
 from lethe_app.prompt.untrusted_text import Quoter
 from lethe_app.services.tools.builtin_small import Nothing
-from lethe_app.services.tools.working_memory import Workbench, of_session, told
+from lethe_app.services.tools.working_memory import Workbench, describe_entry, of_session
 
 FROM_WEB = "web"
 """Category of what strangers wrote: it is told only as a quotation."""
@@ -62,7 +62,7 @@ class BenchTools:
 
     async def save(self, occasion: ToolContext, wish: Put) -> ToolOutput:
         lasts = timedelta(minutes=wish.minutes)
-        entry = await self.bench.put(of_session(occasion.session_id), wish.key, wish.text, lasts=lasts, category="note")
+        entry = await self.bench.save_entry(of_session(occasion.session_id), wish.key, wish.text, lasts=lasts, category="note")
         return ToolOutput(f"It lies under “{entry.key}” for {wish.minutes} minutes.", f"laid “{entry.key}” aside")
 
     async def get(self, occasion: ToolContext, wish: Key) -> ToolOutput:
@@ -75,12 +75,12 @@ class BenchTools:
         return ToolOutput(await self._safe(entry, piece) + more, f"looked at “{entry.key}”", looked_after=True)
 
     async def list(self, occasion: ToolContext, _wish: Nothing) -> ToolOutput:
-        entries = await self.bench.of(of_session(occasion.session_id))
-        return ToolOutput("\n".join(map(told, entries)) or "The workbench is empty.", "looked at the workbench")
+        entries = await self.bench.entries_of(of_session(occasion.session_id))
+        return ToolOutput("\n".join(map(describe_entry, entries)) or "The workbench is empty.", "looked at the workbench")
 
     async def search(self, occasion: ToolContext, wish: NoteSearchArguments) -> ToolOutput:
         found = await self.bench.search(of_session(occasion.session_id), wish.words)
-        return ToolOutput("\n".join(map(told, found)) or "Nothing like that lies there.", "searched the workbench")
+        return ToolOutput("\n".join(map(describe_entry, found)) or "Nothing like that lies there.", "searched the workbench")
 
     async def _safe(self, entry: BenchEntry, piece: str) -> str:
         """Words of strangers only as a quotation."""

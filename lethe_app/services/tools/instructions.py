@@ -23,7 +23,7 @@ class ToolNote:
         self._prompting, self._preferences, self._folders = prompting, preferences, folders
         self._text: str | None = None
 
-    async def of(self, persona: Persona, model: LoadedModel) -> str:
+    async def note_for(self, persona: Persona, model: LoadedModel) -> str:
         """The note, macros as they are; empty where it is not wanted, or where the model does not ask for tools by itself."""
         offered = self._prompting.offered(persona)
         if not offered or not self._preferences.current.tools_explained:

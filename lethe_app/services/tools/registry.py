@@ -157,7 +157,7 @@ class Tooling:
         async def put(key: str, text: str) -> str:
             if not any(tool.name == "bench_get" for tool in tools):
                 return ""
-            return (await self.bench.put(of_session(session.guid), key, text)).key
+            return (await self.bench.save_entry(of_session(session.guid), key, text)).key
 
         return Means(
             chats=self._chats,

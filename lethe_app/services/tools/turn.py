@@ -95,7 +95,7 @@ class ToolTurn:
         """Did the last generation ask for something that it may have?"""
         return self.means is not None and self._ears is not None and bool(self._ears.calls) and self.rounds < ROUNDS
 
-    def keep(self, wording: Alternative) -> None:
+    def keep_text(self, wording: Alternative) -> None:
         """What is said before tools are used; what comes after them begins a paragraph."""
         if wording.content.strip():
             wording = wording.model_copy(update={"content": f"{wording.content.rstrip()}\n\n"})

@@ -38,7 +38,7 @@ class Workbench:
     async def close(self) -> None:
         await self._sweeping.close()
 
-    async def put(
+    async def save_entry(
         self,
         namespace: str,
         key: str,
@@ -62,7 +62,7 @@ class Workbench:
             stored=moment,
             expires=moment + min(max(lasts, timedelta(seconds=1)), LONGEST),
         )
-        await self._rows.put(entry, MOST, moment)
+        await self._rows.save_entry(entry, MOST, moment)
         return entry
 
     async def get(self, namespace: str, key: str) -> BenchEntry | None:
@@ -70,29 +70,29 @@ class Workbench:
         path = key.strip().strip("/")
         return await self._rows.get(namespace, path.removeprefix(f"{namespace}/"), now())
 
-    async def of(self, namespace: str) -> list[BenchEntry]:
+    async def entries_of(self, namespace: str) -> list[BenchEntry]:
         """All that lie there, by key."""
-        return await self._rows.of(namespace, now())
+        return await self._rows.entries_of(namespace, now())
 
     async def search(self, namespace: str, words: str, most: int = 5) -> list[BenchEntry]:
         """Those in which most of the words occur, the best first."""
         wanted = {word.casefold() for word in words.split() if word}
-        scored = [(sum(word in _text(entry) for word in wanted), entry) for entry in await self.of(namespace)]
+        scored = [(sum(word in _text(entry) for word in wanted), entry) for entry in await self.entries_of(namespace)]
         found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
         return [entry for _score, entry in found[:most]]
 
     async def spoken_of(self, namespace: str, message: str) -> list[BenchEntry]:
         """Those in which at least half of the words that carry a message occur; of one without such words, none."""
         wanted = {fold(word) for word in cut(message)} - EVERYDAY
-        texts = [(entry, _text(entry)) for entry in await self.of(namespace)] if wanted else []
+        texts = [(entry, _text(entry)) for entry in await self.entries_of(namespace)] if wanted else []
         return [entry for entry, text in texts if 2 * sum(word in text for word in wanted) >= len(wanted)]
 
     async def inventory(self, namespace: str) -> str:
         """What lies there and for how long, without what it says; empty where nothing does."""
-        entries = await self.of(namespace)
+        entries = await self.entries_of(namespace)
         if not entries:
             return ""
-        lines = [told(entry) for entry in entries[:SHOWN]]
+        lines = [describe_entry(entry) for entry in entries[:SHOWN]]
         more = [f"- and {len(entries) - SHOWN} more"] if len(entries) > SHOWN else []
         return "\n".join(["On the workbench for some minutes (only keys; bench_get shows what they hold):", *lines, *more])
 
@@ -113,7 +113,7 @@ def checked(namespace: str) -> str:
     return namespace
 
 
-def told(entry: BenchEntry) -> str:
+def describe_entry(entry: BenchEntry) -> str:
     """One line of the inventory."""
     seconds = max(0, int((entry.expires - now()).total_seconds()))
     minutes = seconds // 60

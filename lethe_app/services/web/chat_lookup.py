@@ -108,7 +108,7 @@ class LookingUp:
     async def _line(self, cast: Participants, message: Message, topic: str, merge: Merge) -> str:
         """What the model is told; words of strangers only as quotations."""
         name, user = cast.persona.name, cast.user.name
-        if not merge.told:
+        if not merge.plain_text:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
             return f"{searched} {name} says so and does not guess."
         quoter = await self._gathering.quoter()

@@ -134,14 +134,14 @@ class WebGate:
         await self._known()
         return dict(self._days)
 
-    async def forget(self) -> None:
+    async def clear_log(self) -> None:
         """The list of what left, and what was read."""
         known = await self._known()
         kept = [one for one in known if one.is_under_way]
         known.clear()
         known.extend(kept)
         self._days.clear()
-        self._pages.forget()
+        self._pages.clear_cache()
         await self._keep()
 
     async def close(self) -> None:

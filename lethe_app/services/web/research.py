@@ -80,7 +80,7 @@ class Researching:
             raise LetheError("This is not there any more.")
         return found
 
-    async def begin(self, persona_id: str, topic: str) -> Inquiry:
+    async def start_inquiry(self, persona_id: str, topic: str) -> Inquiry:
         """Find out about it from now on. Raises NotAllowed, and LetheError where it cannot be begun."""
         self._surfing.check()
         words = " ".join(topic.split())
@@ -106,7 +106,7 @@ class Researching:
         elif self._task is not None:
             self._task.cancel()
 
-    async def forget(self, inquiry_id: UUID) -> Inquiry:
+    async def remove_report(self, inquiry_id: UUID) -> Inquiry:
         """Let go of a report; a memory made of it stays. Returns it, for whoever thinks better of it."""
         inquiry = await self.get(inquiry_id)
         if inquiry.is_running:
@@ -119,7 +119,7 @@ class Researching:
         """Take back what was forgotten."""
         await self._put(inquiry)
 
-    async def keep(self, inquiry_id: UUID, *, protected: bool = True) -> Inquiry:
+    async def save_as_memory(self, inquiry_id: UUID, *, protected: bool = True) -> Inquiry:
         """Make a memory of its report, with its sources. Raises LetheError where there is no report."""
         inquiry = await self.get(inquiry_id)
         if not inquiry.report:
@@ -144,7 +144,7 @@ class Researching:
         """Take the memory back that was made of it; it moves to the trash."""
         inquiry = await self.get(inquiry_id)
         if inquiry.memory is not None:
-            await self._brain.forget(inquiry.memory)
+            await self._brain.forget_memory(inquiry.memory)
         return await self._put(inquiry.model_copy(update={"memory": None}))
 
     async def close(self) -> None:
@@ -195,10 +195,10 @@ class Researching:
         if inquiry is not None:
             await self._put(with_rest(inquiry).model_copy(update={"state": state, "doing": words, "ended": now()}))
 
-    async def take_back(self, _run: TaskRun, made: Made) -> None:
+    async def revert_run(self, _run: TaskRun, made: Made) -> None:
         """Let go of the report that a run made; the user was asked."""
         with suppress(LetheError):  # it is gone already
-            await self.forget(UUID(made.id))
+            await self.remove_report(UUID(made.id))
 
     async def _put(self, inquiry: Inquiry) -> Inquiry:
         """Keep it as it stands, and tell."""

@@ -92,7 +92,7 @@ class Index:
     entries: Mapping[str, Sequence[tuple[UUID, str]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, world: World) -> Index:
+    def build(cls, world: World) -> Index:
         found: defaultdict[str, list[tuple[UUID, str]]] = defaultdict(list)
         for entry in world.entries:
             for key in entry.keywords_main:

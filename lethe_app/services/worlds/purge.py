@@ -26,7 +26,7 @@ class WorldPurge:
 
     async def persona(self, persona_id: str) -> None:
         """Nothing she was told word for word is kept."""
-        await self._receipts.forget(persona_id)
+        await self._receipts.delete_prompts(persona_id)
         self.told.tell(persona_id)
 
 

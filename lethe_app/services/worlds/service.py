@@ -114,7 +114,7 @@ class Worlds:
 
     # Writing
 
-    def keep(self, world: World) -> None:
+    def schedule_save(self, world: World) -> None:
         """Write it in a moment, under the name it has."""
         self._waiting[world.unique_name] = world
         self._soon()

@@ -28,7 +28,7 @@ class Changes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, *changes: RecordedChange) -> None:
+    async def save_changes(self, *changes: RecordedChange) -> None:
         """New ones, or what has become of those that are known. All of them or none."""
         rows = [_row(change) for change in changes]
         await self._database.run(lambda connection: connection.executemany(_PUT, rows))
@@ -55,7 +55,7 @@ class Changes:
 
         return await self._database.run(work)
 
-    async def take_back(self, change_id: UUID) -> RecordedChange:
+    async def revert_change(self, change_id: UUID) -> RecordedChange:
         """Make the records just what they were before, and note that, together or not at all.
 
         Raises StorageError where somebody changed since what the change had made: that is left as it is.
@@ -74,7 +74,7 @@ class Changes:
 
         return await self._database.run(work)
 
-    async def of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[RecordedChange]:
+    async def changes_of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[RecordedChange]:
         """Newest first; those in one state, where it is given."""
         where, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
         return await self._read(f"WHERE persona_id = ? {where} ORDER BY at DESC, id LIMIT ?", (*values, limit))
@@ -104,7 +104,7 @@ def _carried_out(connection: sqlite3.Connection, change: RecordedChange) -> Reco
     new = Records.after(done)
     kept = new.guids
     memories.delete(connection, [one.guid for one in held.memories if one.guid not in kept])
-    memories.put(connection, change.persona_id, new.memories)
+    memories.save_in_transaction(connection, change.persona_id, new.memories)
     gone = [(utc(now()), str(one.guid)) for one in held.facts if one.guid not in kept]
     connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", gone)
     _put_facts(connection, change.persona_id, new.facts)
@@ -121,7 +121,7 @@ def _put_back(connection: sqlite3.Connection, change: RecordedChange) -> None:
             _unchanged(memory, current)
     for table in ("memories", "facts"):
         connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in made])  # noqa: S608 - ours
-    memories.put(connection, change.persona_id, old.memories)
+    memories.save_in_transaction(connection, change.persona_id, old.memories)
     _put_facts(connection, change.persona_id, old.facts)
 
 

@@ -28,7 +28,7 @@ class TaskRuns:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, run: TaskRun) -> None:
+    async def save_run(self, run: TaskRun) -> None:
         """A new one, or what has become of one that is known."""
         row = _row(run)
         await self._database.run(lambda connection: connection.execute(_PUT, row))
@@ -42,7 +42,7 @@ class TaskRuns:
 
         return await self._database.run(work)
 
-    async def of(self, persona_id: str, task: str = "", limit: int = 50, before: datetime | None = None) -> list[TaskRun]:
+    async def runs_of(self, persona_id: str, task: str = "", limit: int = 50, before: datetime | None = None) -> list[TaskRun]:
         """The newest of a persona, of one task unless that is empty; `before` leaves out what began at or after a moment."""
         where, values = ("AND task = ?", (persona_id, task)) if task else ("", (persona_id,))
         values = (*values, utc(before) if before is not None else "9999", limit)

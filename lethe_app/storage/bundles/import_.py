@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import Conversation, KeptMessage, Past
 from lethe_app.storage.bundles.export import SCRATCH, WORLDS
-from lethe_app.storage.chats.message_position import owe, settle
+from lethe_app.storage.chats.message_position import owe, update_session_row
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FACT_COLUMNS
 from lethe_app.storage.row_mapping import (
@@ -45,12 +45,12 @@ class NewIds:
         ]
         self._new = {str(old): str(new) for old, new in others.items()} | {str(old): str(uuid4()) for old in known}
 
-    def of(self, old: UUID | str | None) -> str | None:
+    def new_id(self, old: UUID | str | None) -> str | None:
         return self._new.get(str(old), str(old)) if old is not None else None
 
     def all(self, old: Iterable[UUID]) -> str:
         """A list of ids as it lies in a row."""
-        return json.dumps([self.of(one) for one in old])
+        return json.dumps([self.new_id(one) for one in old])
 
     def within(self, text: str) -> str:
         """A record as text, with every id in it exchanged."""
@@ -94,12 +94,12 @@ class Arrivals:
 def _store(connection: sqlite3.Connection, arrival: Arrival, ids: NewIds, check: Callable[[float], None]) -> None:
     persona_id, past = arrival.persona_id, arrival.past
     for memory in past.memories:
-        own: dict[str, Cell] = {"guid": ids.of(memory.guid), "path": ""}  # of another computer, or of a stranger's choice
+        own: dict[str, Cell] = {"guid": ids.new_id(memory.guid), "path": ""}  # of another computer, or of a stranger's choice
         insert(connection, "memories", {**cells(memory, MEMORY_COLUMNS), **own, "persona_id": persona_id})
     for fact in past.facts:
         named: dict[str, Cell] = {
-            "guid": ids.of(fact.guid),
-            "superseded_by": ids.of(fact.superseded_by),
+            "guid": ids.new_id(fact.guid),
+            "superseded_by": ids.new_id(fact.superseded_by),
             "source_memories": ids.all(fact.source_memories),
             "source_messages": ids.all(fact.source_messages),
         }
@@ -125,7 +125,7 @@ def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str
 
 def _store_conversation(connection: sqlite3.Connection, arrival: Arrival, talk: Conversation, ids: NewIds) -> None:
     session, persona_id, speaker = talk.kept.session, arrival.persona_id, arrival.speaker
-    guid = str(ids.of(session.guid))
+    guid = str(ids.new_id(session.guid))
     memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
     insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
     own: dict[str, Cell] = {"guid": guid, "persona_id": persona_id, "user_id": speaker(session.user_id), "last_activity": ""}
@@ -134,7 +134,7 @@ def _store_conversation(connection: sqlite3.Connection, arrival: Arrival, talk: 
     for seq, message in enumerate(talk.messages, start=1):
         _store_message(connection, guid, seq, message, ids, speaker)
     last = talk.messages[-1].id if talk.messages else None
-    connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.of(session.leaf_id or last), guid))
+    connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.new_id(session.leaf_id or last), guid))
     for part in talk.kept.parts:
         insert(connection, "session_parts", {**cells(part, type(part).model_fields), "session_id": guid})
     worlds = [arrival.worlds[name] for name in talk.kept.worlds if name in arrival.worlds]
@@ -143,18 +143,18 @@ def _store_conversation(connection: sqlite3.Connection, arrival: Arrival, talk: 
         if value:
             text = storable(json.dumps(value, ensure_ascii=False))
             insert(connection, "session_state", {"session_id": guid, "key": key, "value": text})
-    settle(connection, guid)
+    update_session_row(connection, guid)
     owe(connection, guid)
 
 
 def _store_message(
     connection: sqlite3.Connection, session: str, seq: int, message: KeptMessage, ids: NewIds, speaker: Callable[[str], str]
 ) -> None:
-    id_ = str(ids.of(message.id))
+    id_ = str(ids.new_id(message.id))
     own: dict[str, Cell] = {
         "id": id_,
         "session_id": session,
-        "parent_id": ids.of(message.parent_id),
+        "parent_id": ids.new_id(message.parent_id),
         "speaker": speaker(message.speaker),
         "shown": min(message.shown, len(message.alternatives) - 1),
         "seq": seq,

@@ -33,7 +33,9 @@ class Parts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, session_id: UUID, parts: Iterable[SessionPart] = SessionPart, *, archive: bool = True) -> None:
+    async def start_archive(
+        self, session_id: UUID, parts: Iterable[SessionPart] = SessionPart, *, archive: bool = True
+    ) -> None:
         """Note all that is to be done for a session and mark it as archived; parts the user wrote stay as they are.
 
         What a model made of a session that then went on does not tell of all of it: it counts as made by rules, which may make
@@ -55,7 +57,7 @@ class Parts:
 
         await self._database.run(work)
 
-    async def of(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
+    async def parts_of(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
         """In the order of `SessionPart`; empty for a session that was never archived."""
 
         def work(connection: sqlite3.Connection) -> dict[SessionPart, PartRecord]:
@@ -73,7 +75,7 @@ class Parts:
         """  # noqa: S608 - names are ours
         return await self._database.run(lambda connection: _in_order(_records(connection.execute(question))))
 
-    async def put(self, record: PartRecord) -> None:
+    async def save_part(self, record: PartRecord) -> None:
         """Note how far a part has come; what the user wrote is not overwritten by anybody else."""
         await self._database.run(lambda connection: _put(connection, record))
 

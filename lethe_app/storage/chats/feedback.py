@@ -23,7 +23,7 @@ class FeedbackRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, *all_of_them: Feedback) -> None:
+    async def save_feedback(self, *all_of_them: Feedback) -> None:
         """In the place of what was thought of the same wordings before. Of a wording that is gone, nothing is kept."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -52,12 +52,12 @@ class FeedbackRows:
             found += await self._read(f"WHERE message_id IN ({', '.join('?' * len(part))})", part)
         return found
 
-    async def of(self, persona_id: str, limit: int = 100, *, settled: bool | None = None) -> list[Feedback]:
+    async def feedback_of(self, persona_id: str, limit: int = 100, *, settled: bool | None = None) -> list[Feedback]:
         """Newest first; with `settled` only that from which a dream has drawn its conclusion, or only the rest."""
         which, values = ("AND settled = ?", (persona_id, settled)) if settled is not None else ("", (persona_id,))
         return await self._read(f"WHERE persona_id = ? {which} ORDER BY at DESC LIMIT ?", (*values, limit))
 
-    async def settle(self, all_of_them: Iterable[Feedback]) -> None:
+    async def mark_concluded(self, all_of_them: Iterable[Feedback]) -> None:
         """A dream has drawn its conclusion from these."""
         rows = [(str(one.message_id), one.position) for one in all_of_them]
         question = "UPDATE feedback SET settled = 1 WHERE message_id = ? AND position = ?"

@@ -23,7 +23,7 @@ UNION ALL SELECT added FROM memories WHERE guid = :id AND NOT EXISTS (SELECT 1 F
 """
 
 
-def settle(connection: sqlite3.Connection, session: str) -> None:
+def update_session_row(connection: sqlite3.Connection, session: str) -> None:
     """Put right what the session's row says of its messages; its tip has to be right already."""
     here = {"id": session}
     messages.recount(connection, session)

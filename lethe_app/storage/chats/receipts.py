@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.domain.prompt import PromptPart, PromptSpan, ReceiptEntry
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable
-from lethe_app.storage.schema.receipts import forget
+from lethe_app.storage.schema.receipts import delete_prompts_of
 
 KEPT = 200
 """Prompts of a home that are kept word for word."""
@@ -35,7 +35,7 @@ class Receipts:
         """How often something of this persona was forgotten; to be asked before a prompt is made, and handed over with it."""
         return await self._database.run(lambda connection: _forgotten(connection, persona_id))
 
-    async def put(
+    async def save_receipt(
         self, message_id: UUID, entry: ReceiptEntry, persona_id: str, spans: Sequence[PromptSpan], forgotten: int
     ) -> None:
         """Keep them with the wording on display; of a message that is in the trash or gone for good, nothing is kept.
@@ -82,9 +82,9 @@ class Receipts:
 
         return await self._database.run(work)
 
-    async def forget(self, persona_id: str) -> None:
+    async def delete_prompts(self, persona_id: str) -> None:
         """Keep no word of what this persona was told in prompts until now."""
-        await self._database.run(lambda connection: forget(connection, persona_id))
+        await self._database.run(lambda connection: delete_prompts_of(connection, persona_id))
 
 
 SHOWN = """

@@ -14,7 +14,7 @@ from lethe_app.domain.changes import Before
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches, messages, split_merge
-from lethe_app.storage.chats.message_position import marks, owe, settle
+from lethe_app.storage.chats.message_position import marks, owe, update_session_row
 from lethe_app.storage.chats.split_merge_undo import put_back, snapshot
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert
@@ -92,7 +92,7 @@ class Reshaping:
             connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, here))
             connection.execute("UPDATE sessions SET tip_id = ? WHERE tip_id = ?", (parent, here))
             connection.execute("DELETE FROM messages WHERE id = ?", (here,))
-            settle(connection, session)
+            update_session_row(connection, session)
             owe(connection, session)
 
         await self._database.run(work)
@@ -122,5 +122,5 @@ def _move_down(connection: sqlite3.Connection, old: str, first: str, fresh: Chat
     )
     split_merge.rename_sources(connection, old, [id_ for _new, id_ in moved], new)
     for session in (old, new):
-        settle(connection, session)
+        update_session_row(connection, session)
         owe(connection, session)

@@ -127,7 +127,7 @@ class SessionLines:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def of(self, persona_id: str, only: str | None = None, most: int | None = None) -> list[SessionLine]:
+    async def sessions_of(self, persona_id: str, only: str | None = None, most: int | None = None) -> list[SessionLine]:
         """Newest activity first, no more than `most`; with `only` just that one."""
 
         def work(connection: sqlite3.Connection) -> list[SessionLine]:

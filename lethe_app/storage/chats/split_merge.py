@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
-from lethe_app.storage.chats.message_position import owe, settle
+from lethe_app.storage.chats.message_position import owe, update_session_row
 from lethe_app.storage.row_mapping import Cell, storable, update
 
 TOLD = """
@@ -57,7 +57,7 @@ def join(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
         connection.execute("DELETE FROM memories WHERE guid = ?", (other,))
     for table, row in told.items():
         update(connection, table, "guid", {**row, "guid": kept})
-    settle(connection, kept)
+    update_session_row(connection, kept)
     owe(connection, kept)
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from lethe_app.domain.changes import Before, MessagePosition, PartValue, Row
 from lethe_app.domain.chat import SessionPart
 from lethe_app.storage.chats.branches import standing
-from lethe_app.storage.chats.message_position import marks, owe, settle
+from lethe_app.storage.chats.message_position import marks, owe, update_session_row
 from lethe_app.storage.chats.split_merge import SOURCES, rename_sources
 from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import Cell, insert, update
@@ -52,7 +52,7 @@ def put_back(connection: sqlite3.Connection, before: Before) -> None:
         if tip not in known and tip in homes:  # said since then
             connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (tip, homes[tip]))
     for row in before.rows["sessions"]:
-        settle(connection, str(row["guid"]))
+        update_session_row(connection, str(row["guid"]))
         owe(connection, str(row["guid"]))
         late = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
         connection.execute(late, (row["last_activity"], row["guid"]))
@@ -141,7 +141,7 @@ class Retelling:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def told(self, session: UUID, part: SessionPart) -> PartValue:
+    async def part_of(self, session: UUID, part: SessionPart) -> PartValue:
         """The part as it is now. Raises StorageError for a session that is gone."""
 
         def work(connection: sqlite3.Connection) -> PartValue:

@@ -117,7 +117,7 @@ class Passages:
 
         return await self._database.run(work)
 
-    async def of(self, source: UUID) -> list[Passage]:
+    async def passages_of(self, source: UUID) -> list[Passage]:
         """Everything taken from a session or memory, in its order."""
         question = f"SELECT {COLUMNS} FROM passages WHERE source = ? ORDER BY place, number"  # noqa: S608 - names are ours
         return await self._database.run(

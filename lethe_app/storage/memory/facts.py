@@ -48,7 +48,7 @@ class FactStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, persona_id: str, *facts: ExtractedFact) -> None:
+    async def save_facts(self, persona_id: str, *facts: ExtractedFact) -> None:
         """Store new ones and replace those whose guid is known; all of them or none."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -72,7 +72,7 @@ class FactStore:
 
         return await self._database.run(work)
 
-    async def of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
+    async def facts_of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
         """Everything known, superseded facts included, newest first; forgotten ones instead if `deleted`."""
         return await self._those(persona_id, "deleted_at IS NOT NULL" if deleted else KNOWN)
 
@@ -108,7 +108,7 @@ class FactStore:
 
         return await self._database.run(work)
 
-    async def forget(self, persona_id: str, guids: Sequence[UUID], tombstones: Sequence[Tombstone]) -> None:
+    async def forget_facts(self, persona_id: str, guids: Sequence[UUID], tombstones: Sequence[Tombstone]) -> None:
         """Move them to the trash and remember that they are not to be learnt again.
 
         What was forgotten before stays so: a stone that is there already gets the new one's messages too.

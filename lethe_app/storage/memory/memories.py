@@ -24,10 +24,10 @@ class Memories:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
+    async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
         """Store new ones and replace those whose guid is known; one in the trash comes out of it. All of them or none."""
 
-        await self._database.run(lambda connection: put(connection, persona_id, memories))
+        await self._database.run(lambda connection: save_in_transaction(connection, persona_id, memories))
 
     async def get(self, guid: UUID) -> MemoryUnit:
         """Raises StorageError if there is none or it is in the trash."""
@@ -40,7 +40,7 @@ class Memories:
 
         return await self._database.run(work)
 
-    async def of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
+    async def memories_of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
         """Everything a persona remembers, newest first; what is in the trash instead if `deleted`."""
         question = f"{MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
 
@@ -101,7 +101,7 @@ class Memories:
 # Inside a transaction that somebody has begun
 
 
-def put(connection: sqlite3.Connection, persona_id: str, memories: Sequence[MemoryUnit]) -> None:
+def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memories: Sequence[MemoryUnit]) -> None:
     """New ones, and others in the place of those whose guid is known."""
     for memory in memories:
         _check(memory)

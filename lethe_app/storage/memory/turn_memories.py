@@ -123,7 +123,7 @@ class TurnMemories:
         wanted = [str(guid) for guid in guids]
         return {UUID(guid) for guid in await self._database.run(lambda connection: _gone(connection, wanted))}
 
-    async def put(self, message_id: UUID, memory: TurnMemory) -> None:
+    async def save_turn(self, message_id: UUID, memory: TurnMemory) -> None:
         """Raises StorageError if the message is gone."""
         await self._database.run(lambda connection: _put(connection, message_id, memory))
 
@@ -137,11 +137,11 @@ class TurnMemories:
             below, line = str(traces.message), traces.line
             stored = messages.insert_above(connection, below, line) if line is not None else None
             _put(connection, traces.message, traces.memory)
-            memories.put(connection, traces.persona_id, traces.changed)
+            memories.save_in_transaction(connection, traces.persona_id, traces.changed)
             memories.delete(connection, traces.gone)
             memories.touch(connection, traces.anew, traces.moment)
             for key, value in traces.states.items():
-                key_value.keep(connection, traces.session, key, value)
+                key_value.set_in_transaction(connection, traces.session, key, value)
             for (scope, key), value in traces.house.items():
                 key_value.keep_for_house(connection, scope, key, value)
             return stored

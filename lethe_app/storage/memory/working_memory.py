@@ -26,7 +26,7 @@ class BenchRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, entry: BenchEntry, most: int, moment: datetime) -> None:
+    async def save_entry(self, entry: BenchEntry, most: int, moment: datetime) -> None:
         """In the place of what has its key; where more than `most` would lie there, those that expire first make room."""
         moments = (utc(entry.stored), utc(entry.expires))
         tags = storable(json.dumps(entry.tags, ensure_ascii=False))
@@ -44,7 +44,7 @@ class BenchRows:
         found = await self._read("WHERE namespace = ? AND key = ? AND expires > ?", (namespace, key, utc(moment)))
         return found[0] if found else None
 
-    async def of(self, namespace: str, moment: datetime) -> list[BenchEntry]:
+    async def entries_of(self, namespace: str, moment: datetime) -> list[BenchEntry]:
         """All that lie there, by key."""
         return await self._read("WHERE namespace = ? AND expires > ? ORDER BY key", (namespace, utc(moment)))
 

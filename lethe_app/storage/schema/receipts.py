@@ -58,7 +58,7 @@ _FORGOTTEN = (
 """After what the kept prompts of somebody go: event, whose, and under which condition."""
 
 
-def forget(connection: sqlite3.Connection, persona_id: str) -> None:
+def delete_prompts_of(connection: sqlite3.Connection, persona_id: str) -> None:
     """No word of what this persona was told in prompts is kept any longer."""
     for statement in _forgetting("?"):
         connection.execute(statement, (persona_id,))

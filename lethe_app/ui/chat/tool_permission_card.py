@@ -32,7 +32,7 @@ class ToolCard(QWidget):
         self.question = question
         title = _tr("{name} would like to {wish}.").format(name=question.who, wish=question.title)
         self.title = self._label(title)
-        self.details = self._label("\n".join(told(question)))
+        self.details = self._label("\n".join(describe_call(question)))
         self.details.setProperty("small", True)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         if len(question.about) > LONGEST:
@@ -71,7 +71,7 @@ class ToolCard(QWidget):
         return button
 
 
-def told(question: AskTool) -> list[str]:
+def describe_call(question: AskTool) -> list[str]:
     """What is at stake, or else the arguments, one in a line; neither makes the card taller than the window."""
     if question.about:
         return [f"“{_short(question.about)}”"]

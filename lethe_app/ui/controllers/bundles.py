@@ -119,7 +119,7 @@ class BundleController(QObject):
         from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
         where, name = self._place.session(), received.persona.unique_name
-        await self._place.house.bundles.take_back(received)
+        await self._place.house.bundles.revert_import(received)
         if where is not None and where.persona_id == name:
             await PersonaDeletion(self._place).show_another(name)
 

@@ -40,7 +40,7 @@ class FileTransfers:
         self.changed.tell(None)
         return key
 
-    def told(self, key: str, fraction: float) -> None:
+    def report_progress(self, key: str, fraction: float) -> None:
         """It has come so far. One that was put down stays so: word from a thread may be late."""
         if key in self._pieces:
             self._pieces[key] = replace(self._pieces[key], fraction=fraction)

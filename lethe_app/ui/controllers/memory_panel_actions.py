@@ -67,7 +67,7 @@ class MemoryPanelActions(QObject):
         behind = self._behind()
         if behind is None or (one.kind is SourceKind.CONVERSATION and not await self._confirmed(one)):
             return
-        await self._service.forget(one, behind.persona_id)
+        await self._service.forget_memory(one, behind.persona_id)
         await self._changed()
         words = memory_labels.shortened(one.recollection.title or memory_labels.body(one), 60)
         self._tell(self.tr("Forgotten: “{words}”").format(words=words), lambda: self._restore(one))

@@ -33,7 +33,7 @@ class ParticipantsController(QObject):
         self._shown: UUID | None = None
         self._choices: dict[UUID, str] = {}
 
-    async def of(self, session: ChatSession, host: Persona) -> list[Persona]:
+    async def participants_of(self, session: ChatSession, host: Persona) -> list[Persona]:
         """Everybody who takes part in a conversation with `host`."""
         if session.guests:
             with suppress(FileError):  # hers cannot be read any more; she is told of elsewhere, and the conversation opens

@@ -55,10 +55,10 @@ class Conversations(QObject):
         self._drafts = Drafts(house.paths.window, window.chat.composer)
         self._sidebar.persona_chosen.connect(self.choose_persona)
         self._sidebar.session_chosen.connect(self.choose_session)
-        self._sidebar.new_wanted.connect(self.begin)
+        self._sidebar.new_wanted.connect(self.start_session)
         self._sidebar.rename_wanted.connect(lambda guid, title: bridge.spawn(house.sessions.rename(UUID(guid), title)))
         self._sidebar.delete_wanted.connect(lambda guid: bridge.spawn(self._delete(guid), lane="delete"))
-        window.actions_.connect(new=lambda: self.begin(""))
+        window.actions_.connect(new=lambda: self.start_session(""))
 
     def close(self) -> None:
         self._drafts.close()
@@ -83,7 +83,7 @@ class Conversations(QObject):
     def choose_session(self, guid: str) -> None:
         self._bridge.spawn(self._open_session(guid), lane="open")
 
-    def begin(self, persona_id: str) -> None:
+    def start_session(self, persona_id: str) -> None:
         """A new conversation; without an id with whom the user talks now."""
         chosen = persona_id or (self._open.persona_id if self._open else next(iter(self._personas), ""))
         if chosen:
@@ -113,7 +113,7 @@ class Conversations(QObject):
         await self.show(await self._house.sessions.open(UUID(guid)))
 
     async def _begin(self, persona_id: str) -> None:
-        await self.show(await self._house.sessions.begin(persona_id))
+        await self.show(await self._house.sessions.start_session(persona_id))
 
     async def show(self, session: ChatSession) -> None:
         """Bring `session` into the window; one that is there already stays as it is, at the place the reader has come to."""
@@ -121,7 +121,7 @@ class Conversations(QObject):
             self._give_way()
             return
         persona = self._personas.get(session.persona_id) or await self._house.library.persona(session.persona_id)
-        people = await self._company.of(session, persona)
+        people = await self._company.participants_of(session, persona)
         outline = await self._house.sessions.outline(session.guid)
         self._open = session
         self._company.show(session.guid, people)
@@ -216,7 +216,7 @@ class Conversations(QObject):
     async def _meet(self, session: ChatSession) -> None:
         """Name everybody who takes part in the conversation on display as they are called now."""
         host = self._personas.get(session.persona_id)
-        people = await self._company.of(session, host) if host is not None else []
+        people = await self._company.participants_of(session, host) if host is not None else []
         if host is not None and self._open is session:
             self._company.show(session.guid, people)
             self._turns.meet(host)

@@ -177,7 +177,7 @@ class Waiting(BundleDialog):
         self.is_aside = True
         self.hide()
 
-    def told(self, done: float) -> None:
+    def report_progress(self, done: float) -> None:
         self.done_so_far = done
         self.bar.setValue(round(100 * done))
 
@@ -187,8 +187,8 @@ async def watched(dialog: Waiting, luggage: FileTransfers, work: Callable[[Calla
     key = ""
 
     def told(done: float) -> None:
-        dialog.told(done)
-        luggage.told(key, done)
+        dialog.report_progress(done)
+        luggage.report_progress(key, done)
 
     def stop() -> None:
         dialog.was_stopped = not task.done()

@@ -42,7 +42,7 @@ class Whose(NoWheelComboBox):
     def persona_name(self) -> str:
         return self.currentText()
 
-    def begin(self) -> None:
+    def announce_first(self) -> None:
         """Tell of the first one; call it when somebody listens."""
         self._tell()
 

@@ -159,7 +159,7 @@ class SidebarModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return row.name if isinstance(row, PersonaRow) else row.title
             case Qt.ItemDataRole.ToolTipRole:
-                return row.tagline if isinstance(row, PersonaRow) else "\n".join(told(row))
+                return row.tagline if isinstance(row, PersonaRow) else "\n".join(describe_session(row))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(row)
             case _ if role == AGE and isinstance(row, SessionRow):
@@ -178,7 +178,7 @@ class SidebarModel(QAbstractListModel):
         if isinstance(row, PersonaRow):
             words = [row.name, row.tagline]
         else:
-            words = [*told(row), age_in_words(row.moment, self._clock()), messages_in_words(row.messages)]
+            words = [*describe_session(row), age_in_words(row.moment, self._clock()), messages_in_words(row.messages)]
         if row.is_open:
             words.append(QCoreApplication.translate("Sidebar", "open"))
         return ", ".join(word for word in words if word)
@@ -189,7 +189,7 @@ def with_guests(row: SessionRow) -> str:
     return QCoreApplication.translate("Sidebar", "with {names}").format(names=joined(row.guests)) if row.guests else ""
 
 
-def told(row: SessionRow) -> list[str]:
+def describe_session(row: SessionRow) -> list[str]:
     """Title, guests, and that silence has ended it; only what there is."""
     ended = QCoreApplication.translate("Sidebar", "Ended by silence") if row.is_ended else ""
     return [words for words in (row.title, with_guests(row), ended) if words]

@@ -77,7 +77,7 @@ class ChatKeys(QObject):
             view.go_to_end()
         else:
             view.places.jump(0)
-            view.settle()
+            view.update_layout()
         if had_focus and row >= 0:
             view.focus_row(row)
 

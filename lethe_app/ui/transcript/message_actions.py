@@ -52,7 +52,7 @@ def deeds_for(model: ChatModel, row: int) -> set[str]:
     message = model.message(row)
     if message is None:
         return set()
-    recalled = {"memories"} if model.marks.of(row) else set()
+    recalled = {"memories"} if model.marks.count_of(row) else set()
     if model.growing_row is not None:
         return {"copy"} | recalled  # while a reply is being written, nothing may change under it
     deeds = {"copy", "edit", "delete"} | recalled

@@ -84,7 +84,7 @@ class ChatPointer(QObject):
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._view.selection.extend(place)
         else:
-            self._view.selection.begin(place)
+            self._view.selection.start_at(place)
         self._view.forget_focus()
         self._view.viewport().update()
 

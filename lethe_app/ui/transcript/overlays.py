@@ -136,7 +136,7 @@ class ChatOverlays(QObject):
         if footer is not None:
             footer.restyle(self._view.sheets.style)
             footer.show()
-        self._view.settle()
+        self._view.update_layout()
 
     def _place_footer(self) -> None:
         view, footer = self._view, self.footer
@@ -144,7 +144,7 @@ class ChatOverlays(QObject):
         bottom = BOTTOM + (footer.heightForWidth(width) if footer is not None else 0)
         if bottom != view.places.bottom:
             view.places.bottom = bottom
-            view.settle()  # comes back here with the room there is
+            view.update_layout()  # comes back here with the room there is
         elif footer is not None:
             last = view.placed(view.chat.rowCount() - 1)
             top = last.top + last.height if last is not None else view.viewport().height()  # out of sight
@@ -164,7 +164,7 @@ class ChatOverlays(QObject):
         editor.show()
         self._fit_editor()
         view.places.reveal(row)
-        view.settle()
+        view.update_layout()
         editor.field.setFocus()
 
     def _fit_editor(self) -> None:
@@ -175,11 +175,11 @@ class ChatOverlays(QObject):
         if height != view.sheets.editor_height:
             view.sheets.editor_height = height
             self._forget(view.sheets.editing)
-            view.settle()
+            view.update_layout()
 
     def _forget(self, message_id: UUID) -> None:
         if (row := self._view.chat.row_of(message_id)) is not None:
-            self._view.places.forget(row, row)
+            self._view.places.invalidate_rows(row, row)
 
     def _place_editor(self) -> None:
         editing = self._view.sheets.editing
@@ -210,4 +210,4 @@ class ChatOverlays(QObject):
         if editing is not None:
             self._forget(editing)
         self._view.setFocus()
-        self._view.settle()
+        self._view.update_layout()

@@ -125,7 +125,7 @@ class ChatLayout:
         if row < self.row or self.row >= len(self._heights):
             self.row = max(0, self.row - 1)
 
-    def forget(self, first: int, last: int) -> None:
+    def invalidate_rows(self, first: int, last: int) -> None:
         """These rows may have another height now."""
         for row in range(max(0, first), min(last + 1, len(self._known))):
             self._known[row] = STALE if self._known[row] else GUESSED
@@ -197,7 +197,7 @@ class ChatLayout:
         elif top + height > self.viewport:
             self.walk(top + height - self.viewport)
 
-    def settle(self) -> list[PlacedRow]:
+    def layout_view(self) -> list[PlacedRow]:
         """The rows in view, each measured if it is at hand, with the reader's place kept within what there is."""
         if not len(self):
             return []

@@ -81,12 +81,12 @@ class ChatCanvas(QListView):
         self.places.viewport = self.viewport().height()
         if len(self.places):
             self.places.reshape(self.sheets.guesses(self.chat))
-        self.settle()
+        self.update_layout()
 
-    def settle(self) -> None:
+    def update_layout(self) -> None:
         """Lay out what is in view, and have everything else follow."""
         was_at_end = self.places.at_end
-        self.shown = self.places.settle()
+        self.shown = self.places.layout_view()
         if self.shown:
             self.chat.want(self.shown[0].row, self.shown[-1].row)
         self._sync_bar()
@@ -124,16 +124,16 @@ class ChatCanvas(QListView):
             self.places.at_end = True
         elif value == 0:
             self.places.jump(0)
-        self.settle()
+        self.update_layout()
 
     def scroll_by(self, pixels: int) -> None:
         self.places.walk(pixels)
-        self.settle()
+        self.update_layout()
 
     def go_to_end(self) -> None:
         """Show the newest message, and follow what comes."""
         self.places.at_end = True
-        self.settle()
+        self.update_layout()
 
     @property
     def is_at_end(self) -> bool:
@@ -157,7 +157,7 @@ class ChatCanvas(QListView):
             self.reshape()
         else:
             self.places.viewport = self.viewport().height()
-            self.settle()
+            self.update_layout()
 
     def doItemsLayout(self) -> None:
         """What Qt wants to have laid out anew, `settle` lays out."""
@@ -175,7 +175,7 @@ class ChatCanvas(QListView):
     def scrollTo(self, index: Index, _hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible) -> None:
         if index.isValid():
             self.places.reveal(index.row())
-            self.settle()
+            self.update_layout()
 
     def indexAt(self, point: QPoint) -> QModelIndex:
         placed = self.placed_at(point.y())

@@ -31,7 +31,7 @@ class TextSelection:
     def clear(self) -> None:
         self._anchor = self._head = None
 
-    def begin(self, place: TextPosition) -> None:
+    def start_at(self, place: TextPosition) -> None:
         self._anchor = self._head = place
 
     def extend(self, place: TextPosition) -> None:

@@ -134,7 +134,7 @@ class ChatView(ChatCanvas):
     def focus_row(self, row: int) -> None:
         self.places.reveal(row)
         self.selectionModel().setCurrentIndex(self.chat.index(row), self.selectionModel().SelectionFlag.NoUpdate)
-        self.settle()
+        self.update_layout()
 
     def forget_focus(self) -> None:
         self.selectionModel().clearCurrentIndex()
@@ -164,7 +164,7 @@ class ChatView(ChatCanvas):
         self.sheets.width = self.column()[1]
         self.places.viewport = self.viewport().height()
         self.places.reset(self.sheets.guesses(self.chat))
-        self.settle()
+        self.update_layout()
 
     def rowsInserted(self, parent: Index, start: int, end: int) -> None:
         QAbstractItemView.rowsInserted(self, parent, start, end)
@@ -172,19 +172,19 @@ class ChatView(ChatCanvas):
             self.places.append(self.sheets.guess(self.chat, row))
         if self.chat.outline(end).role is Role.USER:
             self.places.at_end = True  # who writes wants to see what they wrote
-        self.settle()
+        self.update_layout()
         self.overlays.tell_new(end)
 
     def _rows_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
         for _ in range(first, last + 1):
             self.places.remove(first)
-        self.places.forget(first, first)
-        self.settle()
+        self.places.invalidate_rows(first, first)
+        self.update_layout()
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
         QAbstractItemView.dataChanged(self, first, last, roles)
-        self.places.forget(first.row(), last.row() + 1)
-        self.settle()
+        self.places.invalidate_rows(first.row(), last.row() + 1)
+        self.update_layout()
 
     def _reply_grew(self) -> None:
         if not self._frame.isActive():
@@ -194,9 +194,9 @@ class ChatView(ChatCanvas):
         row = self.chat.growing_row
         if row is None:
             return
-        self.places.forget(row, row)
+        self.places.invalidate_rows(row, row)
         if self.places.at_end or self.placed(row) is not None:
-            self.settle()
+            self.update_layout()
         self.overlays.tell_new(row)
 
     def _announce(self, row: int) -> None:
@@ -289,7 +289,7 @@ class ChatView(ChatCanvas):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self.settle()
+        self.update_layout()
 
     def focusNextPrevChild(self, ahead: bool) -> bool:
         """The first Tab goes to a message, the next one leaves: nobody is held here."""

@@ -77,16 +77,16 @@ class TranscriptActions(QObject):
         view = self._view
         view.sheets.toggle_thoughts(view.chat.outline(row).id)
         view.places.at_end = False  # what was clicked stays where it is
-        view.places.forget(row, row)
-        view.settle()
+        view.places.invalidate_rows(row, row)
+        view.update_layout()
 
     def toggle_tools(self, row: int) -> None:
         """Fold what tools did for a reply in or out."""
         view = self._view
         view.sheets.toggle_tools(view.chat.outline(row).id)
         view.places.at_end = False  # what was clicked stays where it is
-        view.places.forget(row, row)
-        view.settle()
+        view.places.invalidate_rows(row, row)
+        view.update_layout()
 
     def open_menu(self, row: int, at: QPoint, link: str = "") -> QMenu:
         """Show everything that can be done with a row."""

@@ -30,7 +30,7 @@ class Pick(NoWheelComboBox):
         self._choices = list(choices)
         self._show()
 
-    def put(self, value: str) -> None:
+    def set_value(self, value: str) -> None:
         """Show this one, silently."""
         self._value = value
         self._show()

@@ -44,7 +44,7 @@ class DateTimeField(QWidget):
         shown = datetime.fromtimestamp(self.edit.dateTime().toSecsSinceEpoch()).astimezone()
         return self._exact if self._exact is not None and _minute(self._exact) == _minute(shown) else shown
 
-    def put(self, moment: datetime | None) -> None:
+    def set_value(self, moment: datetime | None) -> None:
         """Show it, silently."""
         with QSignalBlocker(self.box), QSignalBlocker(self.edit):
             self._exact = moment

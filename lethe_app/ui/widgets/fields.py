@@ -157,7 +157,7 @@ def _ticks(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     edit = Ticks(spec.title, QCoreApplication.translate("Ticks", "There is nothing to choose from."), missing)
     edit.offer(spec.choices)
     edit.changed.connect(told)
-    return Field(edit, lambda: edit.chosen, edit.put)
+    return Field(edit, lambda: edit.chosen, edit.set_chosen)
 
 
 def _texts(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:

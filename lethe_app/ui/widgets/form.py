@@ -82,7 +82,7 @@ class Form(QWidget):
             if name in self._fields:
                 self._fields[name].put(value)
 
-    def put(self, name: str, value: object) -> None:
+    def set_field(self, name: str, value: object) -> None:
         """Show one value, silently."""
         self._fields[name].put(value)
 

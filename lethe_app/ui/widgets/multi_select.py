@@ -39,7 +39,7 @@ class Ticks(QWidget):
     def chosen(self) -> list[str]:
         return list(self._chosen)
 
-    def put(self, chosen: Sequence[str]) -> None:
+    def set_chosen(self, chosen: Sequence[str]) -> None:
         """Tick these, silently."""
         self._chosen = list(chosen)
         self._show()

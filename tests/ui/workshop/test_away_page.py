@@ -61,7 +61,7 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage,
         began = now() - timedelta(hours=1)
         runs = scene.house.away._runs
         values = {"persona_id": "mira", "task": "thoughts"}
-        await runs.put(
+        await runs.save_run(
             TaskRun(
                 **values,
                 began=began,
@@ -73,7 +73,9 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage,
             )
         )
         before = began - timedelta(days=1)
-        await runs.put(TaskRun(**values, began=before, ended=before, outcome=RunOutcome.FAILED, trouble="The well is dry."))
+        await runs.save_run(
+            TaskRun(**values, began=before, ended=before, outcome=RunOutcome.FAILED, trouble="The well is dry.")
+        )
         yield scene, await page_of(scene), memory
 
 
@@ -235,7 +237,7 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
     async with opened(tmp_path / "home", script) as scene:
         made = (Made(kind=MadeKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
         gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.house.away._runs.put(gone)
+        await scene.house.away._runs.save_run(gone)
         page = await page_of(scene)
         await until(lambda: page.rows.total)
 
@@ -254,7 +256,7 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         ):
             made = (Made(kind=kind, id=made_id, title=title),)
             run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
-            await house.away._runs.put(run)
+            await house.away._runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.total == 2)
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Finding out"}
@@ -278,7 +280,7 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         await scene.house.researching.restore(inquiry)
         made = (Made(kind=MadeKind.REPORT, id=str(inquiry.id), title="Thyme"),)
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.house.away._runs.put(run)
+        await scene.house.away._runs.save_run(run)
         page = await page_of(scene)
         await until(page.detail.undo_button.isVisible)
 

@@ -114,7 +114,7 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         greeting = scene.host.messages.message(scene.host.messages.rowCount() - 1)
         assert greeting is not None
         where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
-        await scene.house.feedback._rows.put(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
+        await scene.house.feedback._rows.save_feedback(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
         scene.house.feedback.changed.tell("mira")
         show(page, SAID)
         await until(lambda: page.thoughts.shown)

@@ -35,7 +35,7 @@ async def facts_of(
         await scene.house.preferences.set(**settings)
         session = await talk(scene, "An evening", *lines)
         if archived:
-            await scene.house.archiving.begin(session.guid)
+            await scene.house.archiving.archive_session(session.guid)
         scene.window.actions_["facts"].trigger()
         page = scene.host.workshop.page
         assert isinstance(page, FactPage)
@@ -152,7 +152,7 @@ async def test_one_conversation_is_extracted_again(tmp_path: Path):
 async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_them_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "An evening", *NUTS)
-        await scene.house.archiving.begin(session.guid)
+        await scene.house.archiving.archive_session(session.guid)
         page = await session_page(scene, session)
         box = page.detail.form.field("is_roleplay")
         assert isinstance(box, QCheckBox)

@@ -43,7 +43,7 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
         bees = told("Tomas keeps bees.", session, message, reference_count=2)
         cats = told("Tomas has three cats.", session, message)
         old = told("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
-        await scene.house.knowing._facts.put("mira", bees, cats, old)
+        await scene.house.knowing._facts.save_facts("mira", bees, cats, old)
         scene.window.actions_["facts"].trigger()
         page = scene.host.workshop.page
         assert isinstance(page, FactPage)
@@ -229,7 +229,7 @@ async def test_undo_takes_back_what_the_user_did_and_not_what_was_learnt_since(t
         pinned = named(page, "Tomas keeps bees.")
         newer = ExtractedFact(fact="Tomas sold his bees.")
         said_again = {"reference_count": 3, "superseded": True, "superseded_by": newer.guid}
-        await scene.house.knowing._facts.put("mira", newer, pinned.model_copy(update=said_again))
+        await scene.house.knowing._facts.save_facts("mira", newer, pinned.model_copy(update=said_again))
 
         page.undo.undo()
         await until(lambda: not named(page, "Tomas keeps bees.").pinned)
@@ -241,7 +241,7 @@ async def test_undo_takes_back_what_the_user_did_and_not_what_was_learnt_since(t
 async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         old = ExtractedFact(fact="Edmund lost a glove.", superseded=True)
-        await scene.house.knowing._facts.put("edmund", old, ExtractedFact(fact="Edmund found a glove."))
+        await scene.house.knowing._facts.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
         page = scene.host.workshop.open(lambda: FactPage(scene.host.place))
         assert isinstance(page, FactPage)
         page.show_fact("edmund", old.guid)

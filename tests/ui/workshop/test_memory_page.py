@@ -269,7 +269,7 @@ async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_
 def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
     memory = MemoryUnit(name="", content="", category=MemoryType.CHAT_SESSION)
 
-    assert title_of(MemoryLine.of(memory)) == "A conversation, not summed up yet"
+    assert title_of(MemoryLine.from_memory(memory)) == "A conversation, not summed up yet"
 
 
 async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tmp_path: Path, script: Path):
@@ -280,7 +280,7 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
             page.detail.form.field("sticky").click()
             page.edits._rest.stop()
         page.edits._unsaved.setdefault(INES.guid, {})["sticky"] = True  # as if nothing had rested meanwhile
-        await scene.house.browsing.forget("mira", [INES.guid])
+        await scene.house.browsing.forget_memories("mira", [INES.guid])
         assert page.edits.is_unsaved(BOAT.guid)
 
         assert await scene.host.workshop.clear()
@@ -293,7 +293,7 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
 async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
-        put = scene.house.brain._holdings.put
+        put = scene.house.brain._holdings.save_memories
 
         async def full(*_what: object) -> None:
             raise DiskFull("The disk is full.")

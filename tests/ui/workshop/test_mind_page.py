@@ -211,7 +211,7 @@ async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
         QTest.keyClick(page.reminding.when, Qt.Key.Key_Return)
 
         await until(lambda: page.reminding.rows)
-        (memory,) = await scene.house.mind.reminders.of("mira")
+        (memory,) = await scene.house.mind.reminders.reminders_of("mira")
         assert memory.content == "Call the vet"
         assert memory.added.astimezone().hour == 9
         assert any(words.startswith("Tomorrow, ") for words in labels(page))
@@ -313,12 +313,12 @@ async def test_what_the_user_asks_of_her_goals_is_kept_and_can_be_taken_back(tmp
         page.wishes.request.setFocus()
         QTest.keyClicks(page.wishes.request, "Find books for me")
         await page.edits.save()
-        assert (await scene.house.mind.wishes.of("mira")).request == "Find books for me"
+        assert (await scene.house.mind.wishes.goals_of("mira")).request == "Find books for me"
 
         page.undo.undo()
         await page.edits.save()
 
-        assert (await scene.house.mind.wishes.of("mira")).request == ""
+        assert (await scene.house.mind.wishes.goals_of("mira")).request == ""
         assert page.wishes.request.text == ""
 
 

@@ -99,7 +99,7 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
         await scene.house.preferences.set(hub_mirror=server.url)
         page = await model_page(scene)
         offer = DownloadOffer(TINY, 10**10)
-        offer.wanted.connect(scene.house.downloads.begin)
+        offer.wanted.connect(scene.house.downloads.start_download)
         page._offers[TINY.file] = offer
         page._show_offers()
         assert offer.button.text() == "Download"

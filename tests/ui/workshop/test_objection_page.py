@@ -31,7 +31,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
     )
     memory = session.guid
     one = Recollection(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
-    await TurnMemories(database).put(asked.id, TurnMemory(recalled=[one]))
+    await TurnMemories(database).save_turn(asked.id, TurnMemory(recalled=[one]))
     await scene.house.objecting.make("mira", memory, asked)
     return asked
 
@@ -60,7 +60,7 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         await until(lambda: [what_of(one) for one in page.rows.shown] == ["Tomas hates marmalade."])
         page.undo.undo()
         await until(lambda: len(page.rows.shown) == 2)
-        assert len(await scene.house.objecting.of("mira")) == 2
+        assert len(await scene.house.objecting.objections_of("mira")) == 2
 
 
 async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):
@@ -116,11 +116,11 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
         await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Don't call me little one."])
-        (remark,) = await scene.house.feedback.heard("mira")
+        (remark,) = await scene.house.feedback.collect_remarks("mira")
         assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
         page.undo.undo()
         await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Not liked, no reason given"])
-        assert await scene.house.feedback.heard("mira") == []
+        assert await scene.house.feedback.collect_remarks("mira") == []
 
 
 async def test_it_leads_to_the_reply(tmp_path: Path):

@@ -278,7 +278,7 @@ async def test_nobody_can_be_saved_without_a_name(tmp_path: Path):
 
         assert page.saved is None
         assert page.sheet.field("name").hasFocus()
-        page.settle()
+        page.discard_unsaved()
 
 
 async def test_what_was_not_saved_when_the_window_closed_is_there_the_next_time(tmp_path: Path):
@@ -328,7 +328,7 @@ async def test_going_back_to_what_is_saved_is_one_step_that_can_be_undone(tmp_pa
 
         assert page.name == "Mira!"
         assert page.draft.values["bio"].startswith("More. ")
-        page.settle()
+        page.discard_unsaved()
 
 
 def test_a_draft_comes_back_as_the_persona_it_was_made_of():
@@ -456,7 +456,7 @@ async def test_each_draft_is_kept_for_the_next_time_even_if_the_program_ends_at_
         await scene.host.workshop.clear()
         page = await editor(scene, "mira-copy")
         assert page.name == "Mira! (copy)Anna"
-        page.settle()
+        page.discard_unsaved()
     assert "Anna" not in kept()
 
 
@@ -474,7 +474,7 @@ async def test_a_long_bio_in_many_scripts_is_written_on_and_undone_where_the_cur
 
         assert page.draft.values["bio"] == long
         assert bio_of(page).textCursor().position() == end
-        page.settle()
+        page.discard_unsaved()
 
 
 # a conversation with the draft
@@ -523,7 +523,7 @@ async def test_a_persona_that_was_never_saved_can_be_tried_out_too(tmp_path: Pat
 
         assert page.saved is None
         assert page.name == "Ada"
-        page.settle()
+        page.discard_unsaved()
 
 
 # the picture
@@ -746,4 +746,4 @@ async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
         for button in page.findChildren(QPushButton):
             if button.isVisible() and not button.property("chip"):
                 assert button.width() >= button.sizeHint().width(), button.text()
-        page.settle()
+        page.discard_unsaved()

@@ -183,7 +183,7 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
     async with opened(tmp_path) as scene:
         old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-        await FactStore(scene.house._database).put("mira", old)
+        await FactStore(scene.house._database).save_facts("mira", old)
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])

@@ -61,7 +61,7 @@ async def said(scene: Scene, session: ChatSession) -> list[str]:
 async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "", *LINES)
-        await scene.house.archiving.begin(session.guid)
+        await scene.house.archiving.archive_session(session.guid)
         page = await session_page(scene, session)
         field = page.detail.form.field("content")
         assert isinstance(field, QPlainTextEdit)
@@ -105,7 +105,7 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
 async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "", *LINES)
-        await scene.house.archiving.begin(session.guid)
+        await scene.house.archiving.archive_session(session.guid)
         await scene.house.archiving.write(session.guid, SessionPart.SUMMARY, "Mine.")
         page = await session_page(scene, session)
 

@@ -57,7 +57,7 @@ async def tell(scene: Scene) -> None:
         facts.append(ExtractedFact(fact=said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps"), **sources))
     facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
     facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
-    await scene.house.knowing._facts.put("mira", *facts)
+    await scene.house.knowing._facts.save_facts("mira", *facts)
 
 
 def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:

@@ -82,7 +82,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await scene.house.sessions.delete((await talk(scene, "The storm", "One.")).guid)
         kept = await scene.house.brain.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
-        await scene.house.brain.forget(kept.record.guid)
+        await scene.house.brain.forget_memory(kept.record.guid)
         page = await trash_page(scene, 2)
 
         page._chips[TrashKind.MEMORY].click()

@@ -23,7 +23,7 @@ class Drafts(QObject):
         self._file = QSettings(str(file), QSettings.Format.IniFormat)
         self._composer = composer
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
-        self._pause.timeout.connect(self.keep)
+        self._pause.timeout.connect(self.save_drafts)
         composer.take_drafts(self._kept())
         composer.text.textChanged.connect(self._pause.start)
 
@@ -34,14 +34,14 @@ class Drafts(QObject):
             return {}
         return {str(session): str(text) for session, text in kept.items()} if isinstance(kept, dict) else {}
 
-    def keep(self) -> None:
+    def save_drafts(self) -> None:
         """Write the drafts down now."""
         self._pause.stop()
         self._file.setValue(KEY, json.dumps(within_bounds(self._composer.drafts()), ensure_ascii=False))
 
     def close(self) -> None:
         self._composer.text.textChanged.disconnect(self._pause.start)
-        self.keep()
+        self.save_drafts()
         self._file.sync()
 
 

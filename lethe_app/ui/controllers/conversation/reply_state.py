@@ -148,7 +148,7 @@ def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> No
         model.marks.sources.note(event.message, event.above)
         model.marks.tools.note(event.message, event.above)
     elif isinstance(event, Withdrawn):
-        model.marks.sources.forget(event.messages)
+        model.marks.sources.remove_lines(event.messages)
         model.remove(*event.messages)
     elif isinstance(event, AskTool | ToolUsed | Searching | Evaluating):
         model.say_waiting(what_for(event))

@@ -60,7 +60,7 @@ class AwayPage(Page):
         self.rows = self._made_rows()
         self._build()
         self._connect()
-        self.whose.begin()
+        self.whose.announce_first()
         self._read_soon()
 
     def _made_rows(self) -> FilteredTableModel[TaskRun]:
@@ -137,7 +137,7 @@ class AwayPage(Page):
         self.now_button.clicked.connect(self.choose_task)
         self.table.current_changed.connect(self._show_run)
         self.table.viewport().installEventFilter(self)
-        self.detail.undo_wanted.connect(self.take_back)
+        self.detail.undo_wanted.connect(self.revert_run)
         self.detail.open_wanted.connect(self._open)
         self.faults.again_wanted.connect(lambda task: self._place.bridge.spawn(self._away.allow(task)))
         self.theme.changed.connect(self.faults.dress)
@@ -243,7 +243,7 @@ class AwayPage(Page):
         except LetheError as error:
             self._place.window.notifier.report(error)
 
-    def take_back(self, run: TaskRun | None) -> None:
+    def revert_run(self, run: TaskRun | None) -> None:
         """Undo what a run made."""
         if run is not None:
             self._place.bridge.spawn(self._take_back(run))

@@ -52,7 +52,7 @@ class DreamPage(Page):
         self.rows, self.thoughts = self._made_rows(), self._made_thoughts()
         self._build()
         self._connect()
-        self.whose.begin()
+        self.whose.announce_first()
 
     def _made_rows(self) -> FilteredTableModel[RecordedChange]:
         def ink(change: RecordedChange) -> str:
@@ -141,7 +141,7 @@ class DreamPage(Page):
         self.said.current_changed.connect(lambda _thought: self._show_current())
         self.detail.accepted.connect(self.accept)
         self.detail.declined.connect(self.decline)
-        self.detail.taken_back.connect(self.take_back)
+        self.detail.taken_back.connect(self.revert_change)
         self.detail.asked_again.connect(self.ask_again)
         self.detail.go_wanted.connect(lambda message: self._place.bridge.spawn(self._go(UUID(message))))
 
@@ -178,8 +178,8 @@ class DreamPage(Page):
         self._place.bridge.spawn(self._read(self.whose.persona), lane="dreams")
 
     async def _read(self, persona: str) -> None:
-        self._all = await self._dreams.of(persona)
-        self.thoughts.fill(await self._house.feedback.told(persona))
+        self._all = await self._dreams.changes_of(persona)
+        self.thoughts.fill(await self._house.feedback.list_feedback(persona))
         runs = [run for run in await self._away.runs() if run.task == TASK and run.persona_id == persona and run.ended]
         when = f"{day_in_words(runs[0].began)}, {clock_in_words(runs[0].began)}" if runs else ""
         self._last = tr("Last dream: {when}. {what}").format(when=when, what=what_came(runs[0])) if runs else ""
@@ -253,7 +253,7 @@ class DreamPage(Page):
         self.deeds.do(tr("accepting all dreams"), forth, back)
 
     async def _as_it_was(self, change: RecordedChange) -> None:
-        await self._dreams.take_back(change.id)
+        await self._dreams.revert_change(change.id)
         await self._dreams.put_as(change)
 
     def decline(self, change: RecordedChange) -> None:
@@ -266,14 +266,14 @@ class DreamPage(Page):
         step, back = self._dreams.ask_again, self._dreams.decline
         self.deeds.do(tr("thinking of it again"), lambda: step(change.id), lambda: back(change.id))
 
-    def take_back(self, change: RecordedChange) -> None:
+    def revert_change(self, change: RecordedChange) -> None:
         """Everything is as it was before."""
 
         async def again() -> None:
             await self._dreams.put_as(change.model_copy(update={"state": ChangeState.PROPOSED}))
             await self._dreams.accept(change.id)
 
-        self.deeds.do(tr("taking back a dream"), lambda: self._dreams.take_back(change.id), again)
+        self.deeds.do(tr("taking back a dream"), lambda: self._dreams.revert_change(change.id), again)
 
     async def _go(self, message: UUID) -> None:
         self._place.go_to(await self._house.feedback.session_of(message), message)

@@ -54,12 +54,12 @@ class FactEdits:
         self._wanted = fact.guid
         self._do(persona, title, lambda: self._place.house.knowing.restore(fact.guid, instead=instead))
 
-    def forget(self, persona: str, facts: Sequence[ExtractedFact]) -> Callable[[], None]:
+    def forget_facts(self, persona: str, facts: Sequence[ExtractedFact]) -> Callable[[], None]:
         """Know them no more; returns what takes that back."""
 
         async def forth() -> None:
             for fact in facts:
-                await self._place.house.knowing.forget(fact.guid)
+                await self._place.house.knowing.forget_fact(fact.guid)
 
         self._do(persona, self._page.tr("forgetting"), forth)
         stack = self._page.undo

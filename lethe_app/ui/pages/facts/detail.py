@@ -60,8 +60,8 @@ class FactDetail(QStackedWidget):
         column.setSpacing(SPACE_2)
         self.field = ProseField(self.tr("The fact"), 2, 10)
         self.field.edited.connect(lambda _text: self._follow())
-        self.field.focused.connect(lambda there: None if there else self.keep())
-        self.keep_button = self._button(self.tr("Keep these words"), self.keep)
+        self.field.focused.connect(lambda there: None if there else self.apply_text())
+        self.keep_button = self._button(self.tr("Keep these words"), self.apply_text)
         self._told = explanation("")
         for widget in (self.field, self._told):
             column.addWidget(widget)
@@ -131,7 +131,7 @@ class FactDetail(QStackedWidget):
             mine = self.tr("You wrote it down yourself, or the conversation is gone.")
             self._sources.addWidget(explanation(mine))
 
-    def keep(self) -> None:
+    def apply_text(self) -> None:
         """Take over the words that were typed, if they are others."""
         words = self.field.text.strip()
         if self.fact is not None and words and words not in {self.fact.fact, self._kept}:

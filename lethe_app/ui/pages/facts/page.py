@@ -59,7 +59,7 @@ class FactPage(Page):
         self._build()
         self._connect()
         self._filter()
-        self.whose.begin()
+        self.whose.announce_first()
 
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Make them one…"), self.merge)
@@ -111,13 +111,13 @@ class FactPage(Page):
         self.extraction.ended.connect(self._extracted)
         self.table.current_changed.connect(self._show)
         self.table.opened.connect(lambda _fact: self.detail.field.setFocus())
-        self.table.delete_wanted.connect(self.forget)
+        self.table.delete_wanted.connect(self.forget_facts)
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._follow_selection())
         self.detail.worded.connect(lambda fact, text: self.edits.word(self.whose.persona, fact, text))
         self.detail.pin_wanted.connect(lambda fact, on: self.edits.pin(self.whose.persona, fact, pinned=on))
-        self.detail.forget_wanted.connect(lambda fact: self.forget([fact]))
+        self.detail.forget_wanted.connect(lambda fact: self.forget_facts([fact]))
         self.detail.restore_wanted.connect(self._restore)
         self.detail.source_wanted.connect(self._go_to_source)
         self.detail.fact_wanted.connect(self.go_to)
@@ -142,7 +142,7 @@ class FactPage(Page):
         return False
 
     async def may_leave(self) -> bool:
-        self.detail.keep()
+        self.detail.apply_text()
         return True
 
     def close_page(self) -> None:
@@ -229,7 +229,7 @@ class FactPage(Page):
 
     def _show(self, fact: ExtractedFact | None) -> None:
         if self.detail.fact is not None and (fact is None or fact.guid != self.detail.fact.guid):
-            self.detail.keep()
+            self.detail.apply_text()
         successor = self._known.get(fact.superseded_by) if fact is not None and fact.superseded_by else None
         self.detail.show_fact(fact, successor, is_core=fact is not None and fact.guid in self._core)
         if fact is not None:
@@ -281,7 +281,7 @@ class FactPage(Page):
         if await answered(dialog):
             self.edits.merge(self.whose.persona, facts, dialog.words)
 
-    def forget(self, facts: list[ExtractedFact]) -> None:
+    def forget_facts(self, facts: list[ExtractedFact]) -> None:
         """After a question, for what is forgotten is not learnt again from the same talk."""
         if facts:
             self._place.bridge.spawn(self._forget(facts), lane="fact dialog")
@@ -299,7 +299,7 @@ class FactPage(Page):
             self.tr("Forget {what}").format(what=what if len(what) <= 40 else self.tr("this fact")),
         )
         if await answered(question):
-            take_back = self.edits.forget(self.whose.persona, facts)
+            take_back = self.edits.forget_facts(self.whose.persona, facts)
             told = self.tr("{what} is forgotten.") if len(facts) == 1 else self.tr("{what} are forgotten.")
             self._place.window.notifier.tell(told.format(what=what), button=self.tr("Take it back"), action=take_back)
 
@@ -312,5 +312,5 @@ class FactPage(Page):
         pin = self.tr("Unpin") if one.pinned else self.tr("Pin")
         menu.addAction(pin, lambda: self.edits.pin(self.whose.persona, one, pinned=not one.pinned)).setEnabled(len(facts) == 1)
         menu.addAction(self.tr("Make them one…"), self.merge).setEnabled(len(facts) > 1)
-        menu.addAction(self.tr("Forget…"), lambda: self.forget(facts))
+        menu.addAction(self.tr("Forget…"), lambda: self.forget_facts(facts))
         menu.popup(place)

@@ -47,7 +47,7 @@ class ObjectionPage(Page):
         self._build()
         self._stop: list[Callable[[], None]] = [self._service.changed.add(self._changed_behind)]
         self.whose.chosen.connect(lambda _persona: self._read_soon())
-        self.whose.begin()
+        self.whose.announce_first()
 
     def _made_rows(self) -> FilteredTableModel[Objected]:
         def sign(_one: Objected) -> Any:  # noqa: ANN401 - Qt's own type
@@ -65,7 +65,7 @@ class ObjectionPage(Page):
         )
 
     def _build(self) -> None:
-        self.back_button = self.add_button(tr("It did belong there"), self.take_back, "undo", primary=True)
+        self.back_button = self.add_button(tr("It did belong there"), self.withdraw_selected, "undo", primary=True)
         self.go_button = self.add_button(tr("Go there"), self.go, "forward")
         self.whose = Whose(self._place)
         self.search = SearchField(self.theme, tr("Find among them"))
@@ -77,7 +77,7 @@ class ObjectionPage(Page):
         self.search.below = self.table
         self.search.textChanged.connect(self.rows.filter)
         self.table.opened.connect(lambda _one: self.go())
-        self.table.delete_wanted.connect(lambda _ones: self.take_back())
+        self.table.delete_wanted.connect(lambda _ones: self.withdraw_selected())
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
         self.table.selectionModel().selectionChanged.connect(lambda *_which: self._follow())
@@ -123,7 +123,7 @@ class ObjectionPage(Page):
         self.replies.read_soon()
 
     async def _read(self, persona: str) -> None:
-        self.rows.fill(await self._service.told(persona))
+        self.rows.fill(await self._service.describe_objections(persona))
         count = self.rows.total
         words = counted(count, tr("{n} memory at its moment"), tr("{n} memories at their moments"))
         self.subtitle.set_full(words if count else "")
@@ -138,7 +138,7 @@ class ObjectionPage(Page):
 
     # what can be done
 
-    def take_back(self) -> None:
+    def withdraw_selected(self) -> None:
         """All that are selected did belong where they came."""
         persona = self.whose.persona
         for one in self.table.selected:
@@ -156,7 +156,7 @@ class ObjectionPage(Page):
         if self.table.selected:
             menu, colour = QMenu(self), self.theme.palette.muted
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(icon("undo", colour), self.back_button.text(), self.take_back)
+            menu.addAction(icon("undo", colour), self.back_button.text(), self.withdraw_selected)
             menu.addAction(icon("forward", colour), self.go_button.text(), self.go).setEnabled(self.go_button.isEnabled())
             menu.popup(place)
 

@@ -127,7 +127,7 @@ class DislikedReplies(QWidget):
         self._place.bridge.spawn(self._read(self._whose()), lane="disliked replies")
 
     async def _read(self, persona: str) -> None:
-        told = await self._feedback.told(persona)
+        told = await self._feedback.list_feedback(persona)
         self.rows.fill([one for one in told if one.feedback.verdict is ReplyRating.BAD])
         self.setVisible(bool(self.rows.total))
         if self.table.current is None and self.rows.shown:

@@ -126,7 +126,7 @@ class InspectorPage(Page):
         if self.reply not in self._replies:
             self.reply = self._replies[-1] if self._replies else None
         message = await self._message(self.reply) if self.reply is not None else None
-        self.inspection = await self._house.inspecting.of(message.id) if message is not None else None
+        self.inspection = await self._house.inspecting.prompt_of(message.id) if message is not None else None
         self._tell_which(message)
         self._show()
         if self.inspection is not None and self.inspection.spans and self.inspection.previous:

@@ -93,14 +93,14 @@ class MemoryEdits(QObject):
             await brain.memorize(persona, memory, check=False)
             self._wanted = memory.guid
 
-        self._deeds.do(title, forth, lambda: brain.forget(memory.guid))
+        self._deeds.do(title, forth, lambda: brain.forget_memory(memory.guid))
 
     def duplicate(self, persona: str, memory: MemoryUnit) -> None:
         """The same once more, as if it were new."""
         copy = memory.model_copy(update={"guid": uuid4(), "trigger_count": 0, "last_trigger": now()})
         self.add(persona, copy, self.tr("duplicating “{name}”").format(name=memory.name))
 
-    def forget(self, persona: str, lines: Sequence[MemoryLine]) -> None:
+    def forget_memories(self, persona: str, lines: Sequence[MemoryLine]) -> None:
         """Into the trash, with a note from which they can be taken back."""
         browsing, guids = self._place.house.browsing, [UUID(line.guid) for line in lines]
         one = title_of(lines[0])
@@ -109,7 +109,7 @@ class MemoryEdits(QObject):
 
         async def forth() -> None:
             await self.save()
-            await browsing.forget(persona, guids)
+            await browsing.forget_memories(persona, guids)
 
         async def back() -> None:
             await browsing.restore(persona, guids)

@@ -113,13 +113,13 @@ class MemoryDetail(QStackedWidget):
         self._recall_sheet.verticalScrollBar().setValue(0)
         self.recall.close_button.setFocus()
 
-    def put(self, name: str, value: object) -> None:
+    def set_field(self, name: str, value: object) -> None:
         """One field of the memory shown has another value now."""
         assert self.memory is not None
         self.memory = self.memory.model_copy(update={name: value})
-        self.form.put(name, value)
+        self.form.set_field(name, value)
 
-    def begin(self, name: str = "name") -> None:
+    def focus_first_field(self, name: str = "name") -> None:
         """Put the cursor into the form, or on the button of a conversation."""
         if self.currentWidget() is self._memory_sheet:
             self.form.field(name).setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already

@@ -55,20 +55,20 @@ class MemoryForm(QWidget):
         """Show all of it, silently."""
         values = memory.model_dump()
         for name in Names:
-            self.put(name, values[name])
+            self.set_field(name, values[name])
         self._life.setText(self._told(memory))
 
-    def put(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
+    def set_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
         """Show one value, silently."""
         if name == "added":
-            self.added.put(value)
+            self.added.set_value(value)
         elif name == "end_time":
-            self.end.put(value)
+            self.end.set_value(value)
         else:
             shown = round(value * PERCENT) if name == "trigger_chance" else value
             for form in self._forms:
                 if name in form.names:
-                    form.put(name, shown)
+                    form.set_field(name, shown)
         self._follow(name, value)
 
     def suggest(self, categories: Sequence[str]) -> None:

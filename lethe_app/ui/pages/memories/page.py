@@ -51,7 +51,7 @@ class MemoryReader(QObject):
         brain, sessions = place.house.brain, place.house.sessions
         self._stop = [brain.changed.add(self._changed), sessions.changed.add(self._changed)]
 
-    def begin(self, persona: str) -> None:
+    def show_persona(self, persona: str) -> None:
         """Another persona's."""
         self._persona, self._is_whole, self._is_stale = persona, False, False
         self._empty()
@@ -145,7 +145,7 @@ class MemoryPage(Page):
         self.reader = MemoryReader(self.rows, place, self)
         self._build()
         self._connect()
-        self.whose.begin()
+        self.whose.announce_first()
 
     def _build(self) -> None:
         self.add_button(self.tr("New memory"), self.new, "plus", primary=True)
@@ -197,8 +197,8 @@ class MemoryPage(Page):
         self.whose.chosen.connect(self._show_persona)
         self.reader.done.connect(self._was_read)
         self.table.current_changed.connect(self._show_current)
-        self.table.opened.connect(lambda _line: self.detail.begin())
-        self.table.delete_wanted.connect(self.forget)
+        self.table.opened.connect(lambda _line: self.detail.focus_first_field())
+        self.table.delete_wanted.connect(self.forget_memories)
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
         self.detail.changed.connect(self._edited)
@@ -234,7 +234,7 @@ class MemoryPage(Page):
     def _show_persona(self, persona: str) -> None:
         self.chips.turn_off()
         self._distances.clear()
-        self.reader.begin(persona)
+        self.reader.show_persona(persona)
         self._look()
 
     def _was_read(self) -> None:
@@ -251,7 +251,7 @@ class MemoryPage(Page):
         if memory is None or current is None or current.guid != str(memory.guid):
             return
         if self.edits.is_unsaved(memory.guid):
-            self.rows.replace(MemoryLine.of(memory))
+            self.rows.replace(MemoryLine.from_memory(memory))
         else:
             self._place.bridge.spawn(self.detail.load(memory.guid), lane="memory detail")
 
@@ -338,7 +338,7 @@ class MemoryPage(Page):
         await self.detail.load(guid)
         if guid == self._to_be_named:
             self._to_be_named = None
-            self.detail.begin()
+            self.detail.focus_first_field()
 
     def _go_to(self, guid: str) -> None:
         if not self.table.go_to(guid):
@@ -354,8 +354,8 @@ class MemoryPage(Page):
     def _put(self, guid: UUID, name: str, value: object) -> None:
         """A change, done or undone, is seen at once."""
         if self.detail.memory is not None and self.detail.memory.guid == guid:
-            self.detail.put(name, value)
-            self.rows.replace(MemoryLine.of(self.detail.memory))
+            self.detail.set_field(name, value)
+            self.rows.replace(MemoryLine.from_memory(self.detail.memory))
 
     def _came_or_went(self, wanted: UUID | None) -> None:
         self._wanted = wanted or self._wanted
@@ -373,16 +373,16 @@ class MemoryPage(Page):
         if self.detail.memory is not None and self.detail.memory.category is not MemoryType.CHAT_SESSION:
             self.edits.duplicate(self.whose.persona, self.detail.memory)
 
-    def forget(self, lines: list[MemoryLine]) -> None:
+    def forget_memories(self, lines: list[MemoryLine]) -> None:
         """All but conversations, which have a list and a trash of their own."""
         memories = [line for line in lines if not line.is_session]
         if memories:
-            self.edits.forget(self.whose.persona, memories)
+            self.edits.forget_memories(self.whose.persona, memories)
         elif lines:
             self._place.window.notifier.tell(self.tr("Conversations are deleted in the list of conversations."))
 
     def _forget_shown(self) -> None:
-        self.forget(self.table.selected)
+        self.forget_memories(self.table.selected)
 
     def _show_menu(self, place: QPoint) -> None:
         lines = self.table.selected
@@ -391,9 +391,9 @@ class MemoryPage(Page):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries: list[tuple[str, Callable[[], object], bool]] = [
-            (self.tr("Open"), self.detail.begin, True),
+            (self.tr("Open"), self.detail.focus_first_field, True),
             (self.tr("Duplicate"), self.duplicate, len(lines) == 1 and not lines[0].is_session),
-            (self.tr("Forget"), lambda: self.forget(lines), any(not line.is_session for line in lines)),
+            (self.tr("Forget"), lambda: self.forget_memories(lines), any(not line.is_session for line in lines)),
         ]
         for words, slot, can in entries:
             menu.addAction(words, slot).setEnabled(can)

@@ -73,7 +73,7 @@ class MindEdits(QObject):
         wishes = self._house.mind.wishes
 
         async def store(text: str) -> None:
-            wish = await wishes.of(persona)
+            wish = await wishes.goals_of(persona)
             asked = {"request": wish.request, "notice": wish.notice, part: text}
             await wishes.ask(persona, **asked)
 
@@ -86,7 +86,7 @@ class MindEdits(QObject):
         async def forth() -> None:
             await brain.memorize(persona, memory, check=False)
 
-        self._deeds.do(self.tr("an entry"), forth, lambda: brain.forget(memory.guid))
+        self._deeds.do(self.tr("an entry"), forth, lambda: brain.forget_memory(memory.guid))
 
     def write(self, memory: MemoryUnit, title: str, old: str, new: str) -> None:
         """The words of a goal or an entry; whatever else there is of it may have changed behind the page."""
@@ -104,7 +104,7 @@ class MindEdits(QObject):
         moods, before = self._house.mind.moods, list[Feeling]()
 
         async def forth() -> None:
-            before[:] = [await moods.put(persona, id_, value)]
+            before[:] = [await moods.set_mood(persona, id_, value)]
 
         self._deeds.do(self.tr("setting {side}").format(side=title), forth, lambda: moods.put_back(persona, id_, before[0]))
 
@@ -130,20 +130,20 @@ class MindEdits(QObject):
         async def forth() -> None:
             await self._house.brain.memorize(persona, memory, check=False)
 
-        self._deeds.do(self.tr("a reminder"), forth, lambda: self._house.brain.forget(memory.guid))
+        self._deeds.do(self.tr("a reminder"), forth, lambda: self._house.brain.forget_memory(memory.guid))
 
     def change(self, before: MemoryUnit, after: MemoryUnit) -> None:
         """Another wording or another day for a reminder."""
         brain = self._house.brain
         self._deeds.do(self.tr("changing a reminder"), lambda: brain.edit(after), lambda: brain.edit(before))
 
-    def forget(self, persona: str, memory: MemoryUnit, name: str) -> None:
+    def forget_memory(self, persona: str, memory: MemoryUnit, name: str) -> None:
         """Into the trash, with a note from which it can be taken back."""
         browsing, stack = self._house.browsing, self._page.undo
 
         async def forth() -> None:
             await self.save()
-            await browsing.forget(persona, [memory.guid])
+            await browsing.forget_memories(persona, [memory.guid])
 
         async def back() -> None:
             await browsing.restore(persona, [memory.guid])

@@ -42,7 +42,7 @@ class MindPage(Page):
         self.edits = MindEdits(self, place, self._put, self._read_soon)
         self._build()
         self._connect()
-        self.whose.begin()
+        self.whose.announce_first()
 
     def _build(self) -> None:
         self.whose = Whose(self._place)
@@ -103,13 +103,13 @@ class MindPage(Page):
         self.week.planned.connect(self._plan)
         self.reminding.added.connect(self._remind)
         self.reminding.edit_wanted.connect(lambda memory: self._place.bridge.spawn(self._change(memory), lane="mind dialog"))
-        self.reminding.forget_wanted.connect(lambda one: self.edits.forget(self.whose.persona, one, short(one.name)))
+        self.reminding.forget_wanted.connect(lambda one: self.edits.forget_memory(self.whose.persona, one, short(one.name)))
         self.thoughts.edited.connect(self._think)
         self.wishes.asked.connect(self._ask)
         self.new_entry.clicked.connect(lambda _checked=False: self._place.bridge.spawn(self._enter(), lane="mind dialog"))
         for texts in (self.goals, self.journal):
             texts.written.connect(self._write)
-            texts.forget_wanted.connect(lambda one: self.edits.forget(self.whose.persona, one.memory, short(one.title)))
+            texts.forget_wanted.connect(lambda one: self.edits.forget_memory(self.whose.persona, one.memory, short(one.title)))
 
     def _dress_rows(self) -> None:
         self.moods.dress()
@@ -160,8 +160,8 @@ class MindPage(Page):
             self._settle(key_of_day(persona_id, day), text)
         self._settle(key_of_thoughts(persona_id), await house.mind.life.thoughts(persona_id))
         self.week.mark_today()
-        self.reminding.show_reminders(name, await house.mind.reminders.of(persona_id))
-        wish = await house.mind.wishes.of(persona_id)
+        self.reminding.show_reminders(name, await house.mind.reminders.reminders_of(persona_id))
+        wish = await house.mind.wishes.goals_of(persona_id)
         self._settle(key_of_wish(persona_id, "request"), wish.request)
         self._settle(key_of_wish(persona_id, "notice"), wish.notice)
         await self._read_writings(persona_id, name)
@@ -199,9 +199,9 @@ class MindPage(Page):
                 field.set_text(text)
         for day in Weekday:
             if key == key_of_day(persona, day):
-                self.week.put(day, text)
-        self.goals.put(key, text)
-        self.journal.put(key, text)
+                self.week.set_day(day, text)
+        self.goals.set_text(key, text)
+        self.journal.set_text(key, text)
 
     # changing
 

@@ -161,7 +161,7 @@ class ReminderDialog(QuestionDialog):
         self.text = ProseField(self.tr("What to bring up"), 2, 6)
         self.text.set_text(memory.content)
         self.moment = DateTimeField(self.tr("When"))
-        self.moment.put(memory.added)
+        self.moment.set_value(memory.added)
         self.text.edited.connect(lambda words: self.primary.setEnabled(bool(words.strip())))
         for title, field in ((self.tr("What to bring up"), self.text), (self.tr("When"), self.moment)):
             label = QLabel(title)

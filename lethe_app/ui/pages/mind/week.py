@@ -51,10 +51,10 @@ class WeekFields(QWidget):
 
     def show_plans(self, plans: Mapping[Weekday, str]) -> None:
         for day, text in plans.items():
-            self.put(day, text)
+            self.set_day(day, text)
         self.mark_today()
 
-    def put(self, day: Weekday, text: str) -> None:
+    def set_day(self, day: Weekday, text: str) -> None:
         """Show one, and leave the cursor where it is."""
         if self.fields[day].text() != text:
             self.fields[day].setText(text)

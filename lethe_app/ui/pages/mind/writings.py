@@ -110,7 +110,7 @@ class Writings(QWidget):
         self.nothing.setVisible(not writings)
         self._fit(is_unsaved)
 
-    def put(self, guid: str, text: str) -> None:
+    def set_text(self, guid: str, text: str) -> None:
         """Show a text, silently, if it is there."""
         for row in self.rows:
             if str(row.writing.memory.guid) == guid:

@@ -148,7 +148,7 @@ class ModelCard(Sheet):
     def _put(self, model: ModelFile, name: str, value: object) -> None:
         if self._form is None or self._shown != model.path:
             return  # the way back is cleared when another one is shown
-        self._form.put(name, value)
+        self._form.set_field(name, value)
         self._own = chosen(self._own, name, value)
         self._spawn(self._keep(model.path.name, self._own))
 

@@ -115,7 +115,7 @@ class ModelPage(Page):
         free = await asyncio.to_thread(free_memory)
         for model in await self._house.downloads.recommended():
             offer = DownloadOffer(model, free)
-            offer.wanted.connect(self._house.downloads.begin)
+            offer.wanted.connect(self._house.downloads.start_download)
             offer.stopped.connect(lambda one: self._spawn(self._house.downloads.stop(one.file)))
             offer.use_wanted.connect(self._use)
             offer.unwanted.connect(lambda one: self._spawn(self.throw_away(one), "discard"))

@@ -106,7 +106,7 @@ class NotebookPage(Page):
         self._stop: list[Callable[[], None]] = [self._notebooks.changed.add(self._changed_behind)]
         self.whose.chosen.connect(lambda _persona: self._spawn(self._switch()))
         self._offer()
-        self.whose.begin()
+        self.whose.announce_first()
         self._look.start()
 
     def _build(self) -> None:
@@ -192,7 +192,7 @@ class NotebookPage(Page):
     async def _read(self, wanted: str = "") -> None:
         persona = self.whose.persona
         wanted = wanted or self._wanted
-        found, problems = await self._notebooks.of(persona), await self._notebooks.problems(persona)
+        found, problems = await self._notebooks.notebooks_of(persona), await self._notebooks.problems(persona)
         if persona != self.whose.persona:
             return
         if found != self.rows.everything:

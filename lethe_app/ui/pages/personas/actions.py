@@ -67,7 +67,7 @@ class PersonaActions(QObject):
 
     # saving
 
-    async def keep(self) -> Persona:
+    async def save_draft(self) -> Persona:
         """Write the draft to the user's folder; the first self of the user is theirs at once.
 
         One that is again as it came with Lethe needs no file of the user's, which goes to the trash.
@@ -119,8 +119,8 @@ class PersonaActions(QObject):
             self._place.go_to(session.guid, None)
             return
         draft = await self._complete()
-        session = await self._house.rehearsing.begin(draft, self.tr("Draft"), self._copy)
-        page.settle()
+        session = await self._house.rehearsing.start_session(draft, self.tr("Draft"), self._copy)
+        page.discard_unsaved()
         self._place.go_to(session.guid, None)
         self._place.window.notifier.tell(
             self.tr("You are talking with the draft."),
@@ -139,7 +139,7 @@ class PersonaActions(QObject):
         )
 
     async def _keep_copy(self) -> None:
-        await self._house.rehearsing.keep(self._copy)
+        await self._house.rehearsing.keep_copy(self._copy)
         self._copy = ""
 
     async def _dismiss(self) -> None:
@@ -154,7 +154,7 @@ class PersonaActions(QObject):
 
     def _take_copy_back(self, dismissal: Dismissal) -> None:
         self._gone = ""
-        self._place.bridge.spawn(self._house.rehearsing.take_back(dismissal))
+        self._place.bridge.spawn(self._house.rehearsing.undo_dismissal(dismissal))
 
     # the picture
 
@@ -228,7 +228,7 @@ class PersonaActions(QObject):
 
         farewell = PersonaDeletion(self._place)
         if await farewell.ask(persona):
-            self._page.settle()
+            self._page.discard_unsaved()
             await farewell.say(persona)
             self._page.left.emit()
 

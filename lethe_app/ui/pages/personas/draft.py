@@ -139,7 +139,7 @@ class Leftover:
         self._file = QSettings(str(file), QSettings.Format.IniFormat)
         self._kept_as = ""
 
-    def keep(self, draft: Persona, *, is_new: bool) -> None:
+    def keep_draft(self, draft: Persona, *, is_new: bool) -> None:
         """Instead of what this page kept before."""
         if draft.avatar.startswith(PENDING):
             draft = draft.model_copy(update={"avatar": ""})

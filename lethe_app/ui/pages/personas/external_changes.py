@@ -29,7 +29,7 @@ class ExternalChanges(QObject):
     def close(self) -> None:
         self._forget()
 
-    def settle(self) -> None:
+    def mark_saved(self) -> None:
         """The draft is saved: nothing stands against it any more."""
         self.is_contested = self.is_broken = False
 
@@ -50,7 +50,7 @@ class ExternalChanges(QObject):
         contested = {name for name in theirs if page.draft.values[name] not in (old[name], new[name])}
         for name in theirs - contested:
             page.draft.values[name] = new[name]
-            page.sheet.put(name, new[name])
+            page.sheet.set_field(name, new[name])
         page.saved = page.draft.base = there
         page.follow_draft()
         if contested:

@@ -49,11 +49,11 @@ class PersonaSheet(QWidget):
         self.samplers.changed.connect(lambda value: self.changed.emit(SAMPLERS, value))
         self.model.chosen.connect(lambda value: self.changed.emit(MODEL, value))
         self._own: dict[str, tuple[QWidget, Callable[[Any], None]]] = {
-            WORLDS: (self.worlds, self.worlds.put),
-            SAMPLERS: (self.samplers, self.samplers.put),
-            MODEL: (self.model, self.model.put),
-            TASKS: (self.tasks, self.tasks.put),
-            TOOLS: (self.tools, self.tools.put),
+            WORLDS: (self.worlds, self.worlds.set_chosen),
+            SAMPLERS: (self.samplers, self.samplers.set_chosen),
+            MODEL: (self.model, self.model.set_value),
+            TASKS: (self.tasks, self.tasks.set_chosen),
+            TOOLS: (self.tools, self.tools.set_chosen),
         }
         self.sections = QListWidget()
         self.sections.setObjectName("sections")
@@ -133,16 +133,16 @@ class PersonaSheet(QWidget):
 
     # values
 
-    def put(self, name: str, value: object) -> None:
+    def set_field(self, name: str, value: object) -> None:
         """Show one value, silently."""
         if name in self._forms:
-            self._forms[name].put(name, value)
+            self._forms[name].set_field(name, value)
         elif name in self._own:
             self._own[name][1](value)
 
     def show_values(self, values: Mapping[str, object]) -> None:
         for name, value in values.items():
-            self.put(name, value)
+            self.set_field(name, value)
 
     def field(self, name: str) -> QWidget:
         """The widget of a field."""

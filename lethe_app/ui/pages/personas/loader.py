@@ -27,7 +27,7 @@ class PersonaOpening(QObject):
         page, sheet, library = self._page, self._page.sheet, self._house.library
         worlds, samplers = await library.worlds(), await library.samplers()
         there = {one.unique_name for one in [*await library.personas(), *await library.user_personas()]}
-        rehearsal = await self._house.rehearsing.of(persona_id) if persona_id else None
+        rehearsal = await self._house.rehearsing.draft_of(persona_id) if persona_id else None
         original = rehearsal.draft.unique_name if rehearsal is not None else persona_id
         saved = await library.persona(original) if original in there or (original and rehearsal is None) else None
         ours = await library.shipped_persona(original) if saved is not None else None

@@ -175,7 +175,7 @@ class PersonaPage(Page):
     def _put(self, name: str, value: object) -> None:
         """Keep and show a value. What is undone or done again is brought into sight."""
         self.draft.values[name] = self.pictures.file_of(str(value)) or value if name == AVATAR else value
-        self.sheet.put(name, value)
+        self.sheet.set_field(name, value)
         if not self._by_hand:
             self.sheet.reveal(name)
         self.follow_draft()
@@ -247,24 +247,24 @@ class PersonaPage(Page):
         async with self.saving:  # of two wishes at once the second finds everything done
             if self.is_dirty or self.saved is None:
                 await self.meanwhile.catch_up()
-                self.become(await self.deeds.keep())
+                self.become(await self.deeds.save_draft())
         return True
 
     def become(self, saved: Persona) -> None:
         """What the editor shows is saved now, as `saved`."""
         self.saved = self.draft.base = saved
         self.draft.values[AVATAR] = saved.avatar
-        self.meanwhile.settle()
+        self.meanwhile.mark_saved()
         self.follow_draft()
 
-    def settle(self) -> None:
+    def discard_unsaved(self) -> None:
         """Whatever is not saved is of no more concern."""
         self._settled = True
 
     def keep_draft(self) -> None:
         """What is not saved is there the next time, should the window be closed over it or the program end at once."""
         if self.is_loaded and self.is_dirty and not self._settled:
-            self._leftover.keep(self.draft.persona("?"), is_new=self.saved is None)
+            self._leftover.keep_draft(self.draft.persona("?"), is_new=self.saved is None)
         elif self.is_loaded:
             self._leftover.drop()
 
@@ -277,7 +277,7 @@ class PersonaPage(Page):
         if dialog.choice is UserDecision.SAVE:
             return await self.save()
         if dialog.choice is UserDecision.DISCARD:
-            self.settle()
+            self.discard_unsaved()
         return dialog.choice is UserDecision.DISCARD
 
     def close_page(self) -> None:

@@ -169,7 +169,7 @@ class PresetPage(Page):
         self.undo.clear()
         self.panes.show_aside(self.taste if kind is SamplerPreset else self._aside)
         if kind is SamplerPreset:
-            self.taste.begin()
+            self.taste.start_preview()
         else:
             self.taste.rest()
         self.rows.fill(await self._presets.all(kind))
@@ -255,7 +255,7 @@ class PresetPage(Page):
     def _put(self, name: str, value: object) -> None:
         """Show and keep it; a value that is not possible is told below its field and not kept."""
         form = next(form for form in self._forms if name in form.names)
-        form.put(name, value)
+        form.set_field(name, value)
         kept = self._kept
         if kept is None:
             return

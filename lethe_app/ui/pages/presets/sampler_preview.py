@@ -80,7 +80,7 @@ class Taste(Sheet):
         for lane in (ASKING, TRYING):
             self._place.bridge.cancel(lane)
 
-    def begin(self) -> None:
+    def start_preview(self) -> None:
         """Somebody looks."""
         self._ask()
 

@@ -49,7 +49,7 @@ class ResearchPage(Page):
         self.rows = self._made_rows()
         self._build()
         self._connect()
-        self.whose.begin()
+        self.whose.announce_first()
         self._follow_settings(place.house.preferences.current)
         self._read_soon()
 
@@ -112,15 +112,15 @@ class ResearchPage(Page):
             self._researching.changed.add(self._follow),
             preferences.changed.add(self._follow_settings),
         ]
-        self.topic.returnPressed.connect(self.begin)
+        self.topic.returnPressed.connect(self.start_inquiry)
         self.topic.textChanged.connect(lambda _text: self._dress_begin())
-        self.begin_button.clicked.connect(self.begin)
+        self.begin_button.clicked.connect(self.start_inquiry)
         self.allow_button.clicked.connect(self._place.window.actions_["outgoing"].trigger)
         self.table.current_changed.connect(self.detail.show_inquiry)
         self.table.viewport().installEventFilter(self)
-        self.detail.keep_wanted.connect(self.keep)
+        self.detail.keep_wanted.connect(self.toggle_memory)
         self.detail.save_wanted.connect(self.save)
-        self.detail.forget_wanted.connect(self.forget)
+        self.detail.forget_wanted.connect(self.remove_report)
         self.detail.link_activated.connect(QDesktopServices.openUrl)
 
     def first_focus(self) -> QWidget:
@@ -189,29 +189,29 @@ class ResearchPage(Page):
 
     # what the user does
 
-    def begin(self) -> None:
+    def start_inquiry(self) -> None:
         """Find out about what stands in the field."""
         if self.begin_button.isEnabled():
             self._place.bridge.spawn(self._begin(self.whose.persona, self.topic.text()))
 
     async def _begin(self, persona: str, topic: str) -> None:
-        inquiry = await self._researching.begin(persona, topic)
+        inquiry = await self._researching.start_inquiry(persona, topic)
         self.topic.clear()
         self.rows.fill(await self._researching.all())
         self.table.go_to(inquiry.id)
         self.detail.show_inquiry(self._researching.running or self.table.current)
 
-    def keep(self) -> None:
+    def toggle_memory(self) -> None:
         """Make a memory of the report, or let go of the one that was made."""
         inquiry, service = self.detail.inquiry, self._researching
         if inquiry is None:
             return
         if inquiry.memory is None:
-            self.deeds.do(self.tr("keeping it"), lambda: service.keep(inquiry.id), lambda: service.let_go(inquiry.id))
+            self.deeds.do(self.tr("keeping it"), lambda: service.save_as_memory(inquiry.id), lambda: service.let_go(inquiry.id))
             name = self.whose.itemText(self.whose.findData(inquiry.persona_id)) or inquiry.persona_id
             self._place.window.notifier.tell(self.tr("{name} keeps it in memory.").format(name=name))
         else:
-            self.deeds.do(self.tr("letting go"), lambda: service.let_go(inquiry.id), lambda: service.keep(inquiry.id))
+            self.deeds.do(self.tr("letting go"), lambda: service.let_go(inquiry.id), lambda: service.save_as_memory(inquiry.id))
 
     def save(self) -> None:
         """The report to a file."""
@@ -229,12 +229,12 @@ class ResearchPage(Page):
             await self._place.house.browsing.save_text(path, inquiry.markdown)
             self._place.window.notifier.tell(self.tr("Saved as {file}.").format(file=path.name))
 
-    def forget(self) -> None:
+    def remove_report(self) -> None:
         """Take the report off the list; undo brings it back."""
         inquiry, service = self.detail.inquiry, self._researching
         if inquiry is None or inquiry.is_running:
             return
-        self.deeds.do(self.tr("forgetting it"), lambda: service.forget(inquiry.id), lambda: service.restore(inquiry))
+        self.deeds.do(self.tr("forgetting it"), lambda: service.remove_report(inquiry.id), lambda: service.restore(inquiry))
         self._place.window.notifier.tell(
             self.tr("The report is forgotten."), button=self.tr("Take it back"), action=self.undo.undo
         )

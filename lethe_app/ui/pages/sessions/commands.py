@@ -100,7 +100,7 @@ class SessionEdits(QObject):
         known = self._was.setdefault(key, [])
         stored = self._stored.get(key)
         if all(old != stored for old, _told in known):
-            known.append((stored, await self._chronicle.told(guid, part)))
+            known.append((stored, await self._chronicle.part_of(guid, part)))
         told = next((told for old, told in known if old == value), None)
         if told is not None:
             await self._chronicle.tell_as(told)
@@ -116,7 +116,7 @@ class SessionEdits(QObject):
 
         async def forth() -> None:
             await self.save()
-            was[:] = [await self._chronicle.told(guid, part)]
+            was[:] = [await self._chronicle.part_of(guid, part)]
             self._forget(guid)
             self._wanted = guid
             await self._chronicle.again(guid, part)

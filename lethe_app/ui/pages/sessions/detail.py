@@ -102,11 +102,11 @@ class SessionDetail(QStackedWidget):
         self.transcript.clear()
         self.setCurrentWidget(self.nothing)
 
-    def put(self, name: str, value: object) -> None:
+    def set_field(self, name: str, value: object) -> None:
         """One field has another value now."""
         assert self.session is not None
         self.session = self.session.model_copy(update={name: value})
-        self.form.put(name, value)
+        self.form.set_field(name, value)
 
     def show_progress(self, progress: Archived) -> None:
         """A part of this one is being written just now."""
@@ -120,7 +120,7 @@ class SessionDetail(QStackedWidget):
         await self.transcript.show_session(self._place.house.sessions, guid)
         self._follow_message()
 
-    def begin(self) -> None:
+    def focus_first_field(self) -> None:
         """Put the cursor into the first field, or on the transcript if that is open."""
         (self.form.field("name") if self.tabs.currentIndex() == 0 else self.transcript).setFocus()
 

@@ -90,7 +90,7 @@ class SessionNotes(QWidget):
 
     def _show(self, text: str) -> None:
         self._text = text
-        self.form.put(NOTES, text)
+        self.form.set_field(NOTES, text)
 
 
 def as_text(notes: Mapping[str, str]) -> str:

@@ -49,7 +49,7 @@ class SessionPage(Page):
         self.edits = SessionEdits(self, place, self._put, self._did)
         self._build()
         self._connect()
-        self.whose.begin()
+        self.whose.announce_first()
 
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Make them one"), self.merge)
@@ -88,7 +88,7 @@ class SessionPage(Page):
         self.search.textChanged.connect(lambda _text: self._filter())
         self.chips.changed.connect(self._filter)
         self.table.current_changed.connect(self._show_current)
-        self.table.opened.connect(lambda _line: detail.begin())
+        self.table.opened.connect(lambda _line: detail.focus_first_field())
         self.table.delete_wanted.connect(self.delete)
         self.table.menu_wanted.connect(self._show_menu)
         self.table.viewport().installEventFilter(self)
@@ -219,7 +219,7 @@ class SessionPage(Page):
 
     def _put(self, guid: UUID, name: str, value: object) -> None:
         if self.detail.session is not None and self.detail.session.guid == guid:
-            self.detail.put(name, value)
+            self.detail.set_field(name, value)
 
     def _shown(self) -> list[SessionLine]:
         return [self.table.current] if self.table.current is not None else []

@@ -152,7 +152,7 @@ class SettingsPage(Page):
             self.undo.push(FieldChange(title, name, present, value, self._put))
 
     def _put(self, name: str, value: object) -> None:
-        self._form_of[name].put(name, value)
+        self._form_of[name].set_field(name, value)
         self._place.bridge.spawn(self._keep(name, value))
 
     async def _keep(self, name: str, value: object) -> None:
@@ -170,7 +170,7 @@ class SettingsPage(Page):
         changed = 0
         for name, form in self._form_of.items():
             if not is_being_written(form.field(name)):
-                form.put(name, getattr(settings, name))
+                form.set_field(name, getattr(settings, name))
             differs = is_changed(settings, name)
             changed += differs
             self._resets[name].setVisible(differs)

@@ -41,7 +41,7 @@ class TimelinePage(Page):
             self._house.sessions.changed.add(self._changed_behind),
         ]
         self.whose.chosen.connect(lambda _persona: self._read_soon())
-        self.whose.begin()
+        self.whose.announce_first()
 
     def _build(self) -> None:
         self.copy_button = self.add_button(self.tr("Copy"), self.copy, "copy")

@@ -64,7 +64,7 @@ class OutgoingPage(Page):
         )
 
     def _build(self) -> None:
-        self.forget_button = self.add_button(self.tr("Forget this list…"), self.forget)
+        self.forget_button = self.add_button(self.tr("Forget this list…"), self.clear_log)
         self.allowed = QCheckBox(self.tr("Lethe may use the internet"))
         self.told = explanation("")
         self.search = SearchField(self.theme, self.tr("Find in what left"))
@@ -131,7 +131,7 @@ class OutgoingPage(Page):
             self.detail.setText(told_in_full(one))
             self.detail.setAccessibleName(self.detail.text())
 
-    def forget(self) -> None:
+    def clear_log(self) -> None:
         """Empty the list, after a question."""
         self._place.bridge.spawn(self._forget(), lane="outgoing dialog")
 
@@ -140,7 +140,7 @@ class OutgoingPage(Page):
         words = self.tr("The list is emptied, and so is what was kept in mind of the pages. This cannot be undone.")
         count = counted(self.rows.total, self.tr("Forget {n} request"), self.tr("Forget {n} requests"))
         if await answered(ConfirmDialog(self._place.window, title, words, count)):
-            await self._surfing.forget()
+            await self._surfing.clear_log()
             self._read_soon()
 
     # the switch

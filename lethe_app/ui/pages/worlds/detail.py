@@ -100,11 +100,11 @@ class WorldEntryDetail(QStackedWidget):
         for form in made:
             form.back.setVisible(not is_wide)
 
-    def begin(self) -> None:
+    def focus_first_field(self) -> None:
         """Put the cursor where one begins to write."""
         form = self.currentWidget()
         if isinstance(form, EntryForm | WorldForm):
-            form.begin()
+            form.focus_first_field()
 
     async def show_owners(self) -> None:
         """The names of those who could have a world; they are looked up anew each time the page is opened."""
@@ -120,7 +120,7 @@ class WorldEntryDetail(QStackedWidget):
         if world is None or entry is None:
             return
         if self._index[0] is not world:
-            self._index = (world, await asyncio.to_thread(Index.of, world))
+            self._index = (world, await asyncio.to_thread(Index.build, world))
         findings = await asyncio.to_thread(check, entry, self._index[1], said)
         if self._shown_entry is entry:
             self.entry.show_findings(findings)

@@ -145,7 +145,7 @@ class WorldBook(QObject):
             old = self.held[stem]
             is_listed_otherwise |= (old.world.name, len(old.world.entries)) != (world.name, len(world.entries))
             self.held[stem] = OpenWorld(world, old.is_own, old.is_shipped)
-            self._worlds.keep(world)
+            self._worlds.schedule_save(world)
             if stem == self.stem:
                 self.changed.emit(world)
         if is_listed_otherwise or len(worlds) > 1:

@@ -137,8 +137,8 @@ class EntryForm(QWidget):
         self.enabled.blockSignals(True)
         self.enabled.setChecked(entry.enabled)
         self.enabled.blockSignals(False)
-        self.starts.put(entry.added if entry.added > now() else None)
-        self.ends.put(entry.end_time)
+        self.starts.set_value(entry.added if entry.added > now() else None)
+        self.ends.set_value(entry.end_time)
         for name in ("depth", "role"):
             self.usual.set_row_visible(name, values["place"] == AMONG)
         self._title_more()
@@ -160,7 +160,7 @@ class EntryForm(QWidget):
         self.warnings.setText("\n".join(others))
         self.warnings.setVisible(bool(others))
 
-    def begin(self) -> None:
+    def focus_first_field(self) -> None:
         """Put the cursor where a new entry begins."""
         name = self.words.field("name")
         name.setFocus()

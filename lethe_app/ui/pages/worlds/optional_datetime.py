@@ -33,7 +33,7 @@ class OptionalDateTimeField(QWidget):
         self.box.toggled.connect(lambda _on: self._tell())
         self.edit.dateTimeChanged.connect(lambda _moment: self._tell())
 
-    def put(self, moment: datetime | None) -> None:
+    def set_value(self, moment: datetime | None) -> None:
         """Show it, silently."""
         with QSignalBlocker(self.box), QSignalBlocker(self.edit):
             self.box.setChecked(moment is not None)

@@ -296,7 +296,7 @@ class WorldPage(Page):
 
     def _rename(self) -> None:
         self._show_about()
-        self.detail.begin()
+        self.detail.focus_first_field()
 
     def _free_name(self, wanted: str) -> str:
         taken = {held.world.name for held in self.book.held.values()}
@@ -324,7 +324,7 @@ class WorldPage(Page):
         """Open what is chosen for writing."""
         self._show_detail()
         self.panes.show_detail()
-        self.detail.begin()
+        self.detail.focus_first_field()
 
     def _show_about(self) -> None:
         self.table.table.clearSelection()

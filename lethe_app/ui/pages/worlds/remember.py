@@ -89,4 +89,4 @@ class RememberAction(QObject):
             place.window.notifier.tell(words)
 
         title = self.tr("{name} remembers “{entry}”").format(name=who.name, entry=memory.name)
-        self._deeds.do(title, forth, lambda: brain.forget(kept[0]))
+        self._deeds.do(title, forth, lambda: brain.forget_memory(kept[0]))

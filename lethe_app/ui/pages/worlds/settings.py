@@ -153,7 +153,7 @@ class WorldForm(QWidget):
             with QSignalBlocker(tick):
                 tick.setChecked(stem in bound.get(owner, ()))
 
-    def begin(self) -> None:
+    def focus_first_field(self) -> None:
         """Put the cursor into the name."""
         field = self.form.field("name")
         field.setFocus()

@@ -48,7 +48,7 @@ class ToolMarks:
         if line.id in self._results:
             self._above[above] = line.id
 
-    def of(self, reply: UUID) -> tuple[ToolResult, ...]:
+    def results_of(self, reply: UUID) -> tuple[ToolResult, ...]:
         """What tools did for a reply, in order."""
         found: list[ToolResult] = []
         place = self._above.get(reply)
@@ -87,12 +87,12 @@ class SourceMarks:
         self.learn([line])
         self._above[above] = line.id
 
-    def forget(self, lines: Iterable[UUID]) -> None:
+    def remove_lines(self, lines: Iterable[UUID]) -> None:
         """These lines stand there no more."""
         for line in lines:
             self._lines.pop(line, None)
 
-    def of(self, asked: UUID | None) -> LookedUp | None:
+    def sources_of(self, asked: UUID | None) -> LookedUp | None:
         """What was looked up for a message of the user's."""
         line = self._above.get(asked) if asked is not None else None
         return self._lines.get(line) if line is not None else None
@@ -161,20 +161,20 @@ class MemoryMarks:
                 return outline.id
         return None
 
-    def of(self, row: int) -> int:
+    def count_of(self, row: int) -> int:
         """How many memories came to mind for a reply."""
         asked = self.asked(row) if self._counts else None
         return self._counts.get(asked, 0) if asked is not None else 0
 
     def looked_up(self, row: int) -> LookedUp | None:
         """What was looked up for a reply."""
-        return self.sources.of(self.asked(row)) if self.sources else None
+        return self.sources.sources_of(self.asked(row)) if self.sources else None
 
     def spoken(self, row: int) -> list[str]:
         """All of it as it is read aloud."""
-        count, told = self.of(row), self.looked_up(row)
+        count, told = self.count_of(row), self.looked_up(row)
         words = [recalled_in_words(count)] if count else []
-        done = self.tools.of(self._model.outline(row).id) if self.tools else ()
+        done = self.tools.results_of(self._model.outline(row).id) if self.tools else ()
         words += [in_words(done)] if done else []
         return [*words, *([sources_in_words(len(told.sources))] if told else []), *self.thumbs.spoken(row)]
 

@@ -33,7 +33,7 @@ class Thumbs:
     def clear(self) -> None:
         self._known.clear()
 
-    def of(self, row: int) -> ReplyRating | None:
+    def rating_of(self, row: int) -> ReplyRating | None:
         """What is thought of the wording on display."""
         verdicts = self._known.get(self._model.outline(row).id) if self._known else None
         message = self._model.message(row) if verdicts else None
@@ -41,7 +41,7 @@ class Thumbs:
 
     def spoken(self, row: int) -> list[str]:
         """The same as it is read aloud."""
-        verdict = self.of(row)
+        verdict = self.rating_of(row)
         return [in_words(verdict)] if verdict is not None else []
 
     async def learn(self, messages: Iterable[UUID]) -> None:

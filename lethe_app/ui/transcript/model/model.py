@@ -202,7 +202,7 @@ class ChatModel(QAbstractListModel):
         self.endInsertRows()
 
     def _remember(self, message: Message) -> None:
-        self._pages.put(message)
+        self._pages.add_message(message)
         self._days[message.id] = local_day(message.time)
 
     def replace(self, message: Message, instead_of: UUID | None = None) -> None:

@@ -37,7 +37,7 @@ class MessagePages:
             self._kept.move_to_end(message_id)
         return kept
 
-    def put(self, message: Message) -> None:
+    def add_message(self, message: Message) -> None:
         """Keep a message that happened while we watched; it is never forgotten."""
         self._live[message.id] = message
         self._kept.pop(message.id, None)

@@ -56,16 +56,16 @@ class Sheets:
         if message is None:
             return
         editor = self.editor_height if message.id == self.editing else 0
-        is_open, memories, told = message.id in self._open_thoughts, model.marks.of(row), model.marks.looked_up(row)
+        is_open, memories, told = message.id in self._open_thoughts, model.marks.count_of(row), model.marks.looked_up(row)
         settled = sheet.message is message and sheet.day == day and not growing and not sheet.growing
         known = sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up, sheet.done, sheet.done_open
-        done, done_open = model.marks.tools.of(message.id), message.id in self._open_tools
+        done, done_open = model.marks.tools.results_of(message.id), message.id in self._open_tools
         if not settled or known != (editor, is_open, memories, told, done, done_open):
             sheet.done, sheet.done_open = done, done_open
             sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up = editor, is_open, memories, told
             said, thought = model.text_of(row)
             sheet.show(message, said, thought, day, growing)
-        sheet.verdict = model.marks.thumbs.of(row)
+        sheet.verdict = model.marks.thumbs.rating_of(row)
         sheet.set_width(self.width)
 
     def toggle_tools(self, message_id: UUID) -> None:
