@@ -160,6 +160,19 @@ def own_imports() -> dict[str, set[str]]:
     return {path: some - {path} for path, some in graph.items()}
 
 
+def at_import(module: Path) -> list[tuple[str, bool]]:
+    """What a module imports when it is imported itself: the names at its top level, and whether only for the type checker."""
+    found: list[tuple[str, bool]] = []
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        is_block = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in node.body if is_block else [node]:
+            if isinstance(inner, ast.ImportFrom):
+                found += [
+                    (name, is_block) for alias in inner.names for name in (str(inner.module), f"{inner.module}.{alias.name}")
+                ]
+    return found
+
+
 @pytest.mark.parametrize("module", MODULES, ids=path_of)
 def test_imports_point_down(module: Path):
     layer = layer_of(module)
@@ -188,6 +201,22 @@ def test_subpackages_import_only_those_below_them(layer: str):
 
 def test_no_modules_import_each_other_in_a_circle_below_the_window():
     graph = {path: some for path, some in own_imports().items() if not path.startswith(("ui/", "app.py"))}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f"a circle: {error.args[1]}")
+
+
+def test_no_modules_import_each_other_in_a_circle_at_run_time():
+    paths = {path_of(module).removesuffix(".py").replace("/", "."): path_of(module) for module in MODULES}
+    graph = {
+        path_of(module): {
+            paths[key]
+            for name, for_types in at_import(module)
+            if not for_types and (key := name.removeprefix("lethe_app.")) in paths and paths[key] != path_of(module)
+        }
+        for module in MODULES
+    }
     try:
         tuple(TopologicalSorter(graph).static_order())
     except CycleError as error:

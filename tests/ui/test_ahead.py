@@ -21,7 +21,8 @@ import lethe_app.ui.controllers.window_controller
 from lethe_app.ui.core.page_preload import PREFIXES, steps
 
 def there():
-    return {name for name in sys.modules if name.startswith(PREFIXES)}
+    modules = [name for name in sys.modules if name.startswith(PREFIXES)]
+    return {name for name in modules if not hasattr(sys.modules[name], "__path__")}
 
 told, before = [], there()
 for _ in steps():

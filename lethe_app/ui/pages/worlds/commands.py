@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
-from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoCommand
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import OpenWorld
-from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
-from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.worlds.editor_state import WorldBook
 
 STEP = 10
 """Between the orders of entries that were put one after the other, so that there is room for another."""
@@ -122,36 +116,3 @@ def standing(entry: WorldEntry) -> tuple[int, int, str, UUID]:
 def with_fields(entry: WorldEntry, fields: Mapping[str, object]) -> WorldEntry:
     """The entry with other values in some fields, each of the right kind already."""
     return entry.model_copy(update=dict(fields))
-
-
-class WorldDeletion(QObject):
-    """One of ours goes back to how it came; what the user made of it lies in the trash like any other."""
-
-    def __init__(self, place: PageContext, book: WorldBook) -> None:
-        super().__init__()
-        self._place, self._book = place, book
-
-    def ask(self) -> None:
-        """About the world that is shown."""
-        held = self._book.held.get(self._book.stem)
-        if held is not None and held.is_own:
-            self._place.bridge.spawn(self._ask(held), lane="delete")
-
-    async def _ask(self, held: OpenWorld) -> None:
-        name, size = held.world.name, len(held.world.entries)
-        count = counted(size, self.tr("{n} entry"), self.tr("{n} entries"))
-        if held.is_shipped:
-            title = self.tr("Set “{name}” back to how it came?")
-            words = self.tr("What you changed in it, {count} as they are now, will wait in the Trash if you want it back.")
-            button = self.tr("Set ‘{name}’ back")
-        else:
-            title = self.tr("Delete “{name}”?")
-            words = self.tr("“{name}”, with {count}, will leave the list and wait in the Trash if you want it back.")
-            button = self.tr("Delete ‘{name}’ ({count})")
-        told = [text.format(name=name, count=count) for text in (title, words, button)]
-        if await answered(ConfirmDialog(self._place.window, *told)) and self._book.stem == held.world.unique_name:
-            self._book.delete(self._tell)
-
-    def _tell(self, world: World, take_back: Callable[[], None]) -> None:
-        words = self.tr("“{name}” was deleted.").format(name=world.name)
-        self._place.window.notifier.tell(words, button=self.tr("Take it back"), action=take_back)

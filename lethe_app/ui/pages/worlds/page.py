@@ -16,7 +16,7 @@ from lethe_app.ui.core.theme import Theme, chrome_size
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, answered
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.worlds.commands import WorldDeletion
+from lethe_app.ui.pages.worlds.deletion import WorldDeletion
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
 from lethe_app.ui.pages.worlds.editor_state import WorldBook
 from lethe_app.ui.pages.worlds.list import WorldList
