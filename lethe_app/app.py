@@ -147,7 +147,7 @@ def keep_log(paths: Paths) -> None:
         logging.getLogger().setLevel(logging.WARNING)
 
 
-def run(application: QApplication, window: MainWindow, make_house: Callable[[], Awaitable[AppServices | None]]) -> int:
+def run(application: QApplication, window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> int:
     """One event loop for Qt and asyncio; the house closes before the loop does."""
     import asyncio
 
@@ -162,12 +162,12 @@ def run(application: QApplication, window: MainWindow, make_house: Callable[[], 
     asyncio.set_event_loop(loop)
     try:
         with loop:
-            return int(loop.run_until_complete(live(window, make_house)))
+            return int(loop.run_until_complete(live(window, make_services)))
     finally:
         sweeper.close()
 
 
-async def live(window: MainWindow, make_house: Callable[[], Awaitable[AppServices | None]]) -> int:
+async def live(window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> int:
     """From an empty frame to a closed house. A home that cannot be opened is told in the window, which stays until closed.
 
     Where another window has the house, None is made, and this one goes.
@@ -179,20 +179,20 @@ async def live(window: MainWindow, make_house: Callable[[], Awaitable[AppService
     closed = asyncio.Event()
     window.closed.connect(closed.set)
     try:
-        house = await make_house()
+        services = await make_services()
     except LetheError as error:
         window.notifier.report(error)
         await closed.wait()
         return 1
-    if house is None:
+    if services is None:
         window.hide()
         window.deleteLater()
         return 0
     try:
-        window.attach(house)
-        house.wake()
+        window.attach(services)
+        services.wake()
         await closed.wait()
         await window.detach()
     finally:
-        await house.close()
+        await services.close()
     return 0

@@ -54,7 +54,7 @@ async def leaving(scene: Scene) -> QDialog:
 
 
 async def crop(scene: Scene) -> QDialog:
-    drawn = scene.house.library.avatar(await scene.house.library.persona(MIRA))
+    drawn = scene.services.library.avatar(await scene.services.library.persona(MIRA))
     return CropDialog(scene.window, QImage(str(drawn)), scene.window.theme)
 
 
@@ -102,7 +102,7 @@ async def reason(scene: Scene) -> QDialog:
 
 
 async def world_remember(scene: Scene) -> QDialog:
-    personas = [one for one in await scene.house.library.personas() if not one.is_user]
+    personas = [one for one in await scene.services.library.personas() if not one.is_user]
     return Remember(scene.window, scene.window.theme, "The Needle", personas, MIRA)
 
 
@@ -115,8 +115,8 @@ async def taking_along(scene: Scene) -> QDialog:
 
 
 async def _giving(scene: Scene, scope: BundleScope) -> QDialog:
-    offer, window = await scene.house.bundles.offer(MIRA), scene.window
-    drawn = scene.house.library.avatar(offer.persona)
+    offer, window = await scene.services.bundles.offer(MIRA), scene.window
+    drawn = scene.services.library.avatar(offer.persona)
     face = avatar(drawn, MIRA, offer.persona.name, FACE, window.theme.palette, window.devicePixelRatioF())
     return GivingDialog(window, window.theme, offer, face, scope)
 
@@ -127,13 +127,13 @@ async def meeting(scene: Scene) -> QDialog:
 
 async def meeting_a_second_one(scene: Scene) -> QDialog:
     bundle = await _packed(scene)
-    return MeetingDialog(scene.window, scene.window.theme, bundle, await scene.house.bundles.name_for(bundle))
+    return MeetingDialog(scene.window, scene.window.theme, bundle, await scene.services.bundles.name_for(bundle))
 
 
 async def _packed(scene: Scene) -> Bundle:
     """Mira with all her past, as somebody else would open her."""
-    bundles = scene.house.bundles
-    file = await bundles.export(MIRA, BundleScope.EVERYTHING, Path(scene.house.paths.home) / "Mira.lethe")
+    bundles = scene.services.bundles
+    file = await bundles.export(MIRA, BundleScope.EVERYTHING, Path(scene.services.paths.home) / "Mira.lethe")
     return await bundles.look(file)
 
 
@@ -178,11 +178,11 @@ DIALOGS: dict[str, Make] = {
 async def dialogs(studio: Studio, script: str) -> None:
     """Every dialog, the list of all commands, and somebody who is being made up."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, Ready))
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1280, 820)
         for theme, light in NIGHT_AND_DAY:
-            await scene.house.preferences.set(theme=theme)
+            await scene.services.preferences.set(theme=theme)
             await settle(0.3)
             for name, make in DIALOGS.items():
                 await dialog(studio, scene, f"dialog-{name}-{light}", make)

@@ -47,28 +47,28 @@ NOTEBOOKS = {
 TWICE = ("Anselm will be fifty on the second of the Dry.", "The stairs of Harrow Light have a hundred and four steps.")
 
 
-async def live(house: AppServices) -> None:
+async def live(services: AppServices) -> None:
     """Some weeks of it."""
     present = now()
-    persona = await house.library.persona(MIRA)
+    persona = await services.library.persona(MIRA)
     more = {"mood": True, "self_edit_field": THOUGHTS, "schedule": WEEK, "agent_mode": True}
-    await house.library.save_persona(persona.model_copy(update=more))
-    await _feel(house, present)
+    await services.library.save_persona(persona.model_copy(update=more))
+    await _feel(services, present)
     for name, content in JOURNAL:
-        await _keep(house, name, content, MemoryType.JOURNAL, MemoryInsertion.TRIGGER, made_by="journal")
+        await _keep(services, name, content, MemoryType.JOURNAL, MemoryInsertion.TRIGGER, made_by="journal")
     for name, content, priority in GOALS:
         ends = {"end_time": present + timedelta(days=23), "priority": priority, "made_by": "goals"}
-        await _keep(house, name, content, MemoryType.GOAL, MemoryInsertion.NATURAL, **ends)
+        await _keep(services, name, content, MemoryType.GOAL, MemoryInsertion.NATURAL, **ends)
     for content in TWICE * 2:
-        await _keep(house, "", content, MemoryType.GENERAL, MemoryInsertion.TRIGGER, made_by="journal")
-    await house.mind.reminders.remind(MIRA, "Ask how the talk with the Tide Office went.", present + timedelta(days=2))
+        await _keep(services, "", content, MemoryType.GENERAL, MemoryInsertion.TRIGGER, made_by="journal")
+    await services.mind.reminders.remind(MIRA, "Ask how the talk with the Tide Office went.", present + timedelta(days=2))
     for title, lines in NOTEBOOKS.items():
-        await house.mind.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
-    await _work(TaskRuns(house._database), present)
-    await house.indexing.settle_all()
+        await services.mind.notebooks.create(MIRA, title, [Conclusion(line, present.date()) for line in lines])
+    await _work(TaskRuns(services._database), present)
+    await services.indexing.settle_all()
 
 
-async def _feel(house: AppServices, present: datetime) -> None:
+async def _feel(services: AppServices, present: datetime) -> None:
     days = zip(CHEER, ENERGY, CURIOSITY, strict=True)
     samples = [
         MoodSample(at=present - timedelta(days=len(CHEER) - day), values=dict(zip(SIDES, values, strict=True)))
@@ -80,18 +80,18 @@ async def _feel(house: AppServices, present: datetime) -> None:
         "energy": Feeling(value=ENERGY[-1], why=MoodCause.TALK, since=since),
         "curiosity": Feeling(value=CURIOSITY[-1], why=MoodCause.NEWS, since=since),
     }
-    state = house.mind.moods._house
+    state = services.mind.moods._services
     await state.set("mood history", MIRA, [one.model_dump(mode="json") for one in samples])
     await state.set("moods", MIRA, Mood(at=present, feelings=feelings).model_dump(mode="json"))
 
 
 async def _keep(
-    house: AppServices, name: str, content: str, category: MemoryType, insertion: MemoryInsertion, **fields: object
+    services: AppServices, name: str, content: str, category: MemoryType, insertion: MemoryInsertion, **fields: object
 ) -> MemoryUnit:
     memory = MemoryUnit.model_validate(
         {"name": name, "content": content, "category": category, "insertion": insertion, **fields}
     )
-    return (await house.brain.memorize(MIRA, memory, check=False)).record
+    return (await services.brain.memorize(MIRA, memory, check=False)).record
 
 
 async def _work(runs: TaskRuns, present: datetime) -> None:

@@ -78,12 +78,12 @@ async def settle(seconds: float = 0.6) -> None:
         await asyncio.sleep(0.02)
 
 
-async def remember(house: AppServices, sessions: dict[str, str]) -> None:
+async def remember(services: AppServices, sessions: dict[str, str]) -> None:
     """What Mira knows after some weeks."""
     facts = []
     for text, times, title, pinned in FACTS:
         session = UUID(sessions[title])
-        said = (await house.sessions.page(session, 0, 1))[0]
+        said = (await services.sessions.page(session, 0, 1))[0]
         facts.append(
             ExtractedFact(
                 fact=text,
@@ -96,20 +96,20 @@ async def remember(house: AppServices, sessions: dict[str, str]) -> None:
                 made_by=MadeBy.RULES,
             )
         )
-    await house.knowing.learn(MIRA, facts)
+    await services.knowing.learn(MIRA, facts)
     for name, category, insertion, content, priority in MEMORIES:
         memory = MemoryUnit(name=name, category=category, insertion=insertion, content=content, priority=priority)
-        await house.brain.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
-    await house.indexing.settle_all()
+        await services.brain.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
+    await services.indexing.settle_all()
 
 
 async def remembering(studio: Studio, script: str) -> None:
     """The conversation with the panel beside it that says why."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, Ready))
         calm = {"recall_without_match": 0, "rotation_minutes": 0, "core_facts_tokens": 0, "disable_eurekas": True}
-        await scene.house.preferences.set(**calm)
-        await remember(scene.house, studio.sessions)
+        await scene.services.preferences.set(**calm)
+        await remember(scene.services, studio.sessions)
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1360, 860)
         scene.draft.setPlainText(ASKED)
@@ -122,7 +122,7 @@ async def remembering(studio: Studio, script: str) -> None:
         scene.host.view.go_to_end()
         await settle()
         studio.keep(scene.window.grab(), "remembering-night")
-        await scene.house.preferences.set(theme="light")
+        await scene.services.preferences.set(theme="light")
         await settle()
         studio.keep(scene.window.grab(), "remembering-day")
 
@@ -130,11 +130,11 @@ async def remembering(studio: Studio, script: str) -> None:
 async def pages(studio: Studio, script: str) -> None:
     """Every page that there is."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, Ready))
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1280, 820)
-        await scene.house.preferences.set(rotation_minutes=0)
-        await live(scene.house)
+        await scene.services.preferences.set(rotation_minutes=0)
+        await live(scene.services)
         for name, wish in PAGES.items():
             if wish not in scene.window.actions_:
                 continue
@@ -144,7 +144,7 @@ async def pages(studio: Studio, script: str) -> None:
 async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:
     """One page by night and by day, with whatever is worth typing first."""
     for theme, light in (("dark", "night"), ("light", "day")):
-        await scene.house.preferences.set(theme=theme)
+        await scene.services.preferences.set(theme=theme)
         scene.window.actions_[wish].trigger()
         await until(lambda: scene.host.workshop.page is not None)
         await settle(1.2)
@@ -179,7 +179,7 @@ async def dream(scene: Scene) -> None:
     page = scene.host.workshop.page
     if page.now_button.isEnabled() and not page.rows.shown:
         page.now_button.click()
-        await scene.house.away.look()
+        await scene.services.away.look()
         await settle(1.0)
     await choose_first(scene)
 

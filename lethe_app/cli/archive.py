@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
 
 
-async def archive(house: AppServices, wanted: argparse.Namespace) -> int:
+async def archive(services: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe archive`: end what is open, make title, summary, facts and the rest, and print what came out."""
-    persona = await choose_persona(house, wanted.persona)
+    persona = await choose_persona(services, wanted.persona)
     if not wanted.rules:
-        await load(house, wanted)
-    forget = house.archiving.changed.add(tell) if sys.stderr.isatty() and not wanted.json else None
-    await house.embedding.ready()
-    await house.indexing.catch_up()
+        await load(services, wanted)
+    forget = services.archiving.changed.add(tell) if sys.stderr.isatty() and not wanted.json else None
+    await services.embedding.ready()
+    await services.indexing.catch_up()
     done = []
-    for summary in await house.sessions.list(persona.unique_name):
+    for summary in await services.sessions.list(persona.unique_name):
         if summary.archived and not wanted.again:
             continue
-        begin = house.archiving.update if summary.archived else house.archiving.archive_session
+        begin = services.archiving.update if summary.archived else services.archiving.archive_session
         if await begin(summary.guid):
             done.append(summary.guid)
-    await house.archiving.finish()
-    await house.indexing.catch_up()
+    await services.archiving.finish()
+    await services.indexing.catch_up()
     if forget:
         forget()
         print("\r\033[K", end="", file=sys.stderr, flush=True)
-    facts = await house.knowing.all(persona.unique_name)
+    facts = await services.knowing.all(persona.unique_name)
     for guid in done:
-        session, parts = await house.sessions.open(guid), await house.archiving.parts(guid)
+        session, parts = await services.sessions.open(guid), await services.archiving.parts(guid)
         known = [fact.fact for fact in facts if guid in fact.source_memories and not fact.superseded]
         print(as_object(session, parts, known) if wanted.json else as_lines(session, parts, known), flush=True)
     if not done and not wanted.json:
@@ -46,14 +46,14 @@ async def archive(house: AppServices, wanted: argparse.Namespace) -> int:
     return 0
 
 
-async def load(house: AppServices, wanted: argparse.Namespace) -> None:
+async def load(services: AppServices, wanted: argparse.Namespace) -> None:
     """A model that cannot be had is no reason not to archive: rules do what they can."""
-    forget = house.models.changed.add(show_loading) if sys.stderr.isatty() else None
+    forget = services.models.changed.add(show_loading) if sys.stderr.isatty() else None
     try:
-        await house.models.load(wanted.model and wanted.model.expanduser().absolute())
+        await services.models.load(wanted.model and wanted.model.expanduser().absolute())
         if not wanted.json:
             print("Trying what the model may write …", file=sys.stderr, flush=True)
-        verdict = await house.trust.check()
+        verdict = await services.trust.check()
         if verdict is not None and not wanted.json:
             print(f"{verdict.model}: {verdict.detail}", file=sys.stderr, flush=True)
     except ModelError as error:

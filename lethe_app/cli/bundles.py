@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
 
 
-async def export(house: AppServices, wanted: argparse.Namespace) -> int:
+async def export(services: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe export`."""
-    persona = await choose_persona(house, wanted.persona)
+    persona = await choose_persona(services, wanted.persona)
     scope = BundleScope.EVERYTHING if wanted.everything else BundleScope.MEMORIES if wanted.memories else BundleScope.PERSONA
     target = wanted.file.expanduser().absolute()
-    file = await house.bundles.export(persona.unique_name, scope, target, tell(f"Packing {persona.name}", quiet=wanted.json))
-    holds = (await house.bundles.look(file)).holds
+    file = await services.bundles.export(persona.unique_name, scope, target, tell(f"Packing {persona.name}", quiet=wanted.json))
+    holds = (await services.bundles.look(file)).holds
     if wanted.json:
         told = {"file": str(file), "persona": persona.unique_name, "scope": scope.value, "holds": holds.model_dump()}
         print(json.dumps(told, ensure_ascii=False))
@@ -30,10 +30,10 @@ async def export(house: AppServices, wanted: argparse.Namespace) -> int:
     return 0
 
 
-async def receive(house: AppServices, wanted: argparse.Namespace) -> int:
+async def receive(services: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe import`: all of it, or nothing and the reason."""
-    bundle = await house.bundles.look(wanted.file.expanduser(), tell("Reading", quiet=wanted.json))
-    received = await house.bundles.receive(bundle, wanted.name, tell("Storing", quiet=wanted.json))
+    bundle = await services.bundles.look(wanted.file.expanduser(), tell("Reading", quiet=wanted.json))
+    received = await services.bundles.receive(bundle, wanted.name, tell("Storing", quiet=wanted.json))
     persona = received.persona
     if wanted.json:
         told = {"persona": persona.unique_name, "name": persona.name, "holds": bundle.holds.model_dump()}

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 HELP = "/new begins a new conversation · /again asks for another reply · /quit leaves · Ctrl+C stops a reply"
 
 
-async def converse(house: AppServices, wanted: argparse.Namespace) -> int:
+async def converse(services: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe chat`: say what `--say` gives and leave, or talk until the user leaves."""
-    persona = await choose_persona(house, wanted.persona)
-    session = await (house.sessions.new if wanted.new else house.sessions.resume)(persona.unique_name)
-    forget = house.models.changed.add(show_loading) if sys.stderr.isatty() else None
+    persona = await choose_persona(services, wanted.persona)
+    session = await (services.sessions.new if wanted.new else services.sessions.resume)(persona.unique_name)
+    forget = services.models.changed.add(show_loading) if sys.stderr.isatty() else None
     try:
-        await house.models.load(wanted.model and wanted.model.expanduser().absolute())
+        await services.models.load(wanted.model and wanted.model.expanduser().absolute())
     finally:
         if forget:
             forget()
-    talk = TerminalChat(house, persona, session, as_json=wanted.json)
+    talk = TerminalChat(services, persona, session, as_json=wanted.json)
     if wanted.say:
         for text in wanted.say:
             await talk.say(text)
@@ -43,12 +43,12 @@ async def converse(house: AppServices, wanted: argparse.Namespace) -> int:
     return await talk.interactively()
 
 
-async def choose_persona(house: AppServices, wish: str | None) -> Persona:
+async def choose_persona(services: AppServices, wish: str | None) -> Persona:
     """By name or file name, whatever the case; without a wish the last one used, else the first."""
-    personas = await house.library.personas()
+    personas = await services.library.personas()
     if not personas:
         raise LetheError("There is no persona to talk with.", "Put a persona file into the folder “personas”.")
-    sought = (wish or house.preferences.current.last_persona).casefold()
+    sought = (wish or services.preferences.current.last_persona).casefold()
     for persona in personas:
         if sought and sought in {persona.name.casefold(), persona.unique_name.casefold()}:
             return persona
@@ -69,8 +69,8 @@ def show_loading(state: ModelState) -> None:
 class TerminalChat:
     """One conversation on the terminal."""
 
-    def __init__(self, house: AppServices, persona: Persona, session: ChatSession, *, as_json: bool) -> None:
-        self._house = house
+    def __init__(self, services: AppServices, persona: Persona, session: ChatSession, *, as_json: bool) -> None:
+        self._services = services
         self._persona = persona
         self._session = session
         self._as_json = as_json
@@ -80,7 +80,7 @@ class TerminalChat:
         """Send one line and print what comes back."""
         if not self._as_json:
             print(f"\n> {text}" if text else "", flush=True)
-        await self._play(self._house.chat.send(self._session.guid, text), text)
+        await self._play(self._services.chat.send(self._session.guid, text), text)
 
     async def interactively(self) -> int:
         """Read lines until the end of input or /quit."""
@@ -97,31 +97,31 @@ class TerminalChat:
     async def _obey(self, line: str) -> None:
         try:
             if line == "/new":
-                self._session = await self._house.sessions.new(self._persona.unique_name)
+                self._session = await self._services.sessions.new(self._persona.unique_name)
                 await self._show_recent()
             elif line == "/again":
                 await self._again()
             elif line.startswith("/"):
                 print(HELP)
             else:
-                await self._play_interruptibly(self._house.chat.send(self._session.guid, line), line)
+                await self._play_interruptibly(self._services.chat.send(self._session.guid, line), line)
         except LetheError as error:
             print(f"\n[{error}]", file=sys.stderr)
 
     async def _again(self) -> None:
         last = await self._newest()
         if last is not None:
-            await self._play_interruptibly(self._house.chat.regenerate(self._session.guid, last.id), "")
+            await self._play_interruptibly(self._services.chat.regenerate(self._session.guid, last.id), "")
 
     async def _newest(self) -> Message | None:
-        count = len(await self._house.sessions.outline(self._session.guid))
-        page = await self._house.sessions.page(self._session.guid, max(0, count - 1), 1)
+        count = len(await self._services.sessions.outline(self._session.guid))
+        page = await self._services.sessions.page(self._session.guid, max(0, count - 1), 1)
         return page[0] if page else None
 
     async def _show_recent(self, lines: int = 6) -> None:
         """The end of the conversation, so that one knows where one was."""
-        count = len(await self._house.sessions.outline(self._session.guid))
-        for message in await self._house.sessions.page(self._session.guid, max(0, count - lines), lines):
+        count = len(await self._services.sessions.outline(self._session.guid))
+        for message in await self._services.sessions.page(self._session.guid, max(0, count - lines), lines):
             if not message.hidden:
                 print(f"\n{message.speaker_name}: {message.content}")
 

@@ -157,55 +157,55 @@ async def run_chat(wanted: argparse.Namespace, paths: Paths, build: Build) -> in
     """`lethe chat`."""
     from lethe_app.cli.chat import converse
 
-    house = await build(paths)
+    services = await build(paths)
     try:
-        return await converse(house, wanted)
+        return await converse(services, wanted)
     finally:
-        await house.close()
+        await services.close()
 
 
 async def run_recall(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
     """`lethe recall`."""
     from lethe_app.cli.recall import recall
 
-    house = await build(paths)
+    services = await build(paths)
     try:
-        return await recall(house, wanted)
+        return await recall(services, wanted)
     finally:
-        await house.close()
+        await services.close()
 
 
 async def run_archive(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
     """`lethe archive`."""
     from lethe_app.cli.archive import archive
 
-    house = await build(paths)
+    services = await build(paths)
     try:
-        return await archive(house, wanted)
+        return await archive(services, wanted)
     finally:
-        await house.close()
+        await services.close()
 
 
 async def run_export(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
     """`lethe export`."""
     from lethe_app.cli.bundles import export
 
-    house = await build(paths)
+    services = await build(paths)
     try:
-        return await export(house, wanted)
+        return await export(services, wanted)
     finally:
-        await house.close()
+        await services.close()
 
 
 async def run_import(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
     """`lethe import`."""
     from lethe_app.cli.bundles import receive
 
-    house = await build(paths)
+    services = await build(paths)
     try:
-        return await receive(house, wanted)
+        return await receive(services, wanted)
     finally:
-        await house.close()
+        await services.close()
 
 
 async def run_doctor(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:

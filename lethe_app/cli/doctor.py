@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServices]], *, as_json: bool) -> int:
     """Check everything, print it; 0 when nothing failed. A home that cannot be opened is itself a finding."""
     try:
-        house = await build(paths)
+        services = await build(paths)
     except LetheError as error:
         checks = [EngineCheck("Your data", passed=False, detail=error.message, remedy=error.remedy)]
     else:
         try:
-            checks = await house.doctor.check()
+            checks = await services.doctor.check()
         finally:
-            await house.close()
+            await services.close()
     print(as_object(checks) if as_json else as_lines(checks))
     return 0 if all(check.passed for check in checks) else 1
 

@@ -17,17 +17,17 @@ MARKS = {"meaning": "◆", "fact": "◆", "keyword": "▤", "title": "▤", "wok
 WIDTH = 96
 
 
-async def recall(house: AppServices, wanted: argparse.Namespace) -> int:
+async def recall(services: AppServices, wanted: argparse.Namespace) -> int:
     """`lethe recall`: what would be brought up, or with `--all` whatever is nearest. Changes nothing."""
-    persona = await choose_persona(house, wanted.persona)
+    persona = await choose_persona(services, wanted.persona)
     text = " ".join(wanted.text)
-    by_meaning = await house.embedding.ready()
-    await house.indexing.catch_up(limits=False)
+    by_meaning = await services.embedding.ready()
+    await services.indexing.catch_up(limits=False)
     if wanted.all:
-        found = await house.brain.search(persona.unique_name, text, wanted.count)
+        found = await services.brain.search(persona.unique_name, text, wanted.count)
         memory = TurnMemory(recalled=found)
     else:
-        memory = await house.brain.would_recall(persona.unique_name, text)
+        memory = await services.brain.would_recall(persona.unique_name, text)
     if wanted.json:
         told = {"persona": persona.unique_name, "text": text, "by_meaning": by_meaning, **memory.model_dump(mode="json")}
         print(json.dumps(told, ensure_ascii=False))

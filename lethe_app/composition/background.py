@@ -72,7 +72,7 @@ class BackgroundServices:
 
     @cached_property
     def wishes(self) -> GoalService:
-        return GoalService(self.made.house_state)
+        return GoalService(self.made.app_state)
 
     @cached_property
     def takers(self) -> dict[MadeKind, Taker]:
@@ -91,11 +91,11 @@ class BackgroundServices:
             brain=made.brain,
             knowing=made.knowing,
             chats=made.chats,
-            guidance=ProactiveMemory(made.house_state, made.state, made.moods, made.foreign),
+            guidance=ProactiveMemory(made.app_state, made.state, made.moods, made.foreign),
             library=made.library,
             clerk=made.clerk,
             changes=self.changes,
-            state=made.house_state,
+            state=made.app_state,
             preferences=made.preferences,
             foreign=made.foreign,
         )
@@ -127,7 +127,7 @@ class BackgroundServices:
             self.runs,
             self.idleness,
             made.timeout,
-            Failing(made.house_state, made.preferences),
+            Failing(made.app_state, made.preferences),
             ChangeUndo(self.tools, self.runs, self.takers),
             self.doings,
             on_battery,
@@ -146,7 +146,7 @@ class BackgroundServices:
 
     @cached_property
     def feedback(self) -> Feedbacks:
-        return Feedbacks(FeedbackRows(self.made.database), self.made.chats, self.made.house_state)
+        return Feedbacks(FeedbackRows(self.made.database), self.made.chats, self.made.app_state)
 
     @cached_property
     def dreams(self) -> Dreams:
@@ -160,7 +160,7 @@ class BackgroundServices:
 
     @cached_property
     def surfing(self) -> WebGate:
-        return WebGate(self.made.preferences, self.made.house_state, self.made.counting.count)
+        return WebGate(self.made.preferences, self.made.app_state, self.made.counting.count)
 
     @cached_property
     def gathering(self) -> Gathering:
@@ -179,7 +179,7 @@ class BackgroundServices:
     @cached_property
     def researching(self) -> Researching:
         made = self.made
-        home = (made.casting, made.brain, made.house_state, self.doings)
+        home = (made.casting, made.brain, made.app_state, self.doings)
         return Researching(self.surfing, self.gathering, TaskModelAdapter(made.clerk), self.has_trusted_model, *home)
 
     def context(self) -> int:
@@ -194,11 +194,11 @@ class BackgroundServices:
     @cached_property
     def mind(self) -> MindServices:
         made = self.made
-        asked = (made.clerk, made.trust, made.quiet, made.house_state)
+        asked = (made.clerk, made.trust, made.quiet, made.app_state)
         return MindServices(
             moods=made.moods,
             reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving, self.doings),
-            reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.house_state),
+            reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.app_state),
             week=Week(made.library),
             life=InnerLife(made.library, made.holdings, made.preferences),
             notebooks=made.notebooks,
@@ -224,7 +224,7 @@ class BackgroundServices:
             made.quiet,
             made.notebooks,
             made.subjects,
-            made.house_state,
+            made.app_state,
             made.preferences,
             made.library,
             made.sessions_changed,

@@ -85,7 +85,7 @@ class CoreServices:
         self.memories = Memories(database)
         self.passages = Passages(database)
         self.receipts = Receipts(database)
-        self.house_state = AppState(database)
+        self.app_state = AppState(database)
         self.state = SessionState(database)
         self.client = ModelClient(engine)
         self.warmth = CacheState(self.client, preferences, paths.states)
@@ -99,7 +99,7 @@ class CoreServices:
         self.frames = StablePrefixes(self.chats, self.facts, self.state, preferences, self.counting, noted)
         self.holdings = MemoryCache(self.memories)
         self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
-        self.calibration = Calibration(self.house_state, self.embedding, preferences, paths.calibration)
+        self.calibration = Calibration(self.app_state, self.embedding, preferences, paths.calibration)
         self.prompting = Prompting(self.chats, self.frames, self.library, preferences, self.counting)
 
     @cached_property
@@ -118,7 +118,7 @@ class CoreServices:
             self.chats,
             self.memories,
             self.facts,
-            self.house_state,
+            self.app_state,
             self.library,
             self.recall,
             self.embedding,
@@ -143,7 +143,7 @@ class CoreServices:
 
     @cached_property
     def trust(self) -> Qualification:
-        return Qualification(self.clerk, self.errands, self.house_state, self.paths.selftest)
+        return Qualification(self.clerk, self.errands, self.app_state, self.paths.selftest)
 
     @cached_property
     def at_once(self) -> TaskModelAdapter:
@@ -184,7 +184,7 @@ class CoreServices:
 
     @cached_property
     def bundles(self) -> Bundles:
-        kept = (self.paths, self.database, self.library, self.house_state)
+        kept = (self.paths, self.database, self.library, self.app_state)
         return Bundles(*kept, self.indexing, self.preferences, self.sessions_changed)
 
     @cached_property
@@ -202,7 +202,7 @@ class CoreServices:
 
     @cached_property
     def moods(self) -> Moods:
-        return made_moods(self.house_state, self.preferences, self.paths)
+        return made_moods(self.app_state, self.preferences, self.paths)
 
     @cached_property
     def recollecting(self) -> RecallService:
@@ -213,7 +213,7 @@ class CoreServices:
             self.holdings,
             self.keeping,
             NotebookRecall(self.subjects, self.keeping, self.searching, self.preferences, self.objecting),
-            ProactiveMemory(self.house_state, self.state, self.moods, self.foreign),
+            ProactiveMemory(self.app_state, self.state, self.moods, self.foreign),
             self.frames,
             self.recall,
             self.indexing,
@@ -282,7 +282,7 @@ class CoreServices:
 
     @cached_property
     def objecting(self) -> ObjectionService:
-        return ObjectionService(self.house_state, TurnMemories(self.database), self.chats)
+        return ObjectionService(self.app_state, TurnMemories(self.database), self.chats)
 
     @cached_property
     def reconsidering(self) -> ReplyActions:

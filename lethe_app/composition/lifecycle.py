@@ -63,7 +63,7 @@ def furnish(
         recapping=made.recapping,
         reconsidering=made.reconsidering,
         objecting=made.objecting,
-        rehearsing=DraftChat(made.library, made.sessions, made.house_state),
+        rehearsing=DraftChat(made.library, made.sessions, made.app_state),
         trust=made.trust,
         presets=presets,
         downloads=downloads,

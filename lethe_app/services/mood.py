@@ -61,10 +61,10 @@ class Moods:
     """`changed` names the persona whose mood is another one now."""
 
     def __init__(
-        self, house: AppState, preferences: Preferences, life: Life, praise: SentimentPhrases, harsh: SentimentPhrases
+        self, app_state: AppState, preferences: Preferences, life: Life, praise: SentimentPhrases, harsh: SentimentPhrases
     ) -> None:
         self.changed: Listeners[str] = Listeners()
-        self._house = house
+        self._app_state = app_state
         self._preferences = preferences
         self._life = life
         self._praise = praise
@@ -135,7 +135,7 @@ class Moods:
     async def readings(self, persona_id: str) -> list[MoodReading]:
         """What models made of her conversations, oldest first."""
         try:
-            return _READINGS.validate_python(await self._house.get(READINGS, persona_id) or [])
+            return _READINGS.validate_python(await self._app_state.get(READINGS, persona_id) or [])
         except ValidationError:
             return []
 
@@ -180,7 +180,7 @@ class Moods:
             if self.is_steady or any(one.session == reading.session for one in readings):
                 return
             mood = self._life.after_session(await self.mood(persona_id), reading.steps, reading.at)
-            await self._house.set(
+            await self._app_state.set(
                 READINGS, persona_id, _READINGS.dump_python([*readings, reading][-MOST_READINGS:], mode="json")
             )
             await self._keep(persona_id, mood)
@@ -215,19 +215,19 @@ class Moods:
 
     async def _keep(self, persona_id: str, mood: Mood) -> None:
         for (scope, key), value in (await self.traces(persona_id, mood)).items():
-            await self._house.set(scope, key, value)
+            await self._app_state.set(scope, key, value)
         self.changed.tell(persona_id)
 
     async def _stored(self, persona_id: str) -> Mood | None:
         """None where she never had one, or another version wrote it in its own way."""
         try:
-            return Mood.model_validate(await self._house.get(MOODS, persona_id))
+            return Mood.model_validate(await self._app_state.get(MOODS, persona_id))
         except ValidationError:
             return None
 
     async def _samples(self, persona_id: str) -> list[MoodSample]:
         try:
-            return _SAMPLES.validate_python(await self._house.get(HISTORY, persona_id) or [])
+            return _SAMPLES.validate_python(await self._app_state.get(HISTORY, persona_id) or [])
         except ValidationError:
             return []
 
@@ -237,7 +237,7 @@ def sample_of(mood: Mood) -> MoodSample:
     return MoodSample(at=mood.at, session=mood.session, values=mood.values)
 
 
-def made_moods(house: AppState, preferences: Preferences, paths: Paths) -> Moods:
+def made_moods(app_state: AppState, preferences: Preferences, paths: Paths) -> Moods:
     """With the moodlets of all packages installed, and the lists of words that came with Lethe or are the user's own."""
     folders = (paths.resources / "mood", paths.home / "mood")
-    return Moods(house, preferences, Life(moodlets(installed())), read(folders, "praise"), read(folders, "harsh"))
+    return Moods(app_state, preferences, Life(moodlets(installed())), read(folders, "praise"), read(folders, "harsh"))

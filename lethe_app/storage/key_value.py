@@ -53,7 +53,7 @@ class AppState:
 
     async def set(self, scope: str, key: str, value: object) -> None:
         """None takes the key away."""
-        await self._database.run(lambda connection: keep_for_house(connection, scope, key, value))
+        await self._database.run(lambda connection: keep_for_app(connection, scope, key, value))
 
     async def all(self, scope: str) -> dict[str, object]:
         """Every key of a scope with its value."""
@@ -105,7 +105,7 @@ def set_in_transaction(connection: sqlite3.Connection, session_id: UUID, key: st
         connection.execute("INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", row)
 
 
-def keep_for_house(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
+def keep_for_app(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
     """The same of the house."""
     here = (storable(scope), storable(key))
     if value is None:

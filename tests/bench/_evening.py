@@ -101,7 +101,7 @@ def still_time(begun: datetime = BEGUN) -> Iterator[Clock]:
 class Scene:
     """A talk that goes on."""
 
-    house: AppServices
+    services: AppServices
     session: ChatSession
     model: StillModel | Watched
     hands: Clock
@@ -115,7 +115,7 @@ class Scene:
             self.model.replies.append(exchange[1])
         before = len(self.model.calls)
         memory, note, request = TurnMemory(), "", self.requests[-1]
-        async with aclosing(self.house.chat.send(self.session.guid, exchange[0])) as events:
+        async with aclosing(self.services.chat.send(self.session.guid, exchange[0])) as events:
             async for event in events:
                 if isinstance(event, Recalled):
                     memory = event.memory
@@ -123,7 +123,7 @@ class Scene:
                     note = event.message.content
                 elif isinstance(event, Prompted):
                     request = self.requests[-1]
-        await until_read(self.house)
+        await until_read(self.services)
         answer, *ahead = self.model.calls[before:]
         assert answer.reply is not None
         return Step(exchange[0], answer, ahead, request, memory, note)
@@ -157,18 +157,18 @@ async def begun(
         patch.object(assembler, "build", recorded),
         patch.object(prefill, "PAUSE", PAUSE),
     ):
-        house = await furnished(Paths.standard(Path(folder)), tale, kind, by_meaning=by_meaning)
+        services = await furnished(Paths.standard(Path(folder)), tale, kind, by_meaning=by_meaning)
         try:
-            await house.preferences.set(context=context, **wishes)
-            assert not by_meaning or await house.embedding.ready(), "the starter embedder is not installed"
-            session, before = await told(house, tale, tale.talk[:opening], hands)
-            await house.models.load(path)
+            await services.preferences.set(context=context, **wishes)
+            assert not by_meaning or await services.embedding.ready(), "the starter embedder is not installed"
+            session, before = await told(services, tale, tale.talk[:opening], hands)
+            await services.models.load(path)
             hands.moment = BEGUN
-            house.chat.attend(session.guid)
-            await until_read(house)
-            yield Scene(house, session, model[0], hands, requests, before)
+            services.chat.attend(session.guid)
+            await until_read(services)
+            yield Scene(services, session, model[0], hands, requests, before)
         finally:
-            await house.close()
+            await services.close()
 
 
 async def play(tale: Tale, context: int, opening: int, kind: str = STILL, **wishes: object) -> Evening:
@@ -193,36 +193,38 @@ async def furnished(paths: Paths, tale: Tale, kind: str, *, by_meaning: bool) ->
     write_model(paths.personas / f"{PERSONA}.json", tale.persona)
     write_model(paths.personas / f"{USER}.json", tale.user)
     write_model(paths.worlds / f"{WORLD}.json", tale.world)
-    house = await build(paths, kind, by_meaning=by_meaning)
-    await house.preferences.set(user_persona=USER, welcomed=True, rotation_minutes=0, min_insert_delay=0)
-    return house
+    services = await build(paths, kind, by_meaning=by_meaning)
+    await services.preferences.set(user_persona=USER, welcomed=True, rotation_minutes=0, min_insert_delay=0)
+    return services
 
 
-async def told(house: AppServices, tale: Tale, said: Sequence[Exchange], hands: Clock) -> tuple[ChatSession, list[PromptTurn]]:
+async def told(
+    services: AppServices, tale: Tale, said: Sequence[Exchange], hands: Clock
+) -> tuple[ChatSession, list[PromptTurn]]:
     """What was before: conversations that are over and archived, what she knows, and the beginning of this one."""
     for place, exchanges in enumerate(tale.earlier):
         hands.moment = BEGUN - timedelta(days=3 * (len(tale.earlier) - place) + 1)
-        session = await spoken(house, exchanges, hands.moment)
-        await house.archiving.archive_session(session.guid)
+        session = await spoken(services, exchanges, hands.moment)
+        await services.archiving.archive_session(session.guid)
     for memory in tale.memories:
         moment = BEGUN - timedelta(days=2)
         dated = memory.model_copy(update={"added": moment, "last_trigger": moment})
-        await house.brain.memorize(PERSONA, dated, check=False)
+        await services.brain.memorize(PERSONA, dated, check=False)
     for fact in tale.facts:
-        await house.knowing.add(PERSONA, fact, pinned=True)
+        await services.knowing.add(PERSONA, fact, pinned=True)
     hands.moment = BEGUN - timedelta(days=1)
-    present = await spoken(house, said, hands.moment)
-    await house.indexing.settle_all()
-    messages = await house.sessions.page(present.guid, 0, 2 * len(said))
+    present = await spoken(services, said, hands.moment)
+    await services.indexing.settle_all()
+    messages = await services.sessions.page(present.guid, 0, 2 * len(said))
     return present, assembler.as_turns(messages)
 
 
-async def spoken(house: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
+async def spoken(services: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
     """A conversation of some time ago."""
-    chats = house.sessions._chats
+    chats = services.sessions._chats
     session = await chats.add_session(ChatSession(persona_id=PERSONA, user_id=USER, added=moment))
     speakers = ((Role.USER, USER), (Role.ASSISTANT, PERSONA))
-    names = {name: (await house.library.persona(name)).name for _role, name in speakers}
+    names = {name: (await services.library.persona(name)).name for _role, name in speakers}
     lines = [
         Message(
             session_id=session.guid,
@@ -236,11 +238,11 @@ async def spoken(house: AppServices, exchanges: Sequence[Exchange], moment: date
         for (role, name), text in zip(speakers, exchange, strict=True)
     ]
     await chats.add_messages(lines)
-    return await house.sessions.open(session.guid)
+    return await services.sessions.open(session.guid)
 
 
-async def until_read(house: AppServices) -> None:
+async def until_read(services: AppServices) -> None:
     """The user reads on until the model has read everything there is."""
-    task = house._ahead._task
+    task = services._ahead._task
     assert task is not None
     await task

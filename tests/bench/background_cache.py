@@ -59,21 +59,21 @@ async def nothing(_scene: Scene) -> None:
 
 async def archive(scene: Scene) -> None:
     """Another conversation is archived by the model."""
-    house = scene.house
-    state = house.models.state
+    services = scene.services
+    state = services.models.state
     assert isinstance(state, Ready)
-    house.trust._known[key_of(state.model)] = QualificationResult(
+    services.trust._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
-    other = await spoken(house, velm(12).talk, BEGUN - timedelta(days=20))
-    await house.archiving.archive_session(other.guid, at_once=False)
-    await house.archiving.finish()
+    other = await spoken(services, velm(12).talk, BEGUN - timedelta(days=20))
+    await services.archiving.archive_session(other.guid, at_once=False)
+    await services.archiving.finish()
 
 
 async def write(scene: Scene) -> None:
     """What a research task asks of the model, again and again."""
     while True:
-        job = scene.house._client.generate(REPORT, WRITTEN, 1000, lane=RequestPriority.QUIET)
+        job = scene.services._client.generate(REPORT, WRITTEN, 1000, lane=RequestPriority.QUIET)
         async with aclosing(job) as reports:
             async for _report in reports:
                 pass

@@ -140,18 +140,18 @@ async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
         tempfile.TemporaryDirectory() as folder,
         patch.object(core, "ModelClient", client),
     ):
-        house = await furnished(Path(folder), evening)
+        services = await furnished(Path(folder), evening)
         try:
-            await loaded(house, Path(folder), evening, scripted=scripted)
-            session = await held(house, evening, hands)
+            await loaded(services, Path(folder), evening, scripted=scripted)
+            session = await held(services, evening, hands)
             outcome = Outcome(evening)
-            await archived(house, session, outcome)
+            await archived(services, session, outcome)
             hands.moment = evening.begun + timedelta(days=1)
-            await asked(house, model, hands, outcome)
-            await heard(house, hands, outcome)
+            await asked(services, model, hands, outcome)
+            await heard(services, hands, outcome)
             return outcome
         finally:
-            await house.close()
+            await services.close()
 
 
 async def furnished(home: Path, evening: ToldEvening) -> AppServices:
@@ -159,30 +159,30 @@ async def furnished(home: Path, evening: ToldEvening) -> AppServices:
     paths = Paths.standard(home)
     write_model(paths.personas / "she.json", Persona(name=evening.persona, bio=evening.bio))
     write_model(paths.personas / "you.json", Persona(name=evening.user, is_user=True))
-    house = await build(paths, "echo", by_meaning=True)
-    await house.preferences.set(user_persona="you", welcomed=True, session_handling=SessionHandling.CURRENT_ONLY)
-    assert await house.embedding.ready(), "the starter embedder is not installed"
-    return house
+    services = await build(paths, "echo", by_meaning=True)
+    await services.preferences.set(user_persona="you", welcomed=True, session_handling=SessionHandling.CURRENT_ONLY)
+    assert await services.embedding.ready(), "the starter embedder is not installed"
+    return services
 
 
-async def loaded(house: AppServices, folder: Path, evening: ToldEvening, *, scripted: bool) -> None:
+async def loaded(services: AppServices, folder: Path, evening: ToldEvening, *, scripted: bool) -> None:
     """A model for the replies, trusted with facts and summaries where it is to write them."""
     path = folder / "writer.json"
     path.write_text(json.dumps({"replies": [REPLY] * (len(evening.questions) + len(evening.idle) + 1)}), encoding="utf-8")
-    await house.models.load(path)
-    state = house.models.state
+    await services.models.load(path)
+    state = services.models.state
     assert isinstance(state, Ready)
     if scripted:
         name = state.model.file.name
         verdict = QualificationResult(
             model=name, facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
         )
-        house.trust._known[key_of(state.model)] = verdict
+        services.trust._known[key_of(state.model)] = verdict
 
 
-async def held(house: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:
+async def held(services: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:
     """The evening itself, word for word."""
-    chats = house.chat._chats
+    chats = services.chat._chats
     session = await chats.add_session(ChatSession(persona_id="she", user_id="you", added=evening.begun))
     said = [
         Message(
@@ -197,16 +197,16 @@ async def held(house: AppServices, evening: ToldEvening, hands: Clock) -> ChatSe
     ]
     await chats.add_messages(said)
     hands.moment = said[-1].time + timedelta(minutes=5)
-    return await house.sessions.open(session.guid)
+    return await services.sessions.open(session.guid)
 
 
-async def archived(house: AppServices, session: ChatSession, outcome: Outcome) -> None:
+async def archived(services: AppServices, session: ChatSession, outcome: Outcome) -> None:
     """The conversation is over: what is known and told of it."""
-    assert await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
-    await house.indexing.catch_up()
-    outcome.facts = [fact.fact for fact in await house.knowing.all("she") if holds(fact)]
-    found = await house.sessions.open(session.guid)
+    assert await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
+    await services.indexing.catch_up()
+    outcome.facts = [fact.fact for fact in await services.knowing.all("she") if holds(fact)]
+    found = await services.sessions.open(session.guid)
     outcome.written = [
         (SessionPart.TITLE.value, found.name),
         *((SessionPart.SUMMARY.value, each) for each in sentences(found.content)),
@@ -220,37 +220,37 @@ def holds(fact: ExtractedFact) -> bool:
     return not fact.superseded and not fact.in_story
 
 
-async def asked(house: AppServices, model: ScriptedWriter, hands: Clock, outcome: Outcome) -> None:
+async def asked(services: AppServices, model: ScriptedWriter, hands: Clock, outcome: Outcome) -> None:
     """Every question in a new conversation, which is deleted again."""
     for question in outcome.evening.questions:
         hands.moment += BETWEEN
-        session = await house.sessions.new("she")
-        memory = await send(house, session, question.text)
+        session = await services.sessions.new("she")
+        memory = await send(services, session, question.text)
         prompt = model.prompts[-1].replace(question.text, "").replace(outcome.evening.bio, "")
         first = memory.recalled[:1]
         outcome.answered.append((question, question.is_answered_by(prompt), any(map(question.is_answered_by, inserted(first)))))
-        await house.sessions.delete(session.guid)
+        await services.sessions.delete(session.guid)
 
 
 def inserted(memories: Sequence[Recollection]) -> list[str]:
     return [text for one in memories for text in (one.text, *(lead.text for lead in one.leads))]
 
 
-async def heard(house: AppServices, hands: Clock, outcome: Outcome) -> None:
+async def heard(services: AppServices, hands: Clock, outcome: Outcome) -> None:
     """All meaningless lines one after the other, when the conversation has begun."""
-    session = await house.sessions.new("she")
-    await send(house, session, "hi again")
+    session = await services.sessions.new("she")
+    await send(services, session, "hi again")
     for line in outcome.evening.idle:
         hands.moment += BETWEEN
-        memory = await send(house, session, line)
+        memory = await send(services, session, line)
         leads = [one.leads[0].text if one.leads else one.text for one in memory.recalled]
         outcome.heard.append((line, leads))
 
 
-async def send(house: AppServices, session: ChatSession, text: str) -> TurnMemory:
+async def send(services: AppServices, session: ChatSession, text: str) -> TurnMemory:
     """What came to mind."""
     memory = TurnMemory()
-    async with aclosing(house.chat.send(session.guid, text)) as events:
+    async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
             if isinstance(event, Recalled):
                 memory = event.memory

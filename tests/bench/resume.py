@@ -54,23 +54,23 @@ def lines() -> Iterator[str]:
         yield f"{line} That was the {number + 1}th thing, {talk[(7 * number + number // len(talk)) % len(talk)].lower()}"
 
 
-async def write(house: AppServices, wanted: int) -> ChatSession:
+async def write(services: AppServices, wanted: int) -> ChatSession:
     """A conversation of so many tokens, as if it had been held."""
-    session = await house.sessions.new("mira")
-    chats, length, talk = Chats(house._database), 0, lines()
+    session = await services.sessions.new("mira")
+    chats, length, talk = Chats(services._database), 0, lines()
     while length < wanted:
         for role, name in ((Role.USER, "You"), (Role.ASSISTANT, "Mira")):
             text = next(talk)
-            length += await house.chat.count_tokens(text) + 6
+            length += await services.chat.count_tokens(text) + 6
             said = [Alternative(content=text)]
             await chats.add_message(Message(session_id=session.guid, role=role, speaker_name=name, alternatives=said))
     return session
 
 
-async def spoken(house: AppServices, session: UUID, text: str) -> tuple[float, Usage]:
+async def spoken(services: AppServices, session: UUID, text: str) -> tuple[float, Usage]:
     """Seconds to the first word, and what the turn cost."""
     began, first, usage = time.perf_counter(), 0.0, Usage()
-    async with aclosing(house.chat.send(session, text)) as events:
+    async with aclosing(services.chat.send(session, text)) as events:
         async for event in events:
             if isinstance(event, ReplyText):
                 first = first or time.perf_counter() - began
@@ -81,18 +81,18 @@ async def spoken(house: AppServices, session: UUID, text: str) -> tuple[float, U
 
 async def opened(paths: Paths, model: Path, session: UUID, text: str, *, warm: bool) -> Opened:
     """Open the house, speak at once, and let the model read what comes next, as it does while people think; then close."""
-    house = await build(paths, by_meaning=False)
+    services = await build(paths, by_meaning=False)
     try:
         if not warm:
-            await house.warmth.clear()
-        await house.models.load(model)
-        first, usage = await spoken(house, session, text)
-        task = house._ahead._task
+            await services.warmth.clear()
+        await services.models.load(model)
+        first, usage = await spoken(services, session, text)
+        task = services._ahead._task
         assert task is not None
         await task
     finally:
         began = time.perf_counter()
-        await house.close()
+        await services.close()
     return Opened(first, usage, time.perf_counter() - began)
 
 
@@ -101,13 +101,13 @@ async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int]
     model = bundled.chat_model()
     assert model is not None, "the starter model is not installed"
     paths = Paths.standard(folder)
-    house = await build(paths, by_meaning=False)
+    services = await build(paths, by_meaning=False)
     try:
-        await house.preferences.set(context=CONTEXT, max_reply=REPLY)
-        await house.models.load(model)
-        session = await write(house, tokens)
+        await services.preferences.set(context=CONTEXT, max_reply=REPLY)
+        await services.models.load(model)
+        session = await write(services, tokens)
     finally:
-        await house.close()
+        await services.close()
     asked = iter(ASKED)
     cold = await opened(paths, model, session.guid, next(asked), warm=False)
     warm = [await opened(paths, model, session.guid, next(asked), warm=True) for _round in range(ROUNDS)]

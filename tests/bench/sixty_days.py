@@ -41,41 +41,41 @@ PERSONAS = {
 class Life:
     """One home and its clock."""
 
-    def __init__(self, house: AppServices, clock: Clock) -> None:
-        self.house, self.clock = house, clock
+    def __init__(self, services: AppServices, clock: Clock) -> None:
+        self.services, self.clock = services, clock
         self.spent = Counter[int]()
         self.day = 0
-        house.away._tools.clerk._answered = scripted(self._spend)  # type: ignore[method-assign]
+        services.away._tools.clerk._answered = scripted(self._spend)  # type: ignore[method-assign]
 
     def _spend(self, tokens: int) -> None:
         self.spent[self.day] += tokens
 
     async def live(self, day: Day) -> None:
         """An evening of talk, and the night and day after it."""
-        house, clock = self.house, self.clock
+        services, clock = self.services, self.clock
         self.clock.shown = start_of(self.day)
-        session = await hold(house, at=clock.shown)
+        session = await hold(services, at=clock.shown)
         for line in day.lines:
-            await say(house, session, line)
+            await say(services, session, line)
             clock.go_on(minutes=2)
-        await house.archiving.archive_session(session.guid)
-        await house.archiving.finish()
-        await house.indexing.settle_all()
-        await house.mind.notekeeping.catch_up()
-        leave(house, clock)
+        await services.archiving.archive_session(session.guid)
+        await services.archiving.finish()
+        await services.indexing.settle_all()
+        await services.mind.notekeeping.catch_up()
+        leave(services, clock)
         for _hour in range(18):
-            await house.away.look()
+            await services.away.look()
             clock.go_on(minutes=61)
-        await house.indexing.settle_all()
+        await services.indexing.settle_all()
 
     async def recalls(self, planted: Planted) -> bool:
         """Is it among the first few that come to mind?"""
-        found = await self.house.brain.search(MIRA, planted.asked, LOOKED_AT)
+        found = await self.services.brain.search(MIRA, planted.asked, LOOKED_AT)
         return any(planted.expected in one.text or planted.expected in str(one.leads) for one in found)
 
     async def decaying(self) -> int:
         """How many memories there are that may fade."""
-        return sum(one.category in DECAYING for one in await self.house.brain.memories(MIRA))
+        return sum(one.category in DECAYING for one in await self.services.brain.memories(MIRA))
 
 
 def start_of(day: int) -> datetime:
@@ -95,23 +95,23 @@ async def measure(*, by_meaning: bool) -> tuple[list[tuple[str, object]], dict[s
             (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
         clock = Clock(start_of(0))
         with told_by(clock):
-            house = await build(paths, engine="echo", by_meaning=by_meaning)
+            services = await build(paths, engine="echo", by_meaning=by_meaning)
             try:
-                found = await sixty(house, clock, home / "model.json")
+                found = await sixty(services, clock, home / "model.json")
             finally:
-                await house.close()
+                await services.close()
     rows, figures = found
     return [*rows, ("seconds", time.perf_counter() - began)], figures
 
 
-async def sixty(house: AppServices, clock: Clock, script: Path) -> tuple[list[tuple[str, object]], dict[str, float]]:
+async def sixty(services: AppServices, clock: Clock, script: Path) -> tuple[list[tuple[str, object]], dict[str, float]]:
     """Live all of it."""
-    await house.preferences.set(user_persona="tomas", agent_day_tokens=0, agent_day_minutes=0, dreams_apply=True)
-    await change_persona(house, MIRA, agent_mode=True, agent_tasks=TASKS)
-    await trusted(house, script, facts=False, replies=["I see."] * 1000)
-    if house.embedding.enabled:
-        await house.embedding.ready()
-    one, days = Life(house, clock), life(DAYS)
+    await services.preferences.set(user_persona="tomas", agent_day_tokens=0, agent_day_minutes=0, dreams_apply=True)
+    await change_persona(services, MIRA, agent_mode=True, agent_tasks=TASKS)
+    await trusted(services, script, facts=False, replies=["I see."] * 1000)
+    if services.embedding.enabled:
+        await services.embedding.ready()
+    one, days = Life(services, clock), life(DAYS)
     after_a_week, decaying = [], []
     for number, day in enumerate(days):
         one.day = number
@@ -120,10 +120,10 @@ async def sixty(house: AppServices, clock: Clock, script: Path) -> tuple[list[tu
         if number >= WEEK:
             after_a_week.append(await one.recalls(days[number - WEEK].planted))
     at_the_end = [await one.recalls(day.planted) for day in days]
-    memories, facts = await house.brain.memories(MIRA), await house.knowing.all(MIRA)
-    books = await house.mind.notebooks.notebooks_of(MIRA)
+    memories, facts = await services.brain.memories(MIRA), await services.knowing.all(MIRA)
+    books = await services.mind.notebooks.notebooks_of(MIRA)
     middle, last = max(decaying[DAYS // 2 - 14 : DAYS // 2 + 1]), max(decaying[-14:])
-    outcomes = Counter(str(run.outcome) for run in await house.away.runs(1000))
+    outcomes = Counter(str(run.outcome) for run in await services.away.runs(1000))
     figures = {
         "memories": float(len(memories)),
         "recall_day7": sum(after_a_week) / len(after_a_week),
@@ -139,7 +139,7 @@ async def sixty(house: AppServices, clock: Clock, script: Path) -> tuple[list[tu
         ("facts", len(facts)),
         ("notebooks", {kept.notebook.title: len(kept.notebook.lines) for kept in books}),
         ("runs", dict(outcomes)),
-        ("by meaning", house.embedding.state.name or "no, by words"),
+        ("by meaning", services.embedding.state.name or "no, by words"),
     ]
     return rows, figures
 

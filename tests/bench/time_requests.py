@@ -41,22 +41,22 @@ async def settled(home: Path) -> AppServices:
     paths.personas.mkdir(parents=True)
     for name, persona in PERSONAS.items():
         (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    house = await build(paths, engine="echo")
-    await house.preferences.set(user_persona="tomas")
-    house.embedding.enabled = True
-    assert await house.embedding.ready()
-    return house
+    services = await build(paths, engine="echo")
+    await services.preferences.set(user_persona="tomas")
+    services.embedding.enabled = True
+    assert await services.embedding.ready()
+    return services
 
 
-async def remembered(house: AppServices) -> dict[UUID, str]:
+async def remembered(services: AppServices) -> dict[UUID, str]:
     """Store the talks; the day of each by its id."""
     days: dict[UUID, str] = {}
     for talk in TALKS:
         began = datetime.fromisoformat(f"{NOW.year}-{talk.began}").astimezone()
-        session = await hold(house, *talk.lines, at=began)
-        await chats_of(house).change_session(session.guid, name=talk.title, archived=True)
+        session = await hold(services, *talk.lines, at=began)
+        await chats_of(services).change_session(session.guid, name=talk.title, archived=True)
         days[session.guid] = talk.key
-    await house.indexing.catch_up(limits=False)
+    await services.indexing.catch_up(limits=False)
     return days
 
 
@@ -65,10 +65,10 @@ def of_talks(found: list[Recollection], days: dict[UUID, str]) -> list[str]:
     return [days[one.memory] for one in found if one.category is MemoryType.CHAT_SESSION and one.memory in days]
 
 
-async def measured(house: AppServices, days: dict[UUID, str], request: Request) -> tuple[Counter[str], list[str], str]:
+async def measured(services: AppServices, days: dict[UUID, str], request: Request) -> tuple[Counter[str], list[str], str]:
     """What one request counts for, the days it brought into the prompt, and the remark."""
-    search = of_talks(await house.brain.search(PERSONA, request.text, SEARCHED), days)
-    memory = await house.brain.would_recall(PERSONA, request.text)
+    search = of_talks(await services.brain.search(PERSONA, request.text, SEARCHED), days)
+    memory = await services.brain.would_recall(PERSONA, request.text)
     inserted, wanted = of_talks(memory.recalled, days), set(request.wanted)
     counts: Counter[str] = Counter()
     if wanted:
@@ -85,26 +85,26 @@ async def measured(house: AppServices, days: dict[UUID, str], request: Request) 
 async def run() -> tuple[list[tuple[str, object]], dict[str, float]]:
     """All requests and all ordinary messages, with whatever went wrong."""
     with tempfile.TemporaryDirectory() as home, told_by(lambda: NOW):
-        house = await settled(Path(home) / "home")
+        services = await settled(Path(home) / "home")
         try:
-            days = await remembered(house)
+            days = await remembered(services)
             figures: Counter[str] = Counter(requests=len(REQUESTS), ordinary=len(ORDINARY))
             kinds: Counter[str] = Counter()
             for request in REQUESTS:
-                counts, inserted, remark = await measured(house, days, request)
+                counts, inserted, remark = await measured(services, days, request)
                 figures.update(counts)
                 kinds[request.kind] += counts["inserted"]
                 if not counts["inserted"] or counts["wrong_day"]:
                     print(f"  {request.text}  wanted {request.wanted}, got {inserted} {remark}")
             for text in ORDINARY:
-                memory = await house.brain.would_recall(PERSONA, text)
+                memory = await services.brain.would_recall(PERSONA, text)
                 quiet = not memory.remark and all(one.way is not RecallWay.TIME for one in memory.recalled)
                 figures["quiet"] += quiet
                 if not quiet:
                     print(f"  not a request: {text}")
             return [*kinds.items()], {key: float(value) for key, value in figures.items()}
         finally:
-            await house.close()
+            await services.close()
 
 
 def main() -> None:

@@ -75,12 +75,12 @@ class Recorder:
         return self.client.generate(prompt, sampler, most, stop, **how)
 
 
-async def our_turn(house: AppServices, session: UUID, line: str) -> Measured:
+async def our_turn(services: AppServices, session: UUID, line: str) -> Measured:
     """From Enter to the last word."""
     began = time.perf_counter()
     first = last = 0.0
     tokens = 0
-    async with aclosing(house.chat.send(session, line)) as events:
+    async with aclosing(services.chat.send(session, line)) as events:
         async for event in events:
             if isinstance(event, ReplyText):
                 last = time.perf_counter()
@@ -111,35 +111,35 @@ def prime(model: llama_cpp.Llama, told: str) -> None:
         model.create_completion(model.tokenize(told.encode(), add_bos=False, special=True), max_tokens=1)
 
 
-async def settled(house: AppServices) -> None:
+async def settled(services: AppServices) -> None:
     """Ours has read ahead and computes nothing any more."""
     await asyncio.sleep(MOMENT)
-    task = house._ahead._task
+    task = services._ahead._task
     if task is not None:
         await asyncio.wait([task], timeout=PATIENCE)
 
 
-async def newest_reply(house: AppServices, session: UUID) -> str:
+async def newest_reply(services: AppServices, session: UUID) -> str:
     """What the persona said last."""
-    count = len(await house.sessions.outline(session))
-    return (await house.sessions.page(session, count - 1, 1))[0].content
+    count = len(await services.sessions.outline(session))
+    return (await services.sessions.page(session, count - 1, 1))[0].content
 
 
-async def compare(house: AppServices, bare: llama_cpp.Llama) -> list[tuple[Measured, Measured]]:
+async def compare(services: AppServices, bare: llama_cpp.Llama) -> list[tuple[Measured, Measured]]:
     """(ours, bare) for every line of a new conversation."""
     before = ""
-    recorder = Recorder(house.chat._client)
-    house.chat._client = recorder  # type: ignore[assignment]
-    session = await house.sessions.new("mira")
+    recorder = Recorder(services.chat._client)
+    services.chat._client = recorder  # type: ignore[assignment]
+    session = await services.sessions.new("mira")
     results = []
     for line in LINES:
-        ours = await our_turn(house, session.guid, line)
-        await settled(house)
+        ours = await our_turn(services, session.guid, line)
+        await settled(services)
         prompt, stops = recorder.prompts[-1]
         prime(bare, before)
         results.append((ours, bare_turn(bare, prompt, stops)))
-        before = prompt + await newest_reply(house, session.guid)
-    house.chat._client = recorder.client
+        before = prompt + await newest_reply(services, session.guid)
+    services.chat._client = recorder.client
     return results[1:]  # the first turn reads the whole prompt, which drowns what is measured
 
 
@@ -151,15 +151,15 @@ async def measure() -> tuple[list[tuple[Measured, Measured]], list[tuple[Measure
     with tempfile.TemporaryDirectory() as folder:
         paths = Paths.standard(Path(folder))
         write_model(paths.presets / "samplers" / "bench.json", SAMPLER)
-        house = await build(paths)
+        services = await build(paths)
         try:
-            await house.preferences.set(context=CONTEXT, max_reply=REPLY, sampler="bench")
-            await house.models.load(path)
-            ahead = await compare(house, bare)
-            await house.preferences.set(read_ahead=False)
-            return ahead, await compare(house, bare)
+            await services.preferences.set(context=CONTEXT, max_reply=REPLY, sampler="bench")
+            await services.models.load(path)
+            ahead = await compare(services, bare)
+            await services.preferences.set(read_ahead=False)
+            return ahead, await compare(services, bare)
         finally:
-            await house.close()
+            await services.close()
 
 
 def ttft(results: list[tuple[Measured, Measured]]) -> float:

@@ -182,8 +182,8 @@ async def furnish(paths: Paths) -> None:
 class Bench:
     """One window, measured in turn."""
 
-    def __init__(self, window: MainWindow, house: AppServices, heart: Heart) -> None:
-        self._window, self._house, self._heart = window, house, heart
+    def __init__(self, window: MainWindow, services: AppServices, heart: Heart) -> None:
+        self._window, self._services, self._heart = window, services, heart
         self.rows: list[tuple[str, object]] = []
         self.opened: list[float] = []
         self.typed: list[float] = []
@@ -303,7 +303,7 @@ class Bench:
         self._window.actions_["memories"].trigger()
         await self._full(self._page, MEMORIES)
         session = await self._long_talk()
-        await self._while("archiving a conversation", self._house.archiving.archive_session(session.guid))
+        await self._while("archiving a conversation", self._services.archiving.archive_session(session.guid))
         await self._while("finding memories anew", self._rebuild())
         await self._while("embedding", self._embed())
         await self._while("streaming a reply", self._stream())
@@ -321,7 +321,7 @@ class Bench:
 
     async def _long_talk(self) -> ChatSession:
         session = ChatSession(persona_id=PERSONA, user_id="", added=now() - timedelta(days=1))
-        chats, dice = self._house.sessions._chats, random.Random(5)
+        chats, dice = self._services.sessions._chats, random.Random(5)
         session = await chats.add_session(session)
         await chats.add_messages(talk(session, dice, 120))
         return session
@@ -329,21 +329,21 @@ class Bench:
     async def _rebuild(self) -> None:
         """A quarter of a minute of it; for all of them it takes some."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._house.indexing.rebuild(), 15)
+            await asyncio.wait_for(self._services.indexing.rebuild(), 15)
 
     async def _embed(self) -> None:
         """For ten seconds; the real embedder would take many minutes for all of them."""
-        self._house.embedding.enabled = True
-        if not await self._house.embedding.ready():
+        self._services.embedding.enabled = True
+        if not await self._services.embedding.ready():
             self.rows.append(("embedding", "there is no embedder here"))
             return
         end = time.monotonic() + 10
-        while time.monotonic() < end and await self._house.indexing._give_meaning():
+        while time.monotonic() < end and await self._services.indexing._give_meaning():
             pass
 
     async def _stream(self) -> None:
-        session = await self._house.sessions.new(PERSONA)
-        async for _event in self._house.chat.send(session.guid, "Tell me of the harbour."):
+        session = await self._services.sessions.new(PERSONA)
+        async for _event in self._services.chat.send(session.guid, "Tell me of the harbour."):
             pass
 
     @property
@@ -378,7 +378,7 @@ def main() -> None:
         window.show()
         bench: list[Bench] = []
 
-        async def house() -> AppServices:
+        async def services() -> AppServices:
             made = await build(paths, engine="echo")
             await made.preferences.set(welcomed=True, last_persona=PERSONA, model_path=str(script))
             asyncio.get_running_loop().create_task(measure(made))
@@ -393,7 +393,7 @@ def main() -> None:
             finally:
                 window.close()
 
-        run(application, window, house)
+        run(application, window, services)
     done = bench[0]
     measured = {"open_ms_max": done.opened, "filter_ms_max": done.typed, "blocked_ms_max": done.blocked}
     figures = {key: max(values) for key, values in measured.items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.app import build as build_house
+from lethe_app.app import build as build_services
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
@@ -121,9 +121,9 @@ class Hands:
 class Heard:
     """Stands before the model's client and keeps what it was asked to continue."""
 
-    def __init__(self, house: AppServices) -> None:
-        self._client, self.prompts = house.chat._client, list[str]()
-        house.chat._client = self  # type: ignore[assignment]
+    def __init__(self, services: AppServices) -> None:
+        self._client, self.prompts = services.chat._client, list[str]()
+        services.chat._client = self  # type: ignore[assignment]
 
     def generate(self, prompt: str, *how: object, **more: object) -> AsyncGenerator[object]:
         self.prompts.append(prompt)
@@ -141,7 +141,7 @@ def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands) -> AsyncIterator[AppServices]:
+async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands) -> AsyncIterator[AppServices]:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")
     for folder, name, content in (
@@ -151,10 +151,10 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands) -
     ):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
-    house = await build_house(paths, engine="echo")
-    await house.preferences.set(user_persona="tomas", rotation_minutes=0, system_preset="default", read_ahead=False)
-    yield house
-    await house.close()
+    services = await build_services(paths, engine="echo")
+    await services.preferences.set(user_persona="tomas", rotation_minutes=0, system_preset="default", read_ahead=False)
+    yield services
+    await services.close()
 
 
 async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Message, TurnMemory]:
@@ -175,17 +175,17 @@ def up_to(prompt: str, words: str) -> str:
 
 
 async def test_dates_dice_names_and_the_time_of_day_change_nothing_in_what_was_read(
-    house: AppServices, hands: Hands, echo_model: Callable[..., Path], starter_model: Path
+    services: AppServices, hands: Hands, echo_model: Callable[..., Path], starter_model: Path
 ):
     template = read_header(starter_model, arrays=set(), tensors=False).text("tokenizer.chat_template")
-    await house.models.load(echo_model(*(f"Reply {number}." for number in range(6)), template=template))
-    heard = Heard(house)
-    session = await house.sessions.new("mira-test")
+    await services.models.load(echo_model(*(f"Reply {number}." for number in range(6)), template=template))
+    heard = Heard(services)
+    session = await services.sessions.new("mira-test")
     said = ["Good evening.", "Do you hear the buoy?", "And now?", "The buoy again.", "Good night."]
 
     for place, words in enumerate(said):
         hands.moment += timedelta(minutes=7) if place != 3 else timedelta(days=2)
-        await play(house.chat.send(session.guid, words))
+        await play(services.chat.send(session.guid, words))
 
     assert "It rings by itself." in heard.prompts[1]
     assert "The bay lies open to the west." in heard.prompts[0]
@@ -202,18 +202,18 @@ def brought_up(prompt: str) -> str:
 
 
 async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins_as_it_would_have(
-    house: AppServices, hands: Hands, echo_model: Callable[..., Path]
+    services: AppServices, hands: Hands, echo_model: Callable[..., Path]
 ):
-    await house.models.load(echo_model("One.", "<think>Hm.</think>Two.", "Three.", "Four."))
-    heard = Heard(house)
-    session = await house.sessions.new("mira-test")
-    reply, _memory = await play(house.chat.send(session.guid, "Do you hear the buoy?"))
+    await services.models.load(echo_model("One.", "<think>Hm.</think>Two.", "Three.", "Four."))
+    heard = Heard(services)
+    session = await services.sessions.new("mira-test")
+    reply, _memory = await play(services.chat.send(session.guid, "Do you hear the buoy?"))
     hands.moment += timedelta(hours=1)
 
-    swiped, _memory = await play(house.chat.regenerate(session.guid, reply.id))
-    await play(house.chat.send(session.guid, "And now?"))
-    await house.chat.show_alternative(reply.id, 0)
-    await play(house.chat.send(session.guid, "Well?"))
+    swiped, _memory = await play(services.chat.regenerate(session.guid, reply.id))
+    await play(services.chat.send(session.guid, "And now?"))
+    await services.chat.show_alternative(reply.id, 0)
+    await play(services.chat.send(session.guid, "Well?"))
 
     first, again, second, third = heard.prompts
     before = up_to(first.replace(brought_up(first), ""), "Do you hear the buoy?")
@@ -225,29 +225,29 @@ async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins
 
 
 async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
-    house: AppServices, hands: Hands, echo_model: Callable[..., Path]
+    services: AppServices, hands: Hands, echo_model: Callable[..., Path]
 ):
-    await house.models.load(echo_model(*["Aye."] * 4))
-    heard = Heard(house)
-    session = await house.sessions.new("mira-test")
-    await play(house.chat.send(session.guid, "Good evening."))
+    await services.models.load(echo_model(*["Aye."] * 4))
+    heard = Heard(services)
+    session = await services.sessions.new("mira-test")
+    await play(services.chat.send(session.guid, "Good evening."))
     waiting = MemoryUnit(name="Letter", content="A letter came.", insertion=MemoryInsertion.NATURAL_FORCED)
 
-    await house.brain.memorize("mira-test", waiting, check=False)
-    other = await past_conversation(house)
-    await house.archiving.archive_session(other.guid)
-    await house.archiving.finish()
-    learnt = {fact.fact for fact in await house.knowing.all("mira-test")}
-    await play(house.chat.send(session.guid, "Anything new?"))
+    await services.brain.memorize("mira-test", waiting, check=False)
+    other = await past_conversation(services)
+    await services.archiving.archive_session(other.guid)
+    await services.archiving.finish()
+    learnt = {fact.fact for fact in await services.knowing.all("mira-test")}
+    await play(services.chat.send(session.guid, "Anything new?"))
 
     first, second = heard.prompts
     assert any("Porto" in fact for fact in learnt)
     assert second.startswith(up_to(first.replace(brought_up(first), ""), "Good evening."))
 
 
-async def past_conversation(house: AppServices) -> ChatSession:
+async def past_conversation(services: AppServices) -> ChatSession:
     """Something to learn from."""
-    chats, begun = house.sessions._chats, BEGUN - timedelta(days=4)
+    chats, begun = services.sessions._chats, BEGUN - timedelta(days=4)
     session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
     lines = ("My sister Ines lives in Porto.", "Then you should write to her.", "I work as a carpenter.", "I can see that.")
     for place, text in enumerate(lines):

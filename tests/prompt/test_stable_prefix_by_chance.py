@@ -52,7 +52,7 @@ OPENS = "<|im_start|>"
 class Evening:
     """A conversation in which anything may happen."""
 
-    house: AppServices
+    services: AppServices
     session: ChatSession
     hands: Hands
     dice: random.Random
@@ -65,18 +65,18 @@ class Evening:
     """Words that were changed or taken away since the last turn."""
 
     async def frame(self) -> StablePrefix | None:
-        return await self.house.chat._frames.kept(self.session.guid)
+        return await self.services.chat._frames.kept(self.session.guid)
 
     async def read(self) -> None:
         """The user is silent until the model has read."""
-        task = self.house._ahead._task
+        task = self.services._ahead._task
         assert task is not None
         await task
 
     async def ask(self) -> None:
         words = " and ".join(self.dice.sample(SUBJECTS, self.dice.randrange(1, 4)))
         await play(
-            self.house.chat.send(self.session.guid, f"Words {len(self.told)}: {words}" + " blah" * self.dice.choice([0, 40]))
+            self.services.chat.send(self.session.guid, f"Words {len(self.told)}: {words}" + " blah" * self.dice.choice([0, 40]))
         )
         await self.read()
 
@@ -84,31 +84,31 @@ class Evening:
 
     async def another_wording(self) -> None:
         reply = await self.reply()
-        await play(self.house.chat.regenerate(self.session.guid, reply.id))
+        await play(self.services.chat.regenerate(self.session.guid, reply.id))
         self.changed.append(reply.content)
 
     async def go_on(self) -> None:
         reply = await self.reply()
-        await play(self.house.chat.proceed(self.session.guid, reply.id))
+        await play(self.services.chat.proceed(self.session.guid, reply.id))
         self.changed.append(reply.content)
 
     async def look_through_wordings(self) -> None:
         reply = await self.reply()
-        await self.house.chat.show_alternative(reply.id, self.dice.randrange(len(reply.alternatives)))
+        await self.services.chat.show_alternative(reply.id, self.dice.randrange(len(reply.alternatives)))
         self.changed.append(reply.content)
 
     async def edit(self) -> None:
         reply = await self.reply()
-        await self.house.chat.edit(reply.id, f"Edited {len(self.told)}: the buoy.")
+        await self.services.chat.edit(reply.id, f"Edited {len(self.told)}: the buoy.")
         self.changed.append(reply.content)
 
     async def delete(self) -> None:
         reply = await self.reply()
-        await self.house.chat.delete(self.session.guid, reply.id)
+        await self.services.chat.delete(self.session.guid, reply.id)
         self.changed.append(reply.content)
 
     async def stop(self) -> None:
-        async with aclosing(self.house.chat.send(self.session.guid, f"Words {len(self.told)}: stop.")) as events:
+        async with aclosing(self.services.chat.send(self.session.guid, f"Words {len(self.told)}: stop.")) as events:
             for _event in range(self.dice.randrange(1, 8)):
                 await anext(events, None)
 
@@ -117,38 +117,38 @@ class Evening:
         fields = {"insertion": self.dice.choice(list(MemoryInsertion)), "duration": self.dice.choice([1, 4])}
         memory = MemoryUnit(name="M", content=f"Of {subject}, {len(self.told)}.", keywords_main=[subject], **fields)  # type: ignore[arg-type]
         always = memory.model_copy(update={"sticky": self.dice.random() < 0.2, "position_index": self.dice.choice([0, 2, 5])})
-        await self.house.brain.memorize(MIRA_ID, always, check=False)
+        await self.services.brain.memorize(MIRA_ID, always, check=False)
 
     async def archive(self) -> None:
-        begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.house.sessions._chats
+        begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.services.sessions._chats
         session = await chats.add_session(ChatSession(persona_id=MIRA_ID, user_id="tomas", added=begun))
         for role, words in ((Role.USER, "I work as a carpenter."), (Role.ASSISTANT, f"I see {len(self.told)}.")) * 2:
             said = [Alternative(content=words, created=begun)]
             await chats.add_message(
                 Message(session_id=session.guid, role=role, speaker_name="X", time=begun, alternatives=said)
             )
-        await self.house.archiving.archive_session(session.guid)
-        await self.house.archiving.finish()
+        await self.services.archiving.archive_session(session.guid)
+        await self.services.archiving.finish()
 
     async def begin_a_notebook(self) -> None:
-        await self.house.mind.notebooks.create(MIRA_ID, f"Violin {len(self.told)}")
+        await self.services.mind.notebooks.create(MIRA_ID, f"Violin {len(self.told)}")
 
     async def cheer_up(self) -> None:
-        feelings = (await self.house.mind.moods.mood(MIRA_ID)).feelings
-        await self.house.mind.moods.set_mood(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
+        feelings = (await self.services.mind.moods.mood(MIRA_ID)).feelings
+        await self.services.mind.moods.set_mood(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
 
     async def set(self) -> None:
         wish = self.dice.choice(WISHES)
-        await self.house.preferences.set(**wish)
+        await self.services.preferences.set(**wish)
 
     async def talk_elsewhere(self) -> None:
-        other = await self.house.sessions.new(MIRA_ID)
-        await play(self.house.chat.send(other.guid, "Elsewhere: a storm."))
+        other = await self.services.sessions.new(MIRA_ID)
+        await play(self.services.chat.send(other.guid, "Elsewhere: a storm."))
 
     async def reply(self) -> Message:
-        outline = await self.house.sessions.outline(self.session.guid)
+        outline = await self.services.sessions.outline(self.session.guid)
         replies = [one for one in outline if one.role is Role.ASSISTANT and not one.hidden]
-        return await self.house.sessions.message(self.dice.choice(replies[-3:]).id)
+        return await self.services.sessions.message(self.dice.choice(replies[-3:]).id)
 
 
 MIRA_ID = "mira-test"
@@ -168,18 +168,18 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
     replies = [dice.choice(random_replies).replace("{}", str(number)) for number in range(200)]
     script = {"replies": replies, "context": dice.choice([1200, 3000]), "template": template}
     (home / "echo.json").write_text(json.dumps(script), encoding="utf-8")
-    house = await build(paths, engine="echo")
-    await house.preferences.set(user_persona="tomas", rotation_minutes=0, system_preset="default", min_insert_delay=0,
+    services = await build(paths, engine="echo")
+    await services.preferences.set(user_persona="tomas", rotation_minutes=0, system_preset="default", min_insert_delay=0,
                                 max_reply=64, add_names=dice.random() < 0.3, tools_enabled=dice.random() < 0.3)  # fmt: skip
-    await house.models.load(home / "echo.json")
-    heard, ahead, prompts = Heard(house), list[str](), list[Prompt]()
-    listen(house, ahead, prompts)
-    return Evening(house, await house.sessions.new(MIRA_ID), hands, dice, heard, ahead, prompts)
+    await services.models.load(home / "echo.json")
+    heard, ahead, prompts = Heard(services), list[str](), list[Prompt]()
+    listen(services, ahead, prompts)
+    return Evening(services, await services.sessions.new(MIRA_ID), hands, dice, heard, ahead, prompts)
 
 
-def listen(house: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
+def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
-    client, made = house._ahead._client, house.chat._prompting.build
+    client, made = services._ahead._client, services.chat._prompting.build
     reads = client.read_ahead
 
     async def read_ahead(text: str, **more: object) -> object:
@@ -191,7 +191,7 @@ def listen(house: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
         return prompts[-1]
 
     client.read_ahead = read_ahead  # type: ignore[method-assign, assignment]
-    house.chat._prompting.build = built  # type: ignore[method-assign]
+    services.chat._prompting.build = built  # type: ignore[method-assign]
 
 
 def lasting(prompt: Prompt) -> list[str]:
@@ -238,7 +238,7 @@ async def test_whatever_happens_between_two_turns_what_was_said_before_stands_th
                 assert happened or scene.prompts[count].text.startswith(read[: read.rindex(OPENS)])
             scene.changed.clear()
     finally:
-        await scene.house.close()
+        await scene.services.close()
 
 
 def is_cut(before: StablePrefix | None, after: StablePrefix | None) -> bool:

@@ -23,24 +23,24 @@ TOMAS = {"is_user": True, "name": "Tomas", "bio": "{{user}} is the captain."}
 
 
 @pytest.fixture
-async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
+async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
     """Mira and Tomas live here; nothing of this machine's own models is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")
     for name, persona in (("mira-test", MIRA), ("tomas", TOMAS)):
         paths.personas.mkdir(parents=True, exist_ok=True)
         (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    house = await build(paths, engine="echo")
-    await house.preferences.set(user_persona="tomas")
-    yield house
-    await house.close()
+    services = await build(paths, engine="echo")
+    await services.preferences.set(user_persona="tomas")
+    yield services
+    await services.close()
 
 
 @pytest.fixture
-def says(house: AppServices, echo_model: Callable[..., Path]) -> Callable[..., object]:
+def says(services: AppServices, echo_model: Callable[..., Path]) -> Callable[..., object]:
     """Loads a model that will say these lines."""
 
     async def load(*replies: str, **script: object) -> None:
-        await house.models.load(echo_model(*replies, **script))
+        await services.models.load(echo_model(*replies, **script))
 
     return load

@@ -55,15 +55,17 @@ def concluded(line: int, quote: str, conclusion: str) -> dict[str, object]:
 A_FACT = {"facts": [stated(1, "I am allergic to peanuts", "Tomas is allergic to peanuts.", kind="health")]}
 
 
-def chats_of(house: AppServices) -> Chats:
-    return house.chat._chats
+def chats_of(services: AppServices) -> Chats:
+    return services.chat._chats
 
 
-async def hold(house: AppServices, *lines: str, session: ChatSession | None = None, at: datetime | None = None) -> ChatSession:
+async def hold(
+    services: AppServices, *lines: str, session: ChatSession | None = None, at: datetime | None = None
+) -> ChatSession:
     """A conversation in which Tomas and Mira said these lines in turn, a minute apart; or some more of one."""
     began = at or now()
     if session is None:
-        session = await chats_of(house).add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=began))
+        session = await chats_of(services).add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=began))
     speakers = ((Role.USER, "tomas", "Tomas"), (Role.ASSISTANT, "mira-test", "Mira"))
     said = [
         Message(
@@ -77,8 +79,8 @@ async def hold(house: AppServices, *lines: str, session: ChatSession | None = No
         for place, line in enumerate(lines)
     ]
     if said:
-        await chats_of(house).add_messages(said)
-    return await house.sessions.open(session.guid)
+        await chats_of(services).add_messages(said)
+    return await services.sessions.open(session.guid)
 
 
 def answers(parts: Sequence[SessionPart] = ORDER, **other: object) -> list[str]:
@@ -92,65 +94,69 @@ def answers(parts: Sequence[SessionPart] = ORDER, **other: object) -> list[str]:
     return [text if isinstance(text, str) else json.dumps(text) for text in found]
 
 
-async def trusted(house: AppServices, script: Path, *, name: str = "good", facts: bool = True, **fields: object) -> None:
+async def trusted(services: AppServices, script: Path, *, name: str = "good", facts: bool = True, **fields: object) -> None:
     """Load a scripted model and believe it."""
     path = script.with_name(f"{name}.json")
     texts = fields.pop("answers", [])
     assert isinstance(texts, list)
     fields["answers"] = [text if isinstance(text, str) else json.dumps(text) for text in texts]
     path.write_text(json.dumps(fields), encoding="utf-8")
-    await house.models.load(path)
-    state = house.models.state
+    await services.models.load(path)
+    state = services.models.state
     assert isinstance(state, Ready)
-    house.trust._known[key_of(state.model)] = QualificationResult(
+    services.trust._known[key_of(state.model)] = QualificationResult(
         model=name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
     )
 
 
-async def again(house: AppServices) -> None:
+async def again(services: AppServices) -> None:
     """What happens in the background when a model was loaded: what only rules have made is made anew."""
-    archiving = house.archiving
+    archiving = services.archiving
     trusted_with = [part for part in SessionPart if archiving._archivist.may_write(part)]
     await archiving._parts.redo(trusted_with, archiving._archivist.model)
     await archiving.finish()
 
 
-async def open_parts(house: AppServices, session: ChatSession) -> set[SessionPart]:
-    return {part for part, record in (await house.archiving.parts(session.guid)).items() if record.state is PartState.PENDING}
+async def open_parts(services: AppServices, session: ChatSession) -> set[SessionPart]:
+    return {
+        part for part, record in (await services.archiving.parts(session.guid)).items() if record.state is PartState.PENDING
+    }
 
 
-async def told(house: AppServices, session: ChatSession) -> dict[str, object]:
+async def told(services: AppServices, session: ChatSession) -> dict[str, object]:
     """What the archive knows of a session and of its facts, comparable between homes."""
-    found = await house.sessions.open(session.guid)
-    facts = await house.knowing.all(session.persona_id)
+    found = await services.sessions.open(session.guid)
+    facts = await services.knowing.all(session.persona_id)
     return {
         "archived": found.archived,
         "texts": (found.name, found.content, found.keywords_main, found.future_goals, found.relevance, found.is_roleplay),
         "facts": sorted((fact.fact, fact.reference_count, fact.superseded, fact.made_by) for fact in facts),
-        "parts": {part: (record.state, record.made_by) for part, record in (await house.archiving.parts(session.guid)).items()},
+        "parts": {
+            part: (record.state, record.made_by) for part, record in (await services.archiving.parts(session.guid)).items()
+        },
     }
 
 
-async def copy_home(house: AppServices, to: Path) -> Path:
+async def copy_home(services: AppServices, to: Path) -> Path:
     """The home as it would be found if the program ended now."""
 
     def copy() -> None:
         to.mkdir(parents=True)
-        for path in house.paths.home.glob("*"):
+        for path in services.paths.home.glob("*"):
             if path.is_dir():
                 shutil.copytree(path, to / path.name)
             elif "lock" not in path.name:
                 shutil.copy(path, to / path.name)
 
-    await house._database.aside(copy)
+    await services._database.aside(copy)
     return to
 
 
 @asynccontextmanager
 async def opened(home: Path) -> AsyncIterator[AppServices]:
     """Another start of the program, in this home."""
-    house = await build(Paths.standard(home), engine="echo")
+    services = await build(Paths.standard(home), engine="echo")
     try:
-        yield house
+        yield services
     finally:
-        await house.close()
+        await services.close()

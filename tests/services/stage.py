@@ -59,22 +59,22 @@ async def heard(turn: AsyncGenerator[TurnEvent]) -> Played:
         return Played([event async for event in events])
 
 
-async def say(house: AppServices, session: ChatSession, text: str) -> Played:
-    return await heard(house.chat.send(session.guid, text))
+async def say(services: AppServices, session: ChatSession, text: str) -> Played:
+    return await heard(services.chat.send(session.guid, text))
 
 
-async def prompt_of(house: AppServices, session: ChatSession, played: Played) -> str:
+async def prompt_of(services: AppServices, session: ChatSession, played: Played) -> str:
     """What the model was shown in that turn."""
-    prompting, casting = house.chat._prompting, house.chat._casting
-    state, cast = house.models.state, await casting.of_session(session)
+    prompting, casting = services.chat._prompting, services.chat._casting
+    state, cast = services.models.state, await casting.of_session(session)
     assert isinstance(state, Ready)
     prompt = await prompting.build(session, cast, state.model, played.reply.id, None, played.memory)
     return prompt.text
 
 
-async def keep(house: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
+async def keep(services: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
     """A memory of Mira's, put beside what is there."""
-    kept = await house.brain.memorize(MIRA, unit(content, **fields), check=False)
+    kept = await services.brain.memorize(MIRA, unit(content, **fields), check=False)
     return kept.record
 
 
@@ -82,59 +82,59 @@ def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit
     return MemoryUnit.model_validate({"name": "The lamp", "content": content, **fields})
 
 
-async def now_held(house: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
+async def now_held(services: AppServices, memory: MemoryUnit) -> MemoryUnit | None:
     """The memory as it is now; None if it was forgotten."""
-    found = {one.guid: one for one in await Memories(house._database).memories_of(MIRA)}
+    found = {one.guid: one for one in await Memories(services._database).memories_of(MIRA)}
     return found.get(memory.guid)
 
 
-async def log(house: AppServices, session: ChatSession) -> list[Message]:
-    return list(await house.sessions.page(session.guid, 0, 1000))
+async def log(services: AppServices, session: ChatSession) -> list[Message]:
+    return list(await services.sessions.page(session.guid, 0, 1000))
 
 
-async def change_persona(house: AppServices, name: str = MIRA, **fields: object) -> None:
-    persona = await house.library.persona(name)
-    await house.library.save_persona(persona.model_copy(update=fields))
+async def change_persona(services: AppServices, name: str = MIRA, **fields: object) -> None:
+    persona = await services.library.persona(name)
+    await services.library.save_persona(persona.model_copy(update=fields))
 
 
-async def spoke(house: AppServices, session: ChatSession, text: str, moment: datetime, role: Role = Role.USER) -> Message:
+async def spoke(services: AppServices, session: ChatSession, text: str, moment: datetime, role: Role = Role.USER) -> Message:
     """Something that was said at another time."""
     said = [Alternative(content=text, created=moment)]
     message = Message(session_id=session.guid, role=role, speaker_name="Tomas", time=moment, alternatives=said)
-    return await Chats(house._database).add_message(message)
+    return await Chats(services._database).add_message(message)
 
 
-async def back_in_time(house: AppServices, session: ChatSession, span: timedelta) -> None:
+async def back_in_time(services: AppServices, session: ChatSession, span: timedelta) -> None:
     """Everything in this conversation was said so much earlier."""
-    for message in await log(house, session):
+    for message in await log(services, session):
         earlier = (message.time - span).isoformat()
-        await house._database.run(
+        await services._database.run(
             lambda c, row=(earlier, str(message.id)): c.execute("UPDATE messages SET time = ? WHERE id = ?", row).rowcount
         )
 
 
-async def state_of(house: AppServices, session: ChatSession, key: str) -> object:
-    return await SessionState(house._database).get(session.guid, key)
+async def state_of(services: AppServices, session: ChatSession, key: str) -> object:
+    return await SessionState(services._database).get(session.guid, key)
 
 
-async def set_state(house: AppServices, session: ChatSession, key: str, value: object) -> None:
-    await SessionState(house._database).set(session.guid, key, value)
+async def set_state(services: AppServices, session: ChatSession, key: str, value: object) -> None:
+    await SessionState(services._database).set(session.guid, key, value)
 
 
-def write_world(house: AppServices, stem: str, *entries: dict[str, object], **fields: object) -> World:
+def write_world(services: AppServices, stem: str, *entries: dict[str, object], **fields: object) -> World:
     """As if edited by hand."""
     world = World.model_validate({"name": stem.title(), "entries": list(entries), **fields})
-    house.paths.worlds.mkdir(parents=True, exist_ok=True)
-    path = house.paths.worlds / f"{stem}.json"
+    services.paths.worlds.mkdir(parents=True, exist_ok=True)
+    path = services.paths.worlds / f"{stem}.json"
     path.write_text(json.dumps(world.model_dump(mode="json", exclude={"unique_name"})), encoding="utf-8")
     return world
 
 
-async def dump(house: AppServices) -> list[str]:
+async def dump(services: AppServices) -> list[str]:
     """Everything in the database, row by row."""
     tables = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "facts")
     derived = ("passages", "passage_vectors", "passage_debts")
-    return await house._database.run(
+    return await services._database.run(
         lambda c: [repr(row) for table in (*tables, *derived) for row in c.execute(f"SELECT * FROM {table}")]
     )
 

@@ -71,22 +71,22 @@ async def ask_for_a_title(scene: TaskContext) -> Result:
     return Result(f"It is called {title.title}.")
 
 
-async def employ(house: AppServices, *tasks: AgentTask, plugin: str = "") -> None:
+async def employ(services: AppServices, *tasks: AgentTask, plugin: str = "") -> None:
     """Mira does these, and nothing else, while the user is away."""
     for task in tasks:
-        house.away.registry._known[task.name] = RegisteredTask(task, plugin)
-    await change_persona(house, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
+        services.away.registry._known[task.name] = RegisteredTask(task, plugin)
+    await change_persona(services, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
 
 
-def leave(house: AppServices, clock: Clock, span: timedelta = LONG) -> None:
+def leave(services: AppServices, clock: Clock, span: timedelta = LONG) -> None:
     """The user was here, and then nothing was heard of them for so long."""
-    house.idleness.watch()
+    services.idleness.watch()
     clock.shown += span
 
 
-async def newest(house: AppServices) -> TaskRun:
-    return (await house.away.runs())[0]
+async def newest(services: AppServices) -> TaskRun:
+    return (await services.away.runs())[0]
 
 
-async def kept_runs(house: AppServices) -> list[TaskRun]:
-    return await house.away.runs()
+async def kept_runs(services: AppServices) -> list[TaskRun]:
+    return await services.away.runs()

@@ -41,13 +41,13 @@ ALREADY = {"is_said": True}
 """What the model says where it is asked about a fact."""
 
 
-async def archived(house: AppServices, script: Path, lines: Sequence[str], *texts: object) -> dict[str, ExtractedFact]:
+async def archived(services: AppServices, script: Path, lines: Sequence[str], *texts: object) -> dict[str, ExtractedFact]:
     """All that is known after a conversation was archived by a model that answers so."""
-    session = await hold(house, *lines, at=MONDAY)
-    await trusted(house, script, answers=answers(facts=list(texts)))
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
-    return {fact.fact: fact for fact in await house.knowing.all("mira-test")}
+    session = await hold(services, *lines, at=MONDAY)
+    await trusted(services, script, answers=answers(facts=list(texts)))
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
+    return {fact.fact: fact for fact in await services.knowing.all("mira-test")}
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.json"
 
 
-async def test_true_facts_are_learnt_with_kind_and_date_and_false_ones_are_not(house: AppServices, script: Path):
-    found = await archived(house, script, EVENING, {"facts": [*GOOD, *BAD[:4]]}, ALREADY)
+async def test_true_facts_are_learnt_with_kind_and_date_and_false_ones_are_not(services: AppServices, script: Path):
+    found = await archived(services, script, EVENING, {"facts": [*GOOD, *BAD[:4]]}, ALREADY)
 
     assert {text: fact.kind for text, fact in found.items()} == {
         "Tomas works as a baker in a small shop in Leith.": FactKind.WORK,
@@ -67,49 +67,49 @@ async def test_true_facts_are_learnt_with_kind_and_date_and_false_ones_are_not(h
     assert {fact.made_by for fact in found.values()} == {MadeBy.MODEL}
 
 
-async def test_one_fact_that_is_too_long_discards_no_other(house: AppServices, script: Path):
-    found = await archived(house, script, EVENING, {"facts": [BAD[4], GOOD[0]]})
+async def test_one_fact_that_is_too_long_discards_no_other(services: AppServices, script: Path):
+    found = await archived(services, script, EVENING, {"facts": [BAD[4], GOOD[0]]})
 
     assert list(found) == ["Tomas works as a baker in a small shop in Leith."]
 
 
 @pytest.mark.parametrize("wanted", [False, True])
-async def test_the_persona_is_known_only_on_wish(house: AppServices, script: Path, wanted: bool):
-    await house.preferences.set(persona_facts=wanted)
+async def test_the_persona_is_known_only_on_wish(services: AppServices, script: Path, wanted: bool):
+    await services.preferences.set(persona_facts=wanted)
     hers = stated(2, "I was a baker in Bergen once", "Mira was a baker in Bergen.", about="Mira", kind="work")
 
-    found = await archived(house, script, EVENING, {"facts": [hers, GOOD[0]]})
+    found = await archived(services, script, EVENING, {"facts": [hers, GOOD[0]]})
 
     assert ("Mira was a baker in Bergen." in found) is wanted
     assert "Tomas works as a baker in a small shop in Leith." in found
 
 
-async def test_a_fact_that_changes_a_known_one_takes_its_place_and_its_key(house: AppServices, script: Path):
+async def test_a_fact_that_changes_a_known_one_takes_its_place_and_its_key(services: AppServices, script: Path):
     old = ExtractedFact(fact="Tomas lives in Leith.", kind=FactKind.HOME, key="home", first_seen=MONDAY, last_seen=MONDAY)
-    await house.knowing.learn("mira-test", [old])
+    await services.knowing.learn("mira-test", [old])
     lines = ("We left Leith, I live in Graz these days.", "How is it?", "Hot!")
     moved = stated(1, "I live in Graz these days", "Tomas lives in Graz.", kind="home", changes=1)
 
-    found = await archived(house, script, lines, {"facts": [moved]})
+    found = await archived(services, script, lines, {"facts": [moved]})
 
     assert (found["Tomas lives in Graz."].key, found["Tomas lives in Graz."].kind) == ("home", FactKind.HOME)
 
 
-async def test_the_key_of_what_rules_read_in_the_same_message_is_kept(house: AppServices, script: Path):
+async def test_the_key_of_what_rules_read_in_the_same_message_is_kept(services: AppServices, script: Path):
     lines = ("I live in Graz with my wife.", "How is it?", "Hot!")
     home = stated(1, "I live in Graz with my wife", "Tomas lives in Graz with his wife.", kind="home")
 
-    found = await archived(house, script, lines, {"facts": [home]})
+    found = await archived(services, script, lines, {"facts": [home]})
 
     assert found["Tomas lives in Graz with his wife."].key == "home"
 
 
-async def test_what_is_said_in_character_is_a_fact_of_its_story(house: AppServices, script: Path):
+async def test_what_is_said_in_character_is_a_fact_of_its_story(services: AppServices, script: Path):
     lines = ("*kneels, for I am the last king of Ulm* By the way, I keep bees.", "Rise.", "Thanks.")
     king = stated(1, "I am the last king of Ulm", "Tomas is the last king of Ulm.", kind="identity")
     bees = stated(1, "I keep bees", "Tomas keeps bees.", kind="work")
 
-    found = await archived(house, script, lines, {"facts": [king, bees]})
+    found = await archived(services, script, lines, {"facts": [king, bees]})
 
     assert {text: fact.in_story for text, fact in found.items()} == {
         "Tomas is the last king of Ulm.": True,
@@ -127,17 +127,17 @@ async def test_what_is_said_in_character_is_a_fact_of_its_story(house: AppServic
     ],
 )
 async def test_a_conversation_in_another_language_is_learnt_from_in_that_language(
-    house: AppServices, script: Path, line: str, quote: str, fact: str
+    services: AppServices, script: Path, line: str, quote: str, fact: str
 ):
-    assert list(await archived(house, script, (line, "!", line[:3]), {"facts": [stated(1, quote, fact)]})) == [fact]
+    assert list(await archived(services, script, (line, "!", line[:3]), {"facts": [stated(1, quote, fact)]})) == [fact]
 
 
-async def test_a_long_conversation_is_read_in_one_call_a_portion(house: AppServices, script: Path):
+async def test_a_long_conversation_is_read_in_one_call_a_portion(services: AppServices, script: Path):
     lines = [text for number in range(12) for text in (f"I own boat number {number}.", "Lovely.")]
     first = stated(1, "I own boat number 0", "Tomas owns boat number 0.")
     last = stated(4, "I own boat number 11", "Tomas owns boat number 11.")
 
-    found = await archived(house, script, lines, {"facts": [first]}, {"facts": []}, {"facts": [last]})
+    found = await archived(services, script, lines, {"facts": [first]}, {"facts": []}, {"facts": [last]})
 
     assert {text: fact.made_by for text, fact in found.items()} == dict.fromkeys(
         ["Tomas owns boat number 0.", "Tomas owns boat number 11."], MadeBy.MODEL

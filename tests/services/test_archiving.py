@@ -35,13 +35,13 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.json"
 
 
-async def test_what_rules_can_make_is_there_at_once(house: AppServices):
-    session = await hold(house, *NUTS)
+async def test_what_rules_can_make_is_there_at_once(services: AppServices):
+    session = await hold(services, *NUTS)
 
-    assert await house.archiving.archive_session(session.guid)
+    assert await services.archiving.archive_session(session.guid)
 
-    found, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
-    facts = {fact.fact for fact in await house.knowing.all("mira-test")}
+    found, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
+    facts = {fact.fact for fact in await services.knowing.all("mira-test")}
     assert found.archived
     assert found.name
     assert "peanuts" in found.content
@@ -54,316 +54,318 @@ async def test_what_rules_can_make_is_there_at_once(house: AppServices):
 
 
 @pytest.mark.parametrize("lines", [(), ("Hello.",), ("Hello.", "Hello, Tomas.")])
-async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(house: AppServices, lines: tuple[str, ...]):
-    session = await hold(house, *lines)
+async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(services: AppServices, lines: tuple[str, ...]):
+    session = await hold(services, *lines)
 
-    assert not await house.archiving.archive_session(session.guid)
-    assert not await house.archiving.update(session.guid)
+    assert not await services.archiving.archive_session(session.guid)
+    assert not await services.archiving.update(session.guid)
 
-    found = await house.sessions.open(session.guid)
+    found = await services.sessions.open(session.guid)
     assert not found.archived
     assert not found.content
-    assert await house.archiving.parts(session.guid) == {}
-    assert len(await house.sessions.outline(session.guid)) == len(lines)
+    assert await services.archiving.parts(session.guid) == {}
+    assert len(await services.sessions.outline(session.guid)) == len(lines)
 
 
-async def test_a_conversation_that_is_not_there_is_told(house: AppServices):
-    session = await hold(house, *NUTS)
-    await house.sessions.delete(session.guid)
+async def test_a_conversation_that_is_not_there_is_told(services: AppServices):
+    session = await hold(services, *NUTS)
+    await services.sessions.delete(session.guid)
 
     with pytest.raises(StorageError):
-        await house.archiving.archive_session(session.guid)
+        await services.archiving.archive_session(session.guid)
 
 
-async def test_a_trusted_model_makes_every_part_and_progress_is_told(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers())
+async def test_a_trusted_model_makes_every_part_and_progress_is_told(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers())
     seen: list[Archived] = []
-    house.archiving.changed.add(seen.append)
+    services.archiving.changed.add(seen.append)
 
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    found, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
+    found, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
     assert (found.name, found.relevance) == ("Peanuts and Porto", 4)
     assert found.content.startswith("Tomas told Mira of his allergy")
     assert {(record.state, record.made_by, record.maker) for record in parts.values()} == {
         (PartState.DONE, MadeBy.MODEL, "good")
     }
     assert [(one.part, one.done, one.total) for one in seen[:2]] == [(SessionPart.SUMMARY, 0, 7), (SessionPart.TITLE, 1, 7)]
-    assert house.archiving.progress == seen[-1] == Archived()
+    assert services.archiving.progress == seen[-1] == Archived()
 
 
-async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_words_of_rules(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
+async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_words_of_rules(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
     carpenter = stated(5, "I work as a carpenter at the old shipyard", "Tomas is a carpenter at the shipyard.", kind="work")
-    await trusted(house, script, answers=answers(facts={"facts": [carpenter]}))
+    await trusted(services, script, answers=answers(facts={"facts": [carpenter]}))
 
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    assert [fact.fact for fact in await house.knowing.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
+    assert [fact.fact for fact in await services.knowing.all("mira-test")] == ["Tomas is a carpenter at the shipyard."]
 
 
-async def test_a_fact_the_model_made_up_is_not_learnt(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
+async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
     invented = {"facts": [stated(5, "I work as a carpenter", "Tomas is a famous Italian musician.")]}
-    await trusted(house, script, answers=answers(facts=invented))
+    await trusted(services, script, answers=answers(facts=invented))
 
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    assert await house.knowing.all("mira-test") == []
+    assert await services.knowing.all("mira-test") == []
 
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
 async def test_a_part_the_model_cannot_make_stands_as_rules_made_it_and_says_so(
-    house: AppServices, script: Path, part: SessionPart
+    services: AppServices, script: Path, part: SessionPart
 ):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    by_rules = await told(house, session)
-    await trusted(house, script, answers=answers(**{part.value: NONSENSE}))
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    by_rules = await told(services, session)
+    await trusted(services, script, answers=answers(**{part.value: NONSENSE}))
 
-    await again(house)
+    await again(services)
 
-    parts = await house.archiving.parts(session.guid)
+    parts = await services.archiving.parts(session.guid)
     assert (parts[part].state, parts[part].made_by, parts[part].maker) == (PartState.FAILED, MadeBy.RULES, "")
     assert parts[part].trouble.startswith("good: ")
     assert all(record.made_by is MadeBy.MODEL for other, record in parts.items() if other is not part)
-    found = await house.sessions.open(session.guid)
+    found = await services.sessions.open(session.guid)
     texts = by_rules["texts"]
     assert isinstance(texts, tuple)
     assert part is not SessionPart.TITLE or found.name == texts[0]
     assert part is not SessionPart.SUMMARY or found.content == texts[1]
 
 
-async def test_a_model_that_fails_at_facts_leaves_them_to_rules(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers(facts=NONSENSE))
+async def test_a_model_that_fails_at_facts_leaves_them_to_rules(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers(facts=NONSENSE))
 
-    await house.archiving.archive_session(session.guid)
-    before = [fact.fact for fact in await house.knowing.all("mira-test")]
-    await house.archiving.finish()
+    await services.archiving.archive_session(session.guid)
+    before = [fact.fact for fact in await services.knowing.all("mira-test")]
+    await services.archiving.finish()
 
     assert before == []
-    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await house.knowing.all("mira-test")}
+    assert "Tomas is allergic to peanuts." in {fact.fact for fact in await services.knowing.all("mira-test")}
 
 
-async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers(title=NONSENSE))
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers(title=NONSENSE))
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    assert await house.archiving._parts.redo(list(SessionPart), "good") == 0
-    await trusted(house, script, name="better", answers=answers([SessionPart.TITLE]))
-    await again(house)
+    assert await services.archiving._parts.redo(list(SessionPart), "good") == 0
+    await trusted(services, script, name="better", answers=answers([SessionPart.TITLE]))
+    await again(services)
 
-    title = (await house.archiving.parts(session.guid))[SessionPart.TITLE]
+    title = (await services.archiving.parts(session.guid))[SessionPart.TITLE]
     assert (title.state, title.made_by, title.maker, title.trouble) == (PartState.DONE, MadeBy.MODEL, "better", "")
-    assert (await house.sessions.open(session.guid)).name == "Peanuts and Porto"
+    assert (await services.sessions.open(session.guid)).name == "Peanuts and Porto"
 
 
-async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    by_rules = (await house.sessions.open(session.guid)).content
-    await trusted(house, script, answers=answers(), crash_after=3)
-    await house.archiving._parts.redo(list(SessionPart), "good")
+async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    by_rules = (await services.sessions.open(session.guid)).content
+    await trusted(services, script, answers=answers(), crash_after=3)
+    await services.archiving._parts.redo(list(SessionPart), "good")
     states = []
     for _start in range(3):
-        await house.archiving.finish()
-        states.append((await house.archiving.parts(session.guid))[SessionPart.SUMMARY].state)
-        await trusted(house, script, answers=answers(), crash_after=3)
+        await services.archiving.finish()
+        states.append((await services.archiving.parts(session.guid))[SessionPart.SUMMARY].state)
+        await trusted(services, script, answers=answers(), crash_after=3)
 
-    await trusted(house, script, name="other", answers=answers(ORDER[1:]))
-    await house.archiving.finish()
+    await trusted(services, script, name="other", answers=answers(ORDER[1:]))
+    await services.archiving.finish()
 
-    parts = await house.archiving.parts(session.guid)
+    parts = await services.archiving.parts(session.guid)
     assert states == [PartState.PENDING, PartState.PENDING, PartState.FAILED]
     assert parts.pop(SessionPart.SUMMARY).made_by is MadeBy.RULES
-    assert (await house.sessions.open(session.guid)).content == by_rules
+    assert (await services.sessions.open(session.guid)).content == by_rules
     assert {record.maker for record in parts.values()} == {"other"}
 
 
-async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers())
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
-    before = await told(house, session)
-    await house.models.unload()
+async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers())
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
+    before = await told(services, session)
+    await services.models.unload()
 
-    await house.archiving.update(session.guid)
-    await house.archiving.finish()
+    await services.archiving.update(session.guid)
+    await services.archiving.finish()
 
-    after = await told(house, session)
+    after = await told(services, session)
     assert (after["texts"], after["facts"]) == (before["texts"], before["facts"])
     assert {made_by for _state, made_by in after["parts"].values()} == {MadeBy.MODEL}  # type: ignore[attr-defined]
 
 
-async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers())
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
-    await house.models.unload()
-    session = await house.sessions.taken_up(await house.sessions.open(session.guid))
-    await hold(house, "I keep bees on the roof of my house.", "Bees! Tell me more.", session=session)
+async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers())
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
+    await services.models.unload()
+    session = await services.sessions.taken_up(await services.sessions.open(session.guid))
+    await hold(services, "I keep bees on the roof of my house.", "Bees! Tell me more.", session=session)
 
-    await house.archiving.archive_session(session.guid)
+    await services.archiving.archive_session(session.guid)
 
-    found = await house.sessions.open(session.guid)
-    facts = [fact.fact for fact in await house.knowing.all("mira-test")]
+    found = await services.sessions.open(session.guid)
+    facts = [fact.fact for fact in await services.knowing.all("mira-test")]
     assert found.archived
     assert "bees" in found.content
-    assert (await house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+    assert (await services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
     assert any("bees" in fact for fact in facts)
     assert sum("allergic" in fact for fact in facts) == 1
 
 
-async def test_the_users_words_are_never_overwritten(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.write(session.guid, SessionPart.TITLE, "Mine")
-    await house.archiving.write(session.guid, SessionPart.SUMMARY, "My own account.")
-    await trusted(house, script, answers=answers([part for part in SessionPart if part.value not in {"title", "summary"}]))
+async def test_the_users_words_are_never_overwritten(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.write(session.guid, SessionPart.TITLE, "Mine")
+    await services.archiving.write(session.guid, SessionPart.SUMMARY, "My own account.")
+    await trusted(services, script, answers=answers([part for part in SessionPart if part.value not in {"title", "summary"}]))
 
-    await again(house)
-    await house.archiving.update(session.guid)
-    await house.archiving.finish()
-    session = await house.sessions.taken_up(await house.sessions.open(session.guid))
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    await again(services)
+    await services.archiving.update(session.guid)
+    await services.archiving.finish()
+    session = await services.sessions.taken_up(await services.sessions.open(session.guid))
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    found, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
+    found, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
     assert (found.name, found.content) == ("Mine", "My own account.")
     assert parts[SessionPart.TITLE].made_by is parts[SessionPart.SUMMARY].made_by is MadeBy.USER
 
 
-async def test_words_the_user_writes_while_the_model_is_at_it_stand(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers(), delay=0.02)
-    await house.archiving.archive_session(session.guid)
+async def test_words_the_user_writes_while_the_model_is_at_it_stand(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers(), delay=0.02)
+    await services.archiving.archive_session(session.guid)
     at_title = asyncio.Event()
-    house.archiving.changed.add(lambda one: at_title.set() if one.part is SessionPart.TITLE else None)
-    working = asyncio.create_task(house.archiving.finish())
+    services.archiving.changed.add(lambda one: at_title.set() if one.part is SessionPart.TITLE else None)
+    working = asyncio.create_task(services.archiving.finish())
     await at_title.wait()
 
-    await house.archiving.write(session.guid, SessionPart.TITLE, "Mine")
+    await services.archiving.write(session.guid, SessionPart.TITLE, "Mine")
     await working
 
-    assert (await house.sessions.open(session.guid)).name == "Mine"
-    assert (await house.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
+    assert (await services.sessions.open(session.guid)).name == "Mine"
+    assert (await services.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_what_was_said_while_the_model_was_at_it_is_read_too(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
+async def test_what_was_said_while_the_model_was_at_it_is_read_too(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
     second = {"paragraphs": ["Tomas told Mira of his bees on the roof, and of much else besides."]}
-    await trusted(house, script, answers=answers(summary=[*answers([SessionPart.SUMMARY]), *answers()[1:], second]), delay=0.02)
-    await house.archiving.archive_session(session.guid)
+    await trusted(
+        services, script, answers=answers(summary=[*answers([SessionPart.SUMMARY]), *answers()[1:], second]), delay=0.02
+    )
+    await services.archiving.archive_session(session.guid)
     at_summary = asyncio.Event()
-    house.archiving.changed.add(lambda one: at_summary.set() if one.part is SessionPart.SUMMARY else None)
-    working = asyncio.create_task(house.archiving.finish())
+    services.archiving.changed.add(lambda one: at_summary.set() if one.part is SessionPart.SUMMARY else None)
+    working = asyncio.create_task(services.archiving.finish())
     await at_summary.wait()
 
-    session = await house.sessions.taken_up(await house.sessions.open(session.guid))
-    await hold(house, "I keep bees on the roof of my house.", session=session)
-    await house.archiving.archive_session(session.guid)
+    session = await services.sessions.taken_up(await services.sessions.open(session.guid))
+    await hold(services, "I keep bees on the roof of my house.", session=session)
+    await services.archiving.archive_session(session.guid)
     await working
 
-    assert (await house.sessions.open(session.guid)).content == second["paragraphs"][0]
-    assert await open_parts(house, session) == set()
+    assert (await services.sessions.open(session.guid)).content == second["paragraphs"][0]
+    assert await open_parts(services, session) == set()
 
 
-async def test_keywords_of_the_users_own_bring_a_conversation_up(house: AppServices):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    before = (await house.sessions.open(session.guid)).enabled
+async def test_keywords_of_the_users_own_bring_a_conversation_up(services: AppServices):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    before = (await services.sessions.open(session.guid)).enabled
 
-    await house.archiving.write(session.guid, SessionPart.KEYWORDS, ["satay"])
+    await services.archiving.write(session.guid, SessionPart.KEYWORDS, ["satay"])
 
-    found = await house.sessions.open(session.guid)
+    found = await services.sessions.open(session.guid)
     assert (before, found.enabled, found.keywords_main) == (False, True, ["satay"])
 
 
-async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_done(house: AppServices, script: Path):
-    older = await hold(house, *NUTS)
-    newer = await hold(house, *NUTS)
-    await trusted(house, script, answers=[*answers()[:1], *answers()], delay=0.02)
+async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_done(services: AppServices, script: Path):
+    older = await hold(services, *NUTS)
+    newer = await hold(services, *NUTS)
+    await trusted(services, script, answers=[*answers()[:1], *answers()], delay=0.02)
     for session in (older, newer):
-        await house.archiving.archive_session(session.guid)
+        await services.archiving.archive_session(session.guid)
     under_way = asyncio.Event()
-    house.archiving.changed.add(lambda one: under_way.set() if one.session == newer.guid else None)
-    working = asyncio.create_task(house.archiving.finish())
+    services.archiving.changed.add(lambda one: under_way.set() if one.session == newer.guid else None)
+    working = asyncio.create_task(services.archiving.finish())
     await under_way.wait()
 
-    await house.sessions.delete(newer.guid)
+    await services.sessions.delete(newer.guid)
     await working
 
-    assert await open_parts(house, older) == set()
-    assert (await house.archiving.parts(older.guid))[SessionPart.SUMMARY].made_by is MadeBy.MODEL
-    await house.sessions.restore(newer.guid)
-    assert await open_parts(house, newer)
+    assert await open_parts(services, older) == set()
+    assert (await services.archiving.parts(older.guid))[SessionPart.SUMMARY].made_by is MadeBy.MODEL
+    await services.sessions.restore(newer.guid)
+    assert await open_parts(services, newer)
 
 
-async def test_all_that_was_said_is_read_however_long_it_is(house: AppServices, script: Path):
+async def test_all_that_was_said_is_read_however_long_it_is(services: AppServices, script: Path):
     lines = [f"Line {number}: the lamp on pier {number} was out again, said the watchman." for number in range(400)]
-    session = await hold(house, *lines)
+    session = await hold(services, *lines)
     prompts: list[str] = []
-    await trusted(house, script, facts=False, answers=[LONG] * 60)
-    client = house.archiving._archivist._minutes._clerk._client
+    await trusted(services, script, facts=False, answers=[LONG] * 60)
+    client = services.archiving._archivist._minutes._clerk._client
     generate = client.generate
     client.generate = lambda prompt, *rest, **more: (prompts.append(prompt), generate(prompt, *rest, **more))[1]  # type: ignore[method-assign, func-returns-value]
 
-    await house.archiving._archivist._minutes.summary(await house.archiving._archivist.lines(session.guid))
+    await services.archiving._archivist._minutes.summary(await services.archiving._archivist.lines(session.guid))
 
     assert len(prompts) > 2
     assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
 
 
-async def test_without_facts_wanted_none_are_learnt(house: AppServices):
-    await house.preferences.set(fact_retrieval=False)
-    session = await hold(house, *NUTS)
+async def test_without_facts_wanted_none_are_learnt(services: AppServices):
+    await services.preferences.set(fact_retrieval=False)
+    session = await hold(services, *NUTS)
 
-    await house.archiving.archive_session(session.guid)
+    await services.archiving.archive_session(session.guid)
 
-    assert await house.knowing.all("mira-test") == []
+    assert await services.knowing.all("mira-test") == []
 
 
-async def test_any_conversation_can_be_told_anew_the_present_one_too(house: AppServices):
-    session = await hold(house, *NUTS)
+async def test_any_conversation_can_be_told_anew_the_present_one_too(services: AppServices):
+    session = await hold(services, *NUTS)
 
-    assert await house.archiving.update(session.guid)
+    assert await services.archiving.update(session.guid)
 
-    found = await house.sessions.open(session.guid)
+    found = await services.sessions.open(session.guid)
     assert not found.archived
     assert found.content
     assert found.name
-    facts = await house.knowing.all("mira-test")
-    await house.archiving.archive_session(session.guid)
-    assert await house.knowing.all("mira-test") == facts
+    facts = await services.knowing.all("mira-test")
+    await services.archiving.archive_session(session.guid)
+    assert await services.knowing.all("mira-test") == facts
 
 
-async def test_archiving_again_changes_nothing(house: AppServices):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    before, facts = await told(house, session), await house.knowing.all("mira-test")
+async def test_archiving_again_changes_nothing(services: AppServices):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    before, facts = await told(services, session), await services.knowing.all("mira-test")
 
     for _time in range(2):
-        await house.archiving.update(session.guid)
-        await house.sessions.taken_up(await house.sessions.open(session.guid))
-        await house.archiving.archive_session(session.guid)
+        await services.archiving.update(session.guid)
+        await services.sessions.taken_up(await services.sessions.open(session.guid))
+        await services.archiving.archive_session(session.guid)
 
-    assert await told(house, session) == before
-    assert await house.knowing.all("mira-test") == facts
+    assert await told(services, session) == before
+    assert await services.knowing.all("mira-test") == facts
 
 
-async def test_in_the_background_it_goes_on_at_the_next_start(house: AppServices, tmp_path: Path):
-    session = await hold(house, *NUTS)
-    await house.archiving._parts.start_archive(session.guid)
-    async with opened(await copy_home(house, tmp_path / "next")) as after:
+async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
+    session = await hold(services, *NUTS)
+    await services.archiving._parts.start_archive(session.guid)
+    async with opened(await copy_home(services, tmp_path / "next")) as after:
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
         after.archiving.start()
@@ -374,9 +376,9 @@ async def test_in_the_background_it_goes_on_at_the_next_start(house: AppServices
         assert await open_parts(after, session) == set()
 
 
-async def copies_of_every_moment(house: AppServices, folder: Path) -> list[Path]:
+async def copies_of_every_moment(services: AppServices, folder: Path) -> list[Path]:
     """From now on the home is copied after every change of the database."""
-    database, copies = house._database, []
+    database, copies = services._database, []
     run = database.run
     state = {"changes": -1}
 
@@ -385,23 +387,23 @@ async def copies_of_every_moment(house: AppServices, folder: Path) -> list[Path]
         changes = await run(lambda connection: connection.total_changes)
         if changes != state["changes"]:
             state["changes"] = changes
-            copies.append(await copy_home(house, folder / str(len(copies))))
+            copies.append(await copy_home(services, folder / str(len(copies))))
         return result
 
     database.run = watched  # type: ignore[method-assign]
     return copies
 
 
-async def test_killed_at_any_moment_rules_finish_it_exactly_once(house: AppServices, tmp_path: Path):
-    earlier = await hold(house, *NUTS[:4])
-    await house.archiving.archive_session(earlier.guid)
-    session = await hold(house, *NUTS)
-    copies = await copies_of_every_moment(house, tmp_path / "moments")
+async def test_killed_at_any_moment_rules_finish_it_exactly_once(services: AppServices, tmp_path: Path):
+    earlier = await hold(services, *NUTS[:4])
+    await services.archiving.archive_session(earlier.guid)
+    session = await hold(services, *NUTS)
+    copies = await copies_of_every_moment(services, tmp_path / "moments")
 
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    whole = await told(house, session)
+    whole = await told(services, session)
     begun = 0
     for copy in copies[:: max(1, len(copies) // 12)]:
         async with opened(copy) as after:
@@ -413,15 +415,15 @@ async def test_killed_at_any_moment_rules_finish_it_exactly_once(house: AppServi
     assert begun >= 5
 
 
-async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(house: AppServices, script: Path, tmp_path: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers())
-    copies = await copies_of_every_moment(house, tmp_path / "moments")
+async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(services: AppServices, script: Path, tmp_path: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers())
+    copies = await copies_of_every_moment(services, tmp_path / "moments")
 
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    whole, left = await told(house, session), set()
+    whole, left = await told(services, session), set()
     for number, copy in enumerate(copies[:: max(1, len(copies) // 14)]):
         async with opened(copy) as after:
             if not (await after.sessions.open(session.guid)).archived:
@@ -436,19 +438,19 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(house: Ap
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
 async def test_killed_while_the_model_speaks_it_is_asked_again(
-    house: AppServices, script: Path, tmp_path: Path, part: SessionPart
+    services: AppServices, script: Path, tmp_path: Path, part: SessionPart
 ):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers(), delay=0.01)
-    await house.archiving.archive_session(session.guid)
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers(), delay=0.01)
+    await services.archiving.archive_session(session.guid)
     at_it = asyncio.Event()
-    house.archiving.changed.add(lambda one: at_it.set() if one.part is part else None)
-    house.archiving.start()
+    services.archiving.changed.add(lambda one: at_it.set() if one.part is part else None)
+    services.archiving.start()
     await asyncio.wait_for(at_it.wait(), 120)
-    copy = await copy_home(house, tmp_path / "killed")
-    await house.archiving.close()
+    copy = await copy_home(services, tmp_path / "killed")
+    await services.archiving.close()
 
-    cancelled = await open_parts(house, session)
+    cancelled = await open_parts(services, session)
     async with opened(copy) as after:
         killed = await open_parts(after, session)
         await trusted(after, script, answers=answers(list(killed)))
@@ -458,75 +460,77 @@ async def test_killed_while_the_model_speaks_it_is_asked_again(
     assert part in killed & cancelled
 
 
-async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_than_one(house: AppServices):
-    sessions = [await hold(house, *NUTS) for _number in range(5)]
+async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_than_one(services: AppServices):
+    sessions = [await hold(services, *NUTS) for _number in range(5)]
 
-    await house.sessions.new("mira-test")
+    await services.sessions.new("mira-test")
 
-    contents = [bool((await house.sessions.open(session.guid)).content) for session in sessions]
-    assert all([(await house.sessions.open(session.guid)).archived for session in sessions])
+    contents = [bool((await services.sessions.open(session.guid)).content) for session in sessions]
+    assert all([(await services.sessions.open(session.guid)).archived for session in sessions])
     assert sum(contents) == 1
-    await house.archiving.finish()
-    assert all([(await house.sessions.open(session.guid)).content for session in sessions])
-    assert all(fact.reference_count == 5 for fact in await house.knowing.all("mira-test"))
+    await services.archiving.finish()
+    assert all([(await services.sessions.open(session.guid)).content for session in sessions])
+    assert all(fact.reference_count == 5 for fact in await services.knowing.all("mira-test"))
 
 
-async def test_a_summary_is_never_written_into_what_was_said(house: AppServices):
-    session = await hold(house, *NUTS)
-    before = await chats_of(house).page(session.guid, 0, 100)
+async def test_a_summary_is_never_written_into_what_was_said(services: AppServices):
+    session = await hold(services, *NUTS)
+    before = await chats_of(services).page(session.guid, 0, 100)
 
-    await house.archiving.archive_session(session.guid)
+    await services.archiving.archive_session(session.guid)
 
-    assert await chats_of(house).page(session.guid, 0, 100) == before
+    assert await chats_of(services).page(session.guid, 0, 100) == before
     assert {message.role for message in before} == {Role.USER, Role.ASSISTANT}
 
 
-async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_what_rules_made(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    await trusted(house, script, answers=answers())
-    verdicts = dict(house.trust._known)
-    house.trust._known.clear()
+async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_what_rules_made(
+    services: AppServices, script: Path
+):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    await trusted(services, script, answers=answers())
+    verdicts = dict(services.trust._known)
+    services.trust._known.clear()
 
     async def check() -> None:
-        house.trust._known.update(verdicts)
+        services.trust._known.update(verdicts)
 
-    house.archiving._check = check
+    services.archiving._check = check
     under_way, done = asyncio.Event(), asyncio.Event()
-    house.archiving.changed.add(lambda one: done.set() if one == Archived() else under_way.set())
-    house.archiving.start()
+    services.archiving.changed.add(lambda one: done.set() if one == Archived() else under_way.set())
+    services.archiving.start()
     await asyncio.wait_for(under_way.wait(), 120)
     done.clear()
     await asyncio.wait_for(done.wait(), 120)
-    await house.archiving.close()
+    await services.archiving.close()
 
-    parts = await house.archiving.parts(session.guid)
+    parts = await services.archiving.parts(session.guid)
     assert {record.made_by for record in parts.values()} == {MadeBy.MODEL}
 
 
-async def test_while_the_user_waits_for_an_answer_nothing_is_begun(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers())
-    await house.archiving.archive_session(session.guid)
-    with house.archiving._quiet.hold_off():
-        working = asyncio.create_task(house.archiving.finish())
+async def test_while_the_user_waits_for_an_answer_nothing_is_begun(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers())
+    await services.archiving.archive_session(session.guid)
+    with services.archiving._quiet.hold_off():
+        working = asyncio.create_task(services.archiving.finish())
         for _moment in range(20):
             await asyncio.sleep(0.01)
-        waiting = await open_parts(house, session)
+        waiting = await open_parts(services, session)
     await working
 
     assert waiting == set(SessionPart)
-    assert await open_parts(house, session) == set()
+    assert await open_parts(services, session) == set()
 
 
-async def test_a_model_that_goes_away_leaves_the_rest_to_rules(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers())
-    await house.archiving.archive_session(session.guid)
-    await house.models.unload()
+async def test_a_model_that_goes_away_leaves_the_rest_to_rules(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers())
+    await services.archiving.archive_session(session.guid)
+    await services.models.unload()
 
-    await house.archiving.finish()
+    await services.archiving.finish()
 
-    parts = await house.archiving.parts(session.guid)
+    parts = await services.archiving.parts(session.guid)
     assert {(record.state, record.made_by) for record in parts.values()} == {(PartState.DONE, MadeBy.RULES)}
-    assert await house.knowing.all("mira-test")
+    assert await services.knowing.all("mira-test")

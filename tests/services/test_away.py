@@ -31,12 +31,12 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def underway(house: AppServices) -> asyncio.Task[None]:
+async def underway(services: AppServices) -> asyncio.Task[None]:
     """The look in which something is being done now."""
-    looking = asyncio.create_task(house.away.look())
+    looking = asyncio.create_task(services.away.look())
 
     async def runs() -> bool:
-        return bool(house.away.underway is not None and house.away._task is not None and (await kept_runs(house)))
+        return bool(services.away.underway is not None and services.away._task is not None and (await kept_runs(services)))
 
     await until(runs)
     return looking
@@ -45,96 +45,96 @@ async def underway(house: AppServices) -> asyncio.Task[None]:
 # when
 
 
-async def test_nothing_is_done_while_the_user_is_here(house: AppServices, clock: Clock):
+async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
+    await employ(services, task)
 
-    leave(house, clock, timedelta(minutes=14))
-    await house.away.look()
+    leave(services, clock, timedelta(minutes=14))
+    await services.away.look()
 
     assert not task.began
-    assert house.away.hindrance is Hindrance.HERE
+    assert services.away.hindrance is Hindrance.HERE
 
 
-async def test_a_user_of_whom_nobody_tells_counts_as_here(house: AppServices, clock: Clock):
+async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
+    await employ(services, task)
     clock.go_on(days=3)
 
-    await house.away.look()
+    await services.away.look()
 
     assert not task.began
 
 
-async def test_words_in_the_writing_field_keep_everything_waiting(house: AppServices, clock: Clock):
+async def test_words_in_the_writing_field_keep_everything_waiting(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
-    house.idleness.watch()
-    house.idleness.compose(words=True)
+    await employ(services, task)
+    services.idleness.watch()
+    services.idleness.compose(words=True)
     clock.go_on(hours=3)
 
-    await house.away.look()
-    house.idleness.compose(words=False)
+    await services.away.look()
+    services.idleness.compose(words=False)
     clock.go_on(minutes=16)
     was_done = task.began
-    await house.away.look()
+    await services.away.look()
 
     assert (was_done, task.began) == (0, 1)
 
 
-async def test_a_draft_left_for_the_night_keeps_nothing_waiting(house: AppServices, clock: Clock):
+async def test_a_draft_left_for_the_night_keeps_nothing_waiting(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
-    house.idleness.watch()
-    house.idleness.compose(words=True)
+    await employ(services, task)
+    services.idleness.watch()
+    services.idleness.compose(words=True)
     clock.go_on(hours=6)
 
-    await house.away.look()
+    await services.away.look()
 
     assert task.began == 1
 
 
-async def test_when_the_user_has_gone_what_is_due_is_done(house: AppServices, clock: Clock):
+async def test_when_the_user_has_gone_what_is_due_is_done(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
+    await employ(services, task)
 
-    leave(house, clock)
-    await house.away.look()
+    leave(services, clock)
+    await services.away.look()
 
     assert task.ended == 1
-    assert (await newest(house)).outcome is RunOutcome.NOTHING
+    assert (await newest(services)).outcome is RunOutcome.NOTHING
 
 
-async def test_what_found_nothing_is_not_tried_again_before_its_time(house: AppServices, clock: Clock):
+async def test_what_found_nothing_is_not_tried_again_before_its_time(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
-    leave(house, clock)
+    await employ(services, task)
+    leave(services, clock)
 
     for _look in range(11):
-        await house.away.look()
+        await services.away.look()
         clock.go_on(minutes=30)
     before = task.began
     clock.go_on(hours=1)
-    await house.away.look()
+    await services.away.look()
 
     assert (before, task.began) == (1, 2)
 
 
-async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_later(house: AppServices, clock: Clock):
+async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_later(services: AppServices, clock: Clock):
     task = Scripted(nothing)
     task.sees = False
-    await employ(house, task)
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, task)
+    leave(services, clock)
+    await services.away.look()
 
     task.sees = True
-    await house.away.look()
+    await services.away.look()
     at_once = task.began
     clock.go_on(minutes=6)
-    await house.away.look()
+    await services.away.look()
 
     assert (at_once, task.began) == (0, 1)
-    assert len(await kept_runs(house)) == 1
+    assert len(await kept_runs(services)) == 1
 
 
 @pytest.mark.parametrize(
@@ -144,74 +144,74 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
         ({"agent_quiet_from": "11:00", "agent_quiet_until": "14:00"}, Hindrance.QUIET),
     ],
 )
-async def test_the_user_may_forbid_it(house: AppServices, clock: Clock, settings: dict[str, object], why: Hindrance):
+async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, settings: dict[str, object], why: Hindrance):
     task = Scripted(nothing)
-    await employ(house, task)
-    await house.preferences.set(**settings)
+    await employ(services, task)
+    await services.preferences.set(**settings)
 
-    leave(house, clock)
-    await house.away.look()
+    leave(services, clock)
+    await services.away.look()
 
-    assert house.away.hindrance is why
+    assert services.away.hindrance is why
     assert not task.began
 
 
-async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(house: AppServices, clock: Clock):
+async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
-    house.away._on_battery = lambda: True
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, task)
+    services.away._on_battery = lambda: True
+    leave(services, clock)
+    await services.away.look()
     before = task.began
 
-    await house.preferences.set(agent_on_battery=True)
-    await house.away.look()
+    await services.preferences.set(agent_on_battery=True)
+    await services.away.look()
 
     assert (before, task.began) == (0, 1)
 
 
-async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(house: AppServices, clock: Clock):
+async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
-    leave(house, clock)
+    await employ(services, task)
+    leave(services, clock)
 
-    await house.preferences.set(tasks_off=["something"])
-    await house.away.look()
-    await house.preferences.set(tasks_off=[])
-    await change_persona(house, MIRA, agent_mode=False)
-    await house.away.look()
+    await services.preferences.set(tasks_off=["something"])
+    await services.away.look()
+    await services.preferences.set(tasks_off=[])
+    await change_persona(services, MIRA, agent_mode=False)
+    await services.away.look()
 
     assert not task.began
 
 
-async def test_without_a_model_that_may_be_trusted_it_waits(house: AppServices, clock: Clock, echo_model, tmp_path: Path):
+async def test_without_a_model_that_may_be_trusted_it_waits(services: AppServices, clock: Clock, echo_model, tmp_path: Path):
     task = Scripted(nothing, "something", Need.MODEL)
-    await employ(house, task)
-    leave(house, clock)
-    await house.models.load(echo_model("Hello."))
-    await house.away.look()
+    await employ(services, task)
+    leave(services, clock)
+    await services.models.load(echo_model("Hello."))
+    await services.away.look()
     before = task.began
 
-    await trusted(house, tmp_path / "echo.json")
-    await house.away.look()
+    await trusted(services, tmp_path / "echo.json")
+    await services.away.look()
 
     assert (before, task.began) == (0, 1)
 
 
-async def test_the_internet_is_used_only_when_it_is_allowed(house: AppServices, clock: Clock):
+async def test_the_internet_is_used_only_when_it_is_allowed(services: AppServices, clock: Clock):
     task = Scripted(nothing, "something", Need.WEB)
-    await employ(house, task)
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, task)
+    leave(services, clock)
+    await services.away.look()
     before = task.began
 
-    await house.preferences.set(web_allowed=True)
-    await house.away.look()
+    await services.preferences.set(web_allowed=True)
+    await services.away.look()
 
     assert (before, task.began) == (0, 1)
 
 
-async def test_two_personas_take_turns(house: AppServices, clock: Clock):
+async def test_two_personas_take_turns(services: AppServices, clock: Clock):
     order: list[str] = []
 
     async def note(scene: TaskContext) -> Result:
@@ -219,13 +219,13 @@ async def test_two_personas_take_turns(house: AppServices, clock: Clock):
         return NOTHING
 
     first, second = Scripted(note, "first"), Scripted(note, "second")
-    await employ(house, first, second)
-    mira = await house.library.persona(MIRA)
-    await house.library.save_persona(mira.model_copy(update={"unique_name": "", "name": "Anna"}))
-    leave(house, clock)
+    await employ(services, first, second)
+    mira = await services.library.persona(MIRA)
+    await services.library.save_persona(mira.model_copy(update={"unique_name": "", "name": "Anna"}))
+    leave(services, clock)
 
     for _look in range(4):
-        await house.away.look()
+        await services.away.look()
         clock.go_on(seconds=5)
 
     assert sorted(order[:2]) == ["Anna", "Mira"]
@@ -235,38 +235,38 @@ async def test_two_personas_take_turns(house: AppServices, clock: Clock):
 # what it costs
 
 
-async def test_tokens_are_counted_with_the_run(house: AppServices, clock: Clock, tmp_path: Path):
+async def test_tokens_are_counted_with_the_run(services: AppServices, clock: Clock, tmp_path: Path):
     task = Scripted(ask_for_a_title, "something", Need.MODEL)
-    await employ(house, task)
-    await trusted(house, tmp_path / "echo.json", answers=[{}, TITLE])  # the first answer is useless, and costs all the same
+    await employ(services, task)
+    await trusted(services, tmp_path / "echo.json", answers=[{}, TITLE])  # the first answer is useless, and costs all the same
 
-    leave(house, clock)
-    await house.away.look()
+    leave(services, clock)
+    await services.away.look()
 
-    run = await newest(house)
+    run = await newest(services)
     assert run.summary == "It is called The green boat."
     assert run.tokens > 100
-    assert (await house.away.spent_today(MIRA)).tokens == run.tokens
+    assert (await services.away.spent_today(MIRA)).tokens == run.tokens
 
 
-async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(house: AppServices, clock: Clock, tmp_path: Path):
+async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(services: AppServices, clock: Clock, tmp_path: Path):
     async def twice(scene: TaskContext) -> Result:
         await ask_for_a_title(scene)
         return await ask_for_a_title(scene)
 
     task = Scripted(twice, "something", Need.MODEL)
-    await employ(house, task)
-    await trusted(house, tmp_path / "echo.json", answers=[TITLE] * 8)
-    await house.preferences.set(agent_day_tokens=10)
-    leave(house, clock)
+    await employ(services, task)
+    await trusted(services, tmp_path / "echo.json", answers=[TITLE] * 8)
+    await services.preferences.set(agent_day_tokens=10)
+    leave(services, clock)
 
-    await house.away.look()
-    run = await newest(house)
+    await services.away.look()
+    run = await newest(services)
     clock.go_on(hours=2)
-    await house.away.look()
+    await services.away.look()
     that_day = task.began
     clock.go_on(hours=20)
-    await house.away.look()
+    await services.away.look()
 
     assert run.outcome is RunOutcome.GAVE_WAY
     assert "used up" in run.trouble
@@ -276,151 +276,151 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(house:
 # how it ends
 
 
-async def test_the_user_comes_back_and_the_model_is_free_at_once(house: AppServices, clock: Clock, tmp_path: Path):
+async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppServices, clock: Clock, tmp_path: Path):
     task = Scripted(ask_for_a_title, "something", Need.MODEL)
-    await employ(house, task)
-    await trusted(house, tmp_path / "echo.json", answers=[" ".join("x" * 2000), TITLE], delay=0.05)
-    leave(house, clock)
-    looking = await underway(house)
+    await employ(services, task)
+    await trusted(services, tmp_path / "echo.json", answers=[" ".join("x" * 2000), TITLE], delay=0.05)
+    leave(services, clock)
+    looking = await underway(services)
 
-    house.idleness.touch()
+    services.idleness.touch()
     await looking
 
     assert (task.began, task.ended) == (1, 0)
-    assert (await newest(house)).outcome is RunOutcome.GAVE_WAY
-    assert house.away.underway is None
+    assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
+    assert services.away.underway is None
 
 
-async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(house: AppServices, clock: Clock):
+async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: AppServices, clock: Clock):
     task = Scripted(for_ever)
-    await employ(house, task)
-    leave(house, clock)
-    looking = await underway(house)
-    house.idleness.touch()
+    await employ(services, task)
+    leave(services, clock)
+    looking = await underway(services)
+    services.idleness.touch()
     await looking
 
     task.deed = nothing
-    leave(house, clock)
-    await house.away.look()
+    leave(services, clock)
+    await services.away.look()
 
-    assert [run.outcome for run in await kept_runs(house)] == [RunOutcome.NOTHING, RunOutcome.GAVE_WAY]
+    assert [run.outcome for run in await kept_runs(services)] == [RunOutcome.NOTHING, RunOutcome.GAVE_WAY]
 
 
-async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_noticed(house: AppServices, clock: Clock):
+async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_noticed(services: AppServices, clock: Clock):
     class Slow(Scripted):
         async def observe(self, sight: object) -> bool:
-            house.idleness.touch()
+            services.idleness.touch()
             return True
 
     task = Slow(nothing)
-    await employ(house, task)
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, task)
+    leave(services, clock)
+    await services.away.look()
 
     assert not task.began
-    assert not await kept_runs(house)
+    assert not await kept_runs(services)
 
 
-async def test_the_user_may_stop_it(house: AppServices, clock: Clock):
+async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
     task = Scripted(for_ever)
-    await employ(house, task)
-    leave(house, clock)
-    looking = await underway(house)
-    assert house.away.underway is not None
-    assert (house.away.underway.persona, house.away.underway.words) == ("Mira", "Waiting for the tide")
+    await employ(services, task)
+    leave(services, clock)
+    looking = await underway(services)
+    assert services.away.underway is not None
+    assert (services.away.underway.persona, services.away.underway.words) == ("Mira", "Waiting for the tide")
 
-    house.away.stop()
+    services.away.stop()
     await looking
     clock.go_on(hours=1)
-    await house.away.look()
+    await services.away.look()
 
-    assert (await newest(house)).outcome is RunOutcome.STOPPED
+    assert (await newest(services)).outcome is RunOutcome.STOPPED
     assert task.began == 1
 
 
-async def test_closing_the_house_ends_it_and_leaves_a_record(house: AppServices, clock: Clock):
+async def test_closing_the_house_ends_it_and_leaves_a_record(services: AppServices, clock: Clock):
     task = Scripted(for_ever)
-    await employ(house, task)
-    leave(house, clock)
-    house.away.start()
+    await employ(services, task)
+    leave(services, clock)
+    services.away.start()
 
     async def is_under_way() -> bool:
-        return bool(await kept_runs(house))
+        return bool(await kept_runs(services))
 
     await until(is_under_way)
-    await house.away.close()
+    await services.away.close()
 
-    assert (await newest(house)).outcome is RunOutcome.GAVE_WAY
+    assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
 
 
-async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(house: AppServices, clock: Clock):
+async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(services: AppServices, clock: Clock):
     async def fail(_scene: TaskContext) -> Result:
         raise LetheError("The well is dry.")
 
     task = Scripted(fail)
-    await employ(house, task)
-    leave(house, clock)
+    await employ(services, task)
+    leave(services, clock)
 
-    await house.away.look()
+    await services.away.look()
     clock.go_on(minutes=9)
-    await house.away.look()
+    await services.away.look()
     before = task.began
     clock.go_on(minutes=2)
-    await house.away.look()
+    await services.away.look()
     clock.go_on(minutes=11)
-    await house.away.look()
+    await services.away.look()
 
-    assert (await newest(house)).trouble == "The well is dry."
+    assert (await newest(services)).trouble == "The well is dry."
     assert (before, task.began) == (1, 2), "the second rest is longer than the first"
 
 
 async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_said(
-    house: AppServices, clock: Clock, quiet_log: Silence
+    services: AppServices, clock: Clock, quiet_log: Silence
 ):
     async def break_down(_scene: TaskContext) -> Result:
         raise KeyError("what Tomas said")
 
-    await employ(house, Scripted(break_down))
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, Scripted(break_down))
+    leave(services, clock)
+    await services.away.look()
 
-    assert "KeyError" in (await newest(house)).trouble
+    assert "KeyError" in (await newest(services)).trouble
     (record,) = quiet_log.records
     assert "KeyError" in record.getMessage()
     assert "Tomas" not in record.getMessage()
     quiet_log.records.clear()
 
 
-async def test_a_task_that_cannot_even_look_has_failed(house: AppServices, clock: Clock):
+async def test_a_task_that_cannot_even_look_has_failed(services: AppServices, clock: Clock):
     class Blind(Scripted):
         async def observe(self, sight: object) -> bool:
             raise LetheError("It is too dark.")
 
     task = Blind(nothing)
-    await employ(house, task)
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, task)
+    leave(services, clock)
+    await services.away.look()
     for _minutes in range(9):
-        await house.away.look()
+        await services.away.look()
         clock.go_on(minutes=1)
 
-    (run,) = await kept_runs(house)
+    (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble, task.began) == (RunOutcome.FAILED, "It is too dark.", 0)
 
 
-async def test_a_task_that_returns_nonsense_has_failed(house: AppServices, clock: Clock):
+async def test_a_task_that_returns_nonsense_has_failed(services: AppServices, clock: Clock):
     async def nonsense(_scene: TaskContext) -> Result:
         return "done"  # type: ignore[return-value] - that is the point
 
-    await employ(house, Scripted(nonsense))
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, Scripted(nonsense))
+    leave(services, clock)
+    await services.away.look()
 
-    assert (await newest(house)).outcome is RunOutcome.FAILED
+    assert (await newest(services)).outcome is RunOutcome.FAILED
 
 
 async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
-    house: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(runner, "GRACE", 0.05)
     monkeypatch.setattr(runner, "LOOK_AGAIN", 0.05)
@@ -439,92 +439,92 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
             refused.append(error.message)
         return Result("Did it all the same.")
 
-    await employ(house, Scripted(stubborn))
-    leave(house, clock)
-    looking = await underway(house)
-    house.idleness.touch()
+    await employ(services, Scripted(stubborn))
+    leave(services, clock)
+    looking = await underway(services)
+    services.idleness.touch()
     await looking
     may_end.set()
     await asyncio.sleep(0.05)
 
-    (run,) = await kept_runs(house)
+    (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble) == (RunOutcome.GAVE_WAY, runner.WOULD_NOT_END)
     assert refused == ["This run is over."]
 
 
-async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told(house: AppServices, clock: Clock):
+async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told(services: AppServices, clock: Clock):
     async def fail(_scene: TaskContext) -> Result:
         raise LetheError("The well is dry.")
 
     told: list[str] = []
-    house.away.told.add(told.append)
+    services.away.told.add(told.append)
     task = Scripted(fail)
-    await employ(house, task, plugin="lethe-wells")
-    leave(house, clock)
+    await employ(services, task, plugin="lethe-wells")
+    leave(services, clock)
 
     for _look in range(6):
-        await house.away.look()
+        await services.away.look()
         clock.go_on(hours=2)
 
     assert task.began == 3
-    assert house.preferences.current.tasks_off == ["something"]
+    assert services.preferences.current.tasks_off == ["something"]
     assert told == ["“A little something” failed 3 times in a row and is off now. The well is dry."]
 
 
-async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(house: AppServices, clock: Clock):
+async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(services: AppServices, clock: Clock):
     task = Scripted(for_ever)
-    await employ(house, task)
-    leave(house, clock)
-    looking = await underway(house)
+    await employ(services, task)
+    leave(services, clock)
+    looking = await underway(services)
     looking.cancel()  # as if it had never come to its end: what was written then is put back below
     await asyncio.gather(looking, return_exceptions=True)
-    run = await newest(house)
-    await house.away._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
+    run = await newest(services)
+    await services.away._runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
 
-    house.away._has_begun = False
-    await house.away.look()
+    services.away._has_begun = False
+    await services.away.look()
 
-    assert (await newest(house)).outcome is RunOutcome.LOST
+    assert (await newest(services)).outcome is RunOutcome.LOST
 
 
 # by the user's wish
 
 
-async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(house: AppServices, clock: Clock):
+async def test_the_user_may_have_it_done_now_and_touching_a_key_does_not_end_it(services: AppServices, clock: Clock):
     go = asyncio.Event()
 
     async def wait(_scene: TaskContext) -> Result:
         await go.wait()
         return Result("Done.")
 
-    await employ(house, Scripted(wait))
-    house.idleness.watch()
-    house.away.ask(MIRA, "something")
-    looking = await underway(house)
+    await employ(services, Scripted(wait))
+    services.idleness.watch()
+    services.away.ask(MIRA, "something")
+    looking = await underway(services)
 
-    house.idleness.touch()
+    services.idleness.touch()
     go.set()
     await looking
 
-    assert (await newest(house)).outcome is RunOutcome.MADE
+    assert (await newest(services)).outcome is RunOutcome.MADE
 
 
-async def test_asked_for_with_nothing_to_do_it_says_so(house: AppServices, clock: Clock):
+async def test_asked_for_with_nothing_to_do_it_says_so(services: AppServices, clock: Clock):
     task = Scripted(nothing)
     task.sees = False
-    await employ(house, task)
+    await employ(services, task)
 
-    house.away.ask(MIRA, "something")
-    await house.away.look()
+    services.away.ask(MIRA, "something")
+    await services.away.look()
 
-    run = await newest(house)
+    run = await newest(services)
     assert (run.outcome, run.summary) == (RunOutcome.NOTHING, "There was nothing to do.")
 
 
-async def test_what_cannot_be_done_now_is_refused_with_the_reason(house: AppServices):
-    await employ(house, Scripted(nothing, "something", Need.MODEL))
+async def test_what_cannot_be_done_now_is_refused_with_the_reason(services: AppServices):
+    await employ(services, Scripted(nothing, "something", Need.MODEL))
 
     with pytest.raises(LetheError, match="cannot be done now"):
-        house.away.ask(MIRA, "something")
+        services.away.ask(MIRA, "something")
     with pytest.raises(LetheError, match="no task"):
-        house.away.ask(MIRA, "nothing like it")
+        services.away.ask(MIRA, "nothing like it")

@@ -43,54 +43,54 @@ NAMES = ["SystemExit", "CancelledError", "Panic"]
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
 async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
-    house: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
+    services: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
 ):
     async def break_down(_scene: TaskContext) -> Result:
         raise trouble
 
-    await employ(house, Scripted(break_down), plugin="lethe-wells")
-    leave(house, clock)
-    house.away.start()
-    await until(lambda: _has_ended(house))
+    await employ(services, Scripted(break_down), plugin="lethe-wells")
+    leave(services, clock)
+    services.away.start()
+    await until(lambda: _has_ended(services))
 
-    run = await newest(house)
+    run = await newest(services)
     assert run.outcome is RunOutcome.FAILED
     assert type(trouble).__name__ in run.trouble
-    assert await _still_looks(house, clock)
+    assert await _still_looks(services, clock)
     quiet_log.records.clear()
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
 async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
-    house: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
+    services: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
 ):
     class Blind(Scripted):
         async def observe(self, sight: Sight) -> bool:
             raise trouble
 
-    await employ(house, Blind(nothing), plugin="lethe-wells")
-    leave(house, clock)
-    house.away.start()
-    await until(lambda: _has_ended(house))
+    await employ(services, Blind(nothing), plugin="lethe-wells")
+    leave(services, clock)
+    services.away.start()
+    await until(lambda: _has_ended(services))
 
-    assert (await newest(house)).outcome is RunOutcome.FAILED
-    assert await _still_looks(house, clock)
+    assert (await newest(services)).outcome is RunOutcome.FAILED
+    assert await _still_looks(services, clock)
     quiet_log.records.clear()
 
 
 async def test_a_task_that_never_ends_looking_holds_nobody_up(
-    house: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
 ):
     class Dreamer(Scripted):
         async def observe(self, sight: Sight) -> bool:
             return await asyncio.Event().wait()
 
     monkeypatch.setattr(runtime, "LONGEST_LOOK", 0.05)
-    await employ(house, Dreamer(nothing), plugin="lethe-wells")
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, Dreamer(nothing), plugin="lethe-wells")
+    leave(services, clock)
+    await services.away.look()
 
-    run = await newest(house)
+    run = await newest(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, runtime.TOO_LONG_A_LOOK)
     quiet_log.records.clear()
 
@@ -119,16 +119,16 @@ async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_go
     quiet_log.records.clear()
 
 
-async def _has_ended(house: AppServices) -> bool:
-    return any(run.outcome is not None for run in await kept_runs(house))
+async def _has_ended(services: AppServices) -> bool:
+    return any(run.outcome is not None for run in await kept_runs(services))
 
 
-async def _still_looks(house: AppServices, clock: Clock) -> bool:
+async def _still_looks(services: AppServices, clock: Clock) -> bool:
     """Is something else done afterwards by the same loop?"""
     other = Scripted(nothing, "another")
-    await employ(house, other)
+    await employ(services, other)
     clock.go_on(hours=1)
-    house.away._background.wake()
+    services.away._background.wake()
 
     async def is_done() -> bool:
         return other.ended == 1
@@ -141,45 +141,45 @@ async def _still_looks(house: AppServices, clock: Clock) -> bool:
 
 
 async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is_done_at_its_pace(
-    house: AppServices, clock: Clock
+    services: AppServices, clock: Clock
 ):
     task = Scripted(nothing)
-    await employ(house, task)
-    leave(house, clock, timedelta(days=1500))
-    await house.away.look()
+    await employ(services, task)
+    leave(services, clock, timedelta(days=1500))
+    await services.away.look()
 
     clock.go_on(days=-1500)
-    house.idleness.touch()
+    services.idleness.touch()
     for _hour in range(13):
         clock.go_on(hours=1)
-        await house.away.look()
+        await services.away.look()
 
     assert task.began == 1 + 3, "at once, and then every six hours"
 
 
-async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(house: AppServices, clock: Clock):
-    await house.preferences.set(agent_day_tokens=100)
+async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(services: AppServices, clock: Clock):
+    await services.preferences.set(agent_day_tokens=100)
     task = Scripted(nothing)
-    await employ(house, task)
-    leave(house, clock, timedelta(days=400))
-    await house.away.look()
-    run = await newest(house)
-    await house.away._runs.save_run(run.model_copy(update={"tokens": 1000}))
+    await employ(services, task)
+    leave(services, clock, timedelta(days=400))
+    await services.away.look()
+    run = await newest(services)
+    await services.away._runs.save_run(run.model_copy(update={"tokens": 1000}))
 
     clock.go_on(days=-399)
-    await house.away.look()
+    await services.away.look()
 
     assert task.began == 2
 
 
-async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(house: AppServices, clock: Clock):
+async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(services: AppServices, clock: Clock):
     task = Scripted(nothing)
-    await employ(house, task)
-    leave(house, clock)
-    await house.away.look()
+    await employ(services, task)
+    leave(services, clock)
+    await services.away.look()
 
     clock.go_on(minutes=-10)
-    house.away._runtime.look_anew()
-    await house.away.look()
+    services.away._runtime.look_anew()
+    await services.away.look()
 
     assert task.began == 1

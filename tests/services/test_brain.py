@@ -21,153 +21,153 @@ RAVENS = "Ravens sleep in the steeple."
 ASKED = "Where does the cormorant nest, near the broken winch?"
 
 
-async def found(house: AppServices, text: str = ASKED) -> list[str]:
+async def found(services: AppServices, text: str = ASKED) -> list[str]:
     """What is nearest, as it goes into the prompt."""
-    return [one.text for one in await house.brain.search(MIRA, text)]
+    return [one.text for one in await services.brain.search(MIRA, text)]
 
 
 @pytest.fixture
-async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 20)
-    return await house.sessions.new(MIRA)
+    return await services.sessions.new(MIRA)
 
 
 # Asking changes nothing
 
 
-async def test_searching_and_previewing_change_nothing(house: AppServices, session: ChatSession):
-    await house.preferences.set(global_worlds=["isles"], recall_without_match=2)
-    write_world(house, "isles", {"name": "Grotto", "content": "It floods.", "keywords_main": ["grotto"], "duration": 5})
-    await keep(house, WINCH, name="Winch", keywords_main=["winch"], duration=3)
-    await keep(house, "Bread.", name="Bread", insertion=MemoryInsertion.NATURAL, keywords_main=["winch"])
-    await say(house, session, "Into the grotto, past the winch!")
-    await house.indexing.catch_up()
-    before = await dump(house)
+async def test_searching_and_previewing_change_nothing(services: AppServices, session: ChatSession):
+    await services.preferences.set(global_worlds=["isles"], recall_without_match=2)
+    write_world(services, "isles", {"name": "Grotto", "content": "It floods.", "keywords_main": ["grotto"], "duration": 5})
+    await keep(services, WINCH, name="Winch", keywords_main=["winch"], duration=3)
+    await keep(services, "Bread.", name="Bread", insertion=MemoryInsertion.NATURAL, keywords_main=["winch"])
+    await say(services, session, "Into the grotto, past the winch!")
+    await services.indexing.catch_up()
+    before = await dump(services)
     for _time in range(3):
-        await house.brain.search(MIRA, ASKED, 50)
-        seen = await house.brain.would_recall(MIRA, "The grotto and the winch", session.guid)
-        fresh = await house.brain.would_recall(MIRA, "The grotto and the winch")
+        await services.brain.search(MIRA, ASKED, 50)
+        seen = await services.brain.would_recall(MIRA, "The grotto and the winch", session.guid)
+        fresh = await services.brain.would_recall(MIRA, "The grotto and the winch")
     assert {one.title for one in seen.recalled} >= {"Grotto", "Winch"}
     assert {one.title for one in fresh.recalled} >= {"Grotto", "Winch"}
-    assert await dump(house) == before
+    assert await dump(services) == before
 
 
-async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(house: AppServices):
+async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(services: AppServices):
     for number in range(60):
-        await keep(house, f"Winch number {number} is broken.", name=f"W{number}")
-    assert await house.brain.search(MIRA, "  ") == []
-    assert len(await house.brain.search(MIRA, "broken winch", 0)) == 1
-    assert len(await house.brain.search(MIRA, "broken winch", 999)) == 50
+        await keep(services, f"Winch number {number} is broken.", name=f"W{number}")
+    assert await services.brain.search(MIRA, "  ") == []
+    assert len(await services.brain.search(MIRA, "broken winch", 0)) == 1
+    assert len(await services.brain.search(MIRA, "broken winch", 999)) == 50
 
 
-async def test_a_preview_says_why(house: AppServices):
-    await keep(house, WINCH, name="Winch", keywords_main=["winch"])
-    (one,) = (await house.brain.would_recall(MIRA, "The winch!")).recalled
+async def test_a_preview_says_why(services: AppServices):
+    await keep(services, WINCH, name="Winch", keywords_main=["winch"])
+    (one,) = (await services.brain.would_recall(MIRA, "The winch!")).recalled
     assert one.because[0].what == "the keyword “winch” was said in the message"
 
 
 # Memorize
 
 
-async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(house: AppServices):
-    old = await keep(house, WINCH, name="Winch", priority=4, trigger_count=7, keywords_main=["winch"])
-    kept = await house.brain.memorize(MIRA, unit(f"  {WINCH.upper()} ", name="Nest", priority=1, keywords_main=["nest"]))
+async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(services: AppServices):
+    old = await keep(services, WINCH, name="Winch", priority=4, trigger_count=7, keywords_main=["winch"])
+    kept = await services.brain.memorize(MIRA, unit(f"  {WINCH.upper()} ", name="Nest", priority=1, keywords_main=["nest"]))
     assert kept.replaced
-    (held,) = await house.brain.memories(MIRA)
+    (held,) = await services.brain.memories(MIRA)
     assert held.guid == old.guid
     assert (held.priority, held.trigger_count, held.keywords_main) == (4, 7, ["winch", "nest"])
 
 
-async def test_what_is_protected_or_of_another_kind_is_not_overwritten(house: AppServices):
-    await keep(house, WINCH, protected=True)
-    await keep(house, WINCH, category=MemoryType.EVENT)
-    assert not (await house.brain.memorize(MIRA, unit(WINCH))).replaced
-    assert (await house.brain.memorize(MIRA, unit(WINCH))).replaced  # the one of a moment ago
-    assert len(await house.brain.memories(MIRA)) == 3
+async def test_what_is_protected_or_of_another_kind_is_not_overwritten(services: AppServices):
+    await keep(services, WINCH, protected=True)
+    await keep(services, WINCH, category=MemoryType.EVENT)
+    assert not (await services.brain.memorize(MIRA, unit(WINCH))).replaced
+    assert (await services.brain.memorize(MIRA, unit(WINCH))).replaced  # the one of a moment ago
+    assert len(await services.brain.memories(MIRA)) == 3
 
 
-async def test_without_a_check_it_is_put_beside_the_others(house: AppServices):
-    await keep(house, WINCH)
-    await keep(house, WINCH)
-    assert len(await house.brain.memories(MIRA)) == 2
+async def test_without_a_check_it_is_put_beside_the_others(services: AppServices):
+    await keep(services, WINCH)
+    await keep(services, WINCH)
+    assert len(await services.brain.memories(MIRA)) == 2
 
 
-async def test_a_person_of_the_same_name_is_the_same_person(house: AppServices):
-    old = await keep(house, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
-    kept = await house.brain.memorize(MIRA, unit("Left the island.", name=" BRANNOCH", category=MemoryType.PERSON))
+async def test_a_person_of_the_same_name_is_the_same_person(services: AppServices):
+    old = await keep(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
+    kept = await services.brain.memorize(MIRA, unit("Left the island.", name=" BRANNOCH", category=MemoryType.PERSON))
     assert kept.record.guid == old.guid
-    assert [one.content for one in await house.brain.memories(MIRA)] == ["Left the island."]
+    assert [one.content for one in await services.brain.memories(MIRA)] == ["Left the island."]
 
 
-async def test_a_place_of_that_name_is_not_the_person(house: AppServices):
-    await keep(house, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
-    assert not (await house.brain.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))).replaced
+async def test_a_place_of_that_name_is_not_the_person(services: AppServices):
+    await keep(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
+    assert not (await services.brain.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))).replaced
 
 
-async def test_a_conversation_cannot_be_memorized(house: AppServices):
+async def test_a_conversation_cannot_be_memorized(services: AppServices):
     with pytest.raises(LetheError):
-        await house.brain.memorize(MIRA, ChatSession(persona_id=MIRA))
+        await services.brain.memorize(MIRA, ChatSession(persona_id=MIRA))
 
 
 # The index follows at once
 
 
-async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(house: AppServices):
-    memory = await keep(house, WINCH, name="Winch")
-    assert await found(house) == [WINCH]
-    await house.brain.edit(memory.model_copy(update={"content": RAVENS}))
-    assert await found(house) == [RAVENS]
-    assert await found(house, RAVENS) == [RAVENS]
-    await house.brain.forget_memory(memory.guid)
-    assert await found(house, RAVENS) == []
-    assert await house.brain.memories(MIRA) == []
-    await house.brain.restore(memory.guid)
-    assert await found(house, RAVENS) == [RAVENS]
+async def test_what_is_kept_edited_forgotten_and_restored_is_so_at_once(services: AppServices):
+    memory = await keep(services, WINCH, name="Winch")
+    assert await found(services) == [WINCH]
+    await services.brain.edit(memory.model_copy(update={"content": RAVENS}))
+    assert await found(services) == [RAVENS]
+    assert await found(services, RAVENS) == [RAVENS]
+    await services.brain.forget_memory(memory.guid)
+    assert await found(services, RAVENS) == []
+    assert await services.brain.memories(MIRA) == []
+    await services.brain.restore(memory.guid)
+    assert await found(services, RAVENS) == [RAVENS]
 
 
-async def test_what_is_not_there_cannot_be_forgotten_or_edited(house: AppServices, session: ChatSession):
-    memory = await keep(house, WINCH)
-    await house.brain.forget_memory(memory.guid)
+async def test_what_is_not_there_cannot_be_forgotten_or_edited(services: AppServices, session: ChatSession):
+    memory = await keep(services, WINCH)
+    await services.brain.forget_memory(memory.guid)
     with pytest.raises(StorageError):
-        await house.brain.forget_memory(memory.guid)
+        await services.brain.forget_memory(memory.guid)
     with pytest.raises(StorageError):
-        await house.brain.edit(memory)
+        await services.brain.edit(memory)
     with pytest.raises(StorageError):
-        await house.brain.forget_memory(session.guid)  # conversations are deleted
+        await services.brain.forget_memory(session.guid)  # conversations are deleted
     with pytest.raises(StorageError):
-        await house.brain.restore(session.guid)
-    assert await now_held(house, memory) is None
+        await services.brain.restore(session.guid)
+    assert await now_held(services, memory) is None
 
 
-async def test_a_forgotten_memory_stays_forgotten_after_a_restart(house: AppServices):
-    memory = await keep(house, WINCH, name="Winch", keywords_main=["winch"])
-    await house.brain.forget_memory(memory.guid)
-    await house.brain.reload()
-    assert await found(house) == []
-    assert (await house.brain.would_recall(MIRA, "The winch!")).recalled == []
+async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppServices):
+    memory = await keep(services, WINCH, name="Winch", keywords_main=["winch"])
+    await services.brain.forget_memory(memory.guid)
+    await services.brain.reload()
+    assert await found(services) == []
+    assert (await services.brain.would_recall(MIRA, "The winch!")).recalled == []
 
 
-async def test_what_was_written_past_the_program_is_seen_after_a_reload(house: AppServices):
-    memory = await keep(house, WINCH, name="Winch")
+async def test_what_was_written_past_the_program_is_seen_after_a_reload(services: AppServices):
+    memory = await keep(services, WINCH, name="Winch")
     row = (RAVENS, str(memory.guid))
-    await house._database.run(lambda c: c.execute("UPDATE memories SET content = ? WHERE guid = ?", row).rowcount)
-    await house.brain.reload()
-    assert (await house.brain.memories(MIRA))[0].content == RAVENS
-    assert await found(house, RAVENS) == [RAVENS]
+    await services._database.run(lambda c: c.execute("UPDATE memories SET content = ? WHERE guid = ?", row).rowcount)
+    await services.brain.reload()
+    assert (await services.brain.memories(MIRA))[0].content == RAVENS
+    assert await found(services, RAVENS) == [RAVENS]
 
 
-async def test_everything_lost_from_the_index_is_made_anew(house: AppServices, session: ChatSession):
-    chats = Chats(house._database)
+async def test_everything_lost_from_the_index_is_made_anew(services: AppServices, session: ChatSession):
+    chats = Chats(services._database)
     old = await chats.add_session(
         ChatSession(persona_id=MIRA, name="Storm", content="The mast broke.", added=before_now(days=3))
     )
-    await spoke(house, old, "The mast broke in the squall.", before_now(days=3))
-    await keep(house, WINCH, name="Winch")
-    await house.preferences.set(global_worlds=["isles"])
-    write_world(house, "isles", {"name": "Grotto", "content": "The grotto floods at noon."})
-    await house.indexing.catch_up()
+    await spoke(services, old, "The mast broke in the squall.", before_now(days=3))
+    await keep(services, WINCH, name="Winch")
+    await services.preferences.set(global_worlds=["isles"])
+    write_world(services, "isles", {"name": "Grotto", "content": "The grotto floods at noon."})
+    await services.indexing.catch_up()
     questions = (ASKED, "Did the mast break in the squall?", "When does the grotto flood?")
-    before = [await found(house, text) for text in questions]
+    before = [await found(services, text) for text in questions]
     tops = [found[0] for found in before]
     assert all(word in top for word, top in zip(("cormorant", "squall", "floods"), tops, strict=True))
 
@@ -175,34 +175,34 @@ async def test_everything_lost_from_the_index_is_made_anew(house: AppServices, s
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('delete-all')")  # type: ignore[attr-defined]
         connection.execute("DELETE FROM passages")  # type: ignore[attr-defined]
 
-    await house._database.run(lose)
-    shutil.rmtree(house.paths.index, ignore_errors=True)
-    await house.brain.reload()
-    assert [await found(house, text) for text in questions] == [[], [], []]
-    await house.brain.rebuild()
-    assert [await found(house, text) for text in questions] == before
+    await services._database.run(lose)
+    shutil.rmtree(services.paths.index, ignore_errors=True)
+    await services.brain.reload()
+    assert [await found(services, text) for text in questions] == [[], [], []]
+    await services.brain.rebuild()
+    assert [await found(services, text) for text in questions] == before
 
 
-async def test_making_everything_anew_takes_away_what_nobody_knows_of(house: AppServices):
-    memory = await keep(house, WINCH, name="Winch")
+async def test_making_everything_anew_takes_away_what_nobody_knows_of(services: AppServices):
+    memory = await keep(services, WINCH, name="Winch")
 
     def spoil(connection: object) -> None:
         connection.execute("DELETE FROM memories WHERE guid = ?", (str(memory.guid),))  # type: ignore[attr-defined]
         connection.execute("DELETE FROM passage_debts")  # type: ignore[attr-defined]
 
-    await house._database.run(spoil)
-    await house.brain.rebuild()
+    await services._database.run(spoil)
+    await services.brain.rebuild()
     count = "SELECT count(*) FROM passages WHERE owner = ?"
-    assert await house._database.run(lambda c: c.execute(count, (MIRA,)).fetchone()[0]) == 0
+    assert await services._database.run(lambda c: c.execute(count, (MIRA,)).fetchone()[0]) == 0
 
 
-async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(house: AppServices):
+async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(services: AppServices):
     soon, later = now() + timedelta(days=1), now() + timedelta(days=9)
     old = await keep(
-        house, "Call the harbour.", insertion=MemoryInsertion.USER_RETURN, category=MemoryType.REMINDER, added=soon
+        services, "Call the harbour.", insertion=MemoryInsertion.USER_RETURN, category=MemoryType.REMINDER, added=soon
     )
     again = unit(
         "Call the harbour.", insertion=MemoryInsertion.USER_RETURN, category=MemoryType.REMINDER, added=later, name="Call"
     )
-    kept = await house.brain.memorize(MIRA, again)
+    kept = await services.brain.memorize(MIRA, again)
     assert (kept.record.guid, kept.record.added) == (old.guid, later)

@@ -21,29 +21,31 @@ from tests.services.past import NUTS, chats_of, hold
 HER = "mira-test"
 
 
-async def lines(house: AppServices, persona: str = HER) -> list[MemoryLine]:
-    return [line async for piece in house.browsing.lines(persona) for line in piece]
+async def lines(services: AppServices, persona: str = HER) -> list[MemoryLine]:
+    return [line async for piece in services.browsing.lines(persona) for line in piece]
 
 
-async def keep(house: AppServices, *memories: MemoryUnit) -> None:
+async def keep(services: AppServices, *memories: MemoryUnit) -> None:
     for memory in memories:
-        await house.brain.memorize(HER, memory, check=False)
+        await services.brain.memorize(HER, memory, check=False)
 
 
-async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(house: AppServices, monkeypatch):
+async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(
+    services: AppServices, monkeypatch
+):
     monkeypatch.setattr(memory_lists, "FIRST", 2)
     monkeypatch.setattr(memory_lists, "PIECE", 3)
     names = [f"memory {number}" for number in range(9)]
-    await keep(house, *(MemoryUnit(name=name) for name in names))
-    await house.brain.memorize("somebody", MemoryUnit(name="hers alone"), check=False)
+    await keep(services, *(MemoryUnit(name=name) for name in names))
+    await services.brain.memorize("somebody", MemoryUnit(name="hers alone"), check=False)
 
-    pieces = [piece async for piece in house.browsing.lines(HER)]
+    pieces = [piece async for piece in services.browsing.lines(HER)]
 
     assert [line.name for piece in pieces for line in piece] == names[::-1]
     assert [len(piece) for piece in pieces] == [2, 3, 3, 1]
 
 
-async def test_a_line_says_what_the_memory_says(house: AppServices):
+async def test_a_line_says_what_the_memory_says(services: AppServices):
     memory = MemoryUnit(
         category=MemoryType.PERSON,
         insertion=MemoryInsertion.NATURAL,
@@ -55,79 +57,79 @@ async def test_a_line_says_what_the_memory_says(house: AppServices):
         end_time=datetime(2027, 3, 1, tzinfo=UTC),
         protected=True,
     )
-    await keep(house, memory)
+    await keep(services, memory)
 
-    (line,) = await lines(house)
+    (line,) = await lines(services)
 
     assert line._replace(searched="") == MemoryLine.from_memory(memory)._replace(searched="")
     assert (line.words, line.title, line.until) == ("Lives in Porto.", "Ines", datetime(2027, 3, 1, tzinfo=UTC).timestamp())
     assert all(word in line.searched for word in ("ines", "porto", "misses her", "schwester"))
 
 
-async def test_conversations_are_listed_too_and_can_be_looked_at(house: AppServices):
-    session = await hold(house, *NUTS)
+async def test_conversations_are_listed_too_and_can_be_looked_at(services: AppServices):
+    session = await hold(services, *NUTS)
 
-    (line,) = await lines(house)
+    (line,) = await lines(services)
 
     assert line.is_session
     assert line.until == NEVER
-    assert isinstance(await house.browsing.memory(UUID(line.guid)), ChatSession)
+    assert isinstance(await services.browsing.memory(UUID(line.guid)), ChatSession)
     assert line.guid == str(session.guid)
 
 
-async def test_many_are_forgotten_at_once_and_come_back(house: AppServices):
+async def test_many_are_forgotten_at_once_and_come_back(services: AppServices):
     memories = [MemoryUnit(name=str(number)) for number in range(3)]
-    await keep(house, *memories)
+    await keep(services, *memories)
     told: list[str] = []
-    house.brain.changed.add(told.append)
+    services.brain.changed.add(told.append)
 
-    await house.browsing.forget_memories(HER, [memory.guid for memory in memories[:2]])
-    left = await lines(house)
-    restored = await house.browsing.restore(HER, [memory.guid for memory in memories])
+    await services.browsing.forget_memories(HER, [memory.guid for memory in memories[:2]])
+    left = await lines(services)
+    restored = await services.browsing.restore(HER, [memory.guid for memory in memories])
 
     assert [line.name for line in left] == ["2"]
     assert restored == 2
-    assert len(await lines(house)) == 3
+    assert len(await lines(services)) == 3
     assert told == [HER, HER]
 
 
-async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(house: AppServices):
-    house.browsing._recall.use(embed, "words")
+async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(services: AppServices):
+    services.browsing._recall.use(embed, "words")
     boat = MemoryUnit(content="A white boat in the harbour")
     waiting = MemoryUnit(content="A white cat in the harbour", insertion=MemoryInsertion.NATURAL)
-    await keep(house, boat, waiting, MemoryUnit(content="Peanuts make him ill"))
+    await keep(services, boat, waiting, MemoryUnit(content="Peanuts make him ill"))
 
-    found = await house.browsing.distances(HER, "white vessel in the harbour")
+    found = await services.browsing.distances(HER, "white vessel in the harbour")
 
     assert list(found)[:2] == [str(boat.guid), str(waiting.guid)]
     assert 0 <= found[str(boat.guid)] < found[str(waiting.guid)] < 1
 
 
-async def test_without_an_embedder_nothing_has_a_distance(house: AppServices):
-    await keep(house, MemoryUnit(content="A white boat"))
-    assert await house.browsing.distances(HER, "boat") == {}
+async def test_without_an_embedder_nothing_has_a_distance(services: AppServices):
+    await keep(services, MemoryUnit(content="A white boat"))
+    assert await services.browsing.distances(HER, "boat") == {}
 
 
-async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_which_no_words_are_left(house: AppServices):
-    session, other = await hold(house, *NUTS), await hold(house, "Good morning.", at=now() - timedelta(days=3))
-    (first, *_rest) = await house.sessions.page(session.guid, 0, 9)
+async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_which_no_words_are_left(services: AppServices):
+    session, other = await hold(services, *NUTS), await hold(services, "Good morning.", at=now() - timedelta(days=3))
+    (first, *_rest) = await services.sessions.page(session.guid, 0, 9)
     sources = [session.guid, other.guid, uuid4()]
     fact = ExtractedFact(fact="Tomas is allergic.", source_memories=sources, source_messages=[first.id, uuid4()])
 
-    found = await house.browsing.sources(fact)
+    found = await services.browsing.sources(fact)
 
     assert [(source.session, source.message) for source in found] == [(other.guid, None), (session.guid, first.id)]
     assert found[1].by_user
     assert found[1].words == NUTS[0]
 
 
-async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(house: AppServices):
+async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(services: AppServices):
     for number in range(20):
-        await house.knowing.add(HER, f"Tomas has been to harbour number {number}.")
-    pinned = await house.knowing.add(HER, "Tomas is allergic to peanuts.", pinned=True)
-    await house.preferences.set(core_facts_tokens=64)
+        await services.knowing.add(HER, f"Tomas has been to harbour number {number}.")
+    pinned = await services.knowing.add(HER, "Tomas is allergic to peanuts.", pinned=True)
+    await services.preferences.set(core_facts_tokens=64)
 
-    core = await house.browsing.core(HER)
+    core = await services.browsing.core(HER)
 
     assert pinned.guid in core.facts
     assert 1 < len(core.facts) < 21
@@ -139,10 +141,10 @@ def known(text: str, session: ChatSession | None, day: datetime, **fields: objec
     return ExtractedFact(fact=text, first_seen=day, last_seen=day, source_memories=sources, **fields)
 
 
-async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the_user(house: AppServices):
+async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the_user(services: AppServices):
     march, may = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
-    first = await chats_of(house).add_session(ChatSession(persona_id=HER, name="First night", added=march))
-    second = await chats_of(house).add_session(ChatSession(persona_id=HER, name="The bell", added=may))
+    first = await chats_of(services).add_session(ChatSession(persona_id=HER, name="First night", added=march))
+    second = await chats_of(services).add_session(ChatSession(persona_id=HER, name="The bell", added=may))
     facts = [
         known("Tomas keeps bees.", second, may),
         known("Tomas is a carpenter.", first, march),
@@ -151,9 +153,9 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
         known("Tomas kept cats.", first, march, superseded=True),
         known("Tomas likes rain.", None, may, made_by=MadeBy.USER),
     ]
-    await house.browsing._facts.save_facts(HER, *facts)
+    await services.browsing._facts.save_facts(HER, *facts)
 
-    timeline = await house.browsing.timeline(HER)
+    timeline = await services.browsing.timeline(HER)
     months = timeline.months(everybody=False)
     told = [(talk.title, [one.fact.fact for one in talk.known]) for month in months for talk in month.talks]
 
@@ -165,12 +167,12 @@ async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the
     assert len(timeline.months(everybody=True)[1].talks[0].known) == 2
 
 
-async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(house: AppServices, tmp_path: Path):
-    await house.browsing._facts.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
+async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
+    await services.browsing._facts.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
     headings = Headings("Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere")
 
-    text = as_markdown(await house.browsing.timeline(HER), headings, everybody=False)
-    await house.browsing.save_text(tmp_path / "kept.md", text)
+    text = as_markdown(await services.browsing.timeline(HER), headings, everybody=False)
+    await services.browsing.save_text(tmp_path / "kept.md", text)
 
     assert text == "# Known\n\n## 3/2026\n\n### Elsewhere\n\n- Tomas keeps bees. (2026-03-14)\n"
     assert (tmp_path / "kept.md").read_text(encoding="utf-8") == text

@@ -50,21 +50,23 @@ WORDS = re.findall(r"\w+", Path(__file__).read_text(encoding="utf-8"))
 @asynccontextmanager
 async def another(folder: Path) -> AsyncIterator[AppServices]:
     """A house in another home, where nobody has been yet."""
-    house = await build(Paths.standard(folder), engine="echo")
+    services = await build(Paths.standard(folder), engine="echo")
     try:
-        yield house
+        yield services
     finally:
-        await house.close()
+        await services.close()
 
 
-async def lived(house: AppServices) -> ChatSession:
+async def lived(services: AppServices) -> ChatSession:
     """Give Mira a world, a portrait and a past with everything in it that a past can have."""
-    database, moment = house._database, now() - timedelta(days=40)
-    world = await house.library.save_world(World(name="The Petrel", entries=[WorldEntry(name="Engine", content="It sulks.")]))
-    mira = await house.library.persona(MIRA)
-    avatar = await house.library.save_picture("Mira", png())
+    database, moment = services._database, now() - timedelta(days=40)
+    world = await services.library.save_world(
+        World(name="The Petrel", entries=[WorldEntry(name="Engine", content="It sulks.")])
+    )
+    mira = await services.library.persona(MIRA)
+    avatar = await services.library.save_picture("Mira", png())
     told = {"worlds": [world.unique_name, "gone"], "avatar": avatar, "preferred_model": "/x.gguf"}
-    await house.library.save_persona(mira.model_copy(update={**told, "self_edit_field": "He is kind."}))
+    await services.library.save_persona(mira.model_copy(update={**told, "self_edit_field": "He is kind."}))
     chats = Chats(database)
     talk = ChatSession(
         persona_id=MIRA, user_id="tomas", name="First night", content="They met.", archived=True, added=moment, relevance=4,
@@ -105,20 +107,20 @@ async def lived(house: AppServices) -> ChatSession:
     await SessionState(database).set(talk.guid, "scratch", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
     known = [Conclusion("Ada Holm built it.", moment.date())]
-    await house.mind.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")
-    await house.mind.moods.set_mood(MIRA, "energy", 0.1)
+    await services.mind.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")
+    await services.mind.moods.set_mood(MIRA, "energy", 0.1)
     return talk
 
 
-async def belongings(house: AppServices, persona_id: str) -> list[object]:
+async def belongings(services: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
-    kept = Belongings(house._database)
+    kept = Belongings(services._database)
     past = await kept.past(persona_id, None)
     talks = [talk for guid in await kept.sessions(persona_id) if (talk := await kept.conversation(guid))]
     told = [*past.memories, *past.facts, *past.forgotten]
     told += [one for talk in talks for one in (talk.kept, *talk.messages)]
-    persona = await house.library.persona(persona_id)
-    worlds = [world for name, world in (await house.library.worlds()).items() if name in persona.worlds]
+    persona = await services.library.persona(persona_id)
+    worlds = [world for name, world in (await services.library.worlds()).items() if name in persona.worlds]
     text = json.dumps([one.model_dump(mode="json") for one in [persona, *worlds, *told]])
     text = re.sub(r'"last_trigger": "[^"]*"', "", text).replace(", ,", ",")  # in a file that names none it is always now
     numbers: dict[str, str] = {}
@@ -126,13 +128,13 @@ async def belongings(house: AppServices, persona_id: str) -> list[object]:
     return json.loads(text.replace(f'"{persona_id}"', '"her"').replace(f'"{persona.avatar}"', '"picture"'))
 
 
-async def test_everything_taken_along_is_the_same_in_an_empty_home(house: AppServices, tmp_path: Path):
-    talk = await lived(house)
-    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+async def test_everything_taken_along_is_the_same_in_an_empty_home(services: AppServices, tmp_path: Path):
+    talk = await lived(services)
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
-        await away.library.save_persona((await house.library.persona("tomas")).model_copy(update={"unique_name": "tomas"}))
+        await away.library.save_persona((await services.library.persona("tomas")).model_copy(update={"unique_name": "tomas"}))
         received = await away.bundles.receive(await away.bundles.look(file), "Mira aboard")
-        here, there = await belongings(house, MIRA), await belongings(away, received.persona.unique_name)
+        here, there = await belongings(services, MIRA), await belongings(away, received.persona.unique_name)
         listed = next(one for one in await away.sessions.list(received.persona.unique_name) if one.title == "First night")
         session = await away.sessions.open(listed.guid)
         page = await away.sessions.page(listed.guid, 0, 10)
@@ -155,15 +157,15 @@ def without_paths(value: object) -> object:
 
 
 @pytest.mark.parametrize("scope", [BundleScope.MEMORIES, EVERYTHING])
-async def test_notebooks_moods_plans_goals_and_reminders_come_along(house: AppServices, tmp_path: Path, scope: BundleScope):
-    talk = await lived(house)
-    mind, later = house.mind, now() + timedelta(days=3)
-    (house.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
+async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: AppServices, tmp_path: Path, scope: BundleScope):
+    talk = await lived(services)
+    mind, later = services.mind, now() + timedelta(days=3)
+    (services.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
     await mind.moods.read(MIRA, MoodReading(session=talk.guid, at=now(), model="m.gguf", steps={"energy": 0.2}))
     await mind.wishes.ask(MIRA, "Learn to sail.", "No cats.")
     await mind.week.set_plan(MIRA, Weekday.MONDAY, "She mends nets.")
     await mind.reminders.remind(MIRA, "Call the harbour", later)
-    file = await house.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
+    file = await services.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
     felt, wished = await mind.moods.mood(MIRA), await mind.wishes.goals_of(MIRA)
 
     async with another(tmp_path / "away") as away:
@@ -193,11 +195,11 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(house: AppSe
 
 
 async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every_lethe_reads(
-    house: AppServices, tmp_path: Path
+    services: AppServices, tmp_path: Path
 ):
-    await lived(house)
-    file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
-    bundle = await house.bundles.look(file)
+    await lived(services)
+    file = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
+    bundle = await services.bundles.look(file)
 
     assert bundle.manifest.version == 1
     assert not bundle.past.notebooks
@@ -206,49 +208,49 @@ async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every
     assert not [name for name in zipfile.ZipFile(file).namelist() if name.startswith(("notebooks", "mind"))]
 
 
-async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_away(house: AppServices, tmp_path: Path):
-    await lived(house)
-    (house.paths.notebooks / MIRA / "broken.md").write_bytes(b"# Fog\n\xff")
+async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_away(services: AppServices, tmp_path: Path):
+    await lived(services)
+    (services.paths.notebooks / MIRA / "broken.md").write_bytes(b"# Fog\n\xff")
 
     with pytest.raises(FileError, match=r"broken\.md.*is not UTF-8 text"):
-        await house.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
+        await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
 
     assert names_in(tmp_path) == []
 
 
-async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(house: AppServices, tmp_path: Path):
-    file, before = tmp_path / "Mira.lethe", traces(house)
+async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(services: AppServices, tmp_path: Path):
+    file, before = tmp_path / "Mira.lethe", traces(services)
     feeling = {"value": 7, "since": "2026-03-03T10:00:00+00:00"}
     mind = {"mood": {"at": "2026-03-03T10:00:00+00:00", "feelings": {"energy": feeling}}}
     file.write_bytes(archive(members(version=2) | {"mind.json": lines(mind), "notebooks/fog.md": b"# Fog"}))
 
     with pytest.raises(FileError) as caught:
-        await house.bundles.look(file)
+        await services.bundles.look(file)
 
     assert "mind.json" in caught.value.message
     assert caught.value.field == "mood.feelings.energy.value"
-    assert traces(house) == before
+    assert traces(services) == before
 
 
-async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_other(house: AppServices, tmp_path: Path):
+async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_other(services: AppServices, tmp_path: Path):
     file = tmp_path / "Mira.lethe"
     books = {"notebooks/Fog.md": b"# Fog\n\n- One.", "notebooks/fog.md": b"# Fog\n\n- Two.", "notebooks/con.md": b"# Con\n"}
     index = b"2026-03-03T10:00:00+00:00|fog|Two.\nwho knows\n2026-03-03T10:00:00+00:00|gone|Nothing."
     file.write_bytes(archive(members(version=2) | books | {"notebooks/index.txt": index}))
-    received = await house.bundles.receive(await house.bundles.look(file))
+    received = await services.bundles.receive(await services.bundles.look(file))
     her = received.persona.unique_name
-    texts = [await house.mind.notebooks.text(her, kept.name) for kept in await house.mind.notebooks.notebooks_of(her)]
-    (recent,) = await house.mind.notebooks.recent(her)
-    told = await house.mind.notebooks.text(her, recent.name)
+    texts = [await services.mind.notebooks.text(her, kept.name) for kept in await services.mind.notebooks.notebooks_of(her)]
+    (recent,) = await services.mind.notebooks.recent(her)
+    told = await services.mind.notebooks.text(her, recent.name)
 
     assert sorted(texts) == ["# Con\n", "# Fog\n\n- One.", "# Fog\n\n- Two."]
     assert told == "# Fog\n\n- Two."
 
 
-async def test_what_lies_in_the_trash_stays_behind(house: AppServices, tmp_path: Path):
-    await lived(house)
+async def test_what_lies_in_the_trash_stays_behind(services: AppServices, tmp_path: Path):
+    await lived(services)
 
-    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
 
     with zipfile.ZipFile(file) as packed:
         words = b"".join(packed.read(name) for name in packed.namelist())
@@ -257,10 +259,10 @@ async def test_what_lies_in_the_trash_stays_behind(house: AppServices, tmp_path:
     assert b"Thrown away" not in words
 
 
-async def test_to_give_away_holds_not_a_word_of_what_was_said(house: AppServices, tmp_path: Path):
-    await lived(house)
+async def test_to_give_away_holds_not_a_word_of_what_was_said(services: AppServices, tmp_path: Path):
+    await lived(services)
 
-    file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
+    file = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
 
     with zipfile.ZipFile(file) as packed:
         names = set(packed.namelist())
@@ -270,53 +272,53 @@ async def test_to_give_away_holds_not_a_word_of_what_was_said(house: AppServices
         assert word not in words
 
 
-async def test_memories_come_without_naming_conversations_that_do_not(house: AppServices, tmp_path: Path):
-    await lived(house)
+async def test_memories_come_without_naming_conversations_that_do_not(services: AppServices, tmp_path: Path):
+    await lived(services)
 
-    file = await house.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
+    file = await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
 
-    bundle = await house.bundles.look(file)
+    bundle = await services.bundles.look(file)
     assert bundle.manifest.holds == bundle.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1)
     assert [len(fact.source_memories) for fact in bundle.past.facts] == [0, 1]
     assert [fact.source_messages for fact in bundle.past.facts] == [[], []]
 
 
-async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(house: AppServices, tmp_path: Path):
-    await lived(house)
-    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    bundle = await house.bundles.look(file)
+async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(services: AppServices, tmp_path: Path):
+    await lived(services)
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    bundle = await services.bundles.look(file)
 
-    one, two = await house.bundles.receive(bundle), await house.bundles.receive(bundle)
+    one, two = await services.bundles.receive(bundle), await services.bundles.receive(bundle)
 
     assert [received.persona.name for received in (one, two)] == ["Mira 2", "Mira 3"]
     assert (one.came_as, one.new_worlds) == ("Mira", ())
     assert one.persona.worlds == two.persona.worlds == ["the-petrel"]
     assert len({MIRA, one.persona.unique_name, two.persona.unique_name}) == 3
-    counts = [len(await house.sessions.list(name)) for name in (MIRA, one.persona.unique_name, two.persona.unique_name)]
+    counts = [len(await services.sessions.list(name)) for name in (MIRA, one.persona.unique_name, two.persona.unique_name)]
     assert counts == [2, 2, 2]
-    known = [fact.fact for fact in await house.knowing.all(two.persona.unique_name) if not fact.superseded]
+    known = [fact.fact for fact in await services.knowing.all(two.persona.unique_name) if not fact.superseded]
     assert known == ["Tomas keeps bees."]
 
 
-async def test_a_world_of_the_same_name_that_says_something_else_gets_another_name(house: AppServices, tmp_path: Path):
-    await lived(house)
-    file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
-    known = (await house.library.worlds())["the-petrel"]
-    await house.library.save_world(known.model_copy(update={"description": "Mine."}))
+async def test_a_world_of_the_same_name_that_says_something_else_gets_another_name(services: AppServices, tmp_path: Path):
+    await lived(services)
+    file = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
+    known = (await services.library.worlds())["the-petrel"]
+    await services.library.save_world(known.model_copy(update={"description": "Mine."}))
 
-    received = await house.bundles.receive(await house.bundles.look(file))
+    received = await services.bundles.receive(await services.bundles.look(file))
 
     assert [world.name for world in received.new_worlds] == ["The Petrel 2"]
     assert received.persona.worlds == ["the-petrel-2"]
-    worlds = await house.library.worlds()
+    worlds = await services.library.worlds()
     assert worlds["the-petrel"].description == "Mine."
     assert worlds["the-petrel"].entries[0].guid != worlds["the-petrel-2"].entries[0].guid
 
 
-async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(house: AppServices, tmp_path: Path):
-    talk = await lived(house)
-    await house.group.ask_in(talk.guid, ["edmund"])  # who ships with every Lethe
-    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(services: AppServices, tmp_path: Path):
+    talk = await lived(services)
+    await services.group.ask_in(talk.guid, ["edmund"])  # who ships with every Lethe
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         received = await away.bundles.receive(await away.bundles.look(file))
         every = [await away.sessions.open(one.guid) for one in await away.sessions.list(received.persona.unique_name)]
@@ -325,9 +327,9 @@ async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be
     assert all(session.guests == [] for session in every)
 
 
-async def test_what_came_is_found_by_its_words(house: AppServices, tmp_path: Path):
-    await lived(house)
-    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+async def test_what_came_is_found_by_its_words(services: AppServices, tmp_path: Path):
+    await lived(services)
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         received = await away.bundles.receive(await away.bundles.look(file))
         await away.indexing.catch_up()
@@ -336,9 +338,9 @@ async def test_what_came_is_found_by_its_words(house: AppServices, tmp_path: Pat
     assert any("Tomas keeps bees." in one.text for one in found)
 
 
-async def test_taken_back_she_and_her_world_are_in_the_trash(house: AppServices, tmp_path: Path):
-    await lived(house)
-    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+async def test_taken_back_she_and_her_world_are_in_the_trash(services: AppServices, tmp_path: Path):
+    await lived(services)
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
     async with another(tmp_path / "away") as away:
         before = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
         received = await away.bundles.receive(await away.bundles.look(file))
@@ -351,37 +353,37 @@ async def test_taken_back_she_and_her_world_are_in_the_trash(house: AppServices,
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
-async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(house: AppServices, tmp_path: Path, after: int):
-    await lived(house)
-    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    bundle = await house.bundles.look(file)
-    await house.library.delete_world("the-petrel")
-    before = traces(house)
+async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(services: AppServices, tmp_path: Path, after: int):
+    await lived(services)
+    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    bundle = await services.bundles.look(file)
+    await services.library.delete_world("the-petrel")
+    before = traces(services)
     table = ("memories", "messages", "turn_memories")[after]
     stumble = f"CREATE TRIGGER stumble BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-    await house._database.run(lambda connection: connection.execute(stumble))
+    await services._database.run(lambda connection: connection.execute(stumble))
 
     with pytest.raises(sqlite3.IntegrityError):
-        await house.bundles.receive(bundle)
+        await services.bundles.receive(bundle)
 
-    assert traces(house) == before
+    assert traces(services) == before
 
 
-def traces(house: AppServices) -> tuple[list[str], list[tuple[int]]]:
+def traces(services: AppServices) -> tuple[list[str], list[tuple[int]]]:
     """Every file of hers that there is, and how many rows each table has."""
-    folders = (house.paths.personas, house.paths.worlds, house.paths.notebooks)
+    folders = (services.paths.personas, services.paths.worlds, services.paths.notebooks)
     files = sorted(str(file) for folder in folders for file in folder.rglob("*"))
     tables = ("memories", "sessions", "messages", "alternatives", "facts", "house_state", "session_state")
-    with closing(sqlite3.connect(f"file:{house.paths.database}?mode=ro", uri=True)) as database:
+    with closing(sqlite3.connect(f"file:{services.paths.database}?mode=ro", uri=True)) as database:
         return files, [database.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
 
 
-async def test_stopping_while_it_is_stored_leaves_nothing(house: AppServices, tmp_path: Path):
-    await lived(house)
-    bundle = await house.bundles.look(await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe"))
-    before = traces(house)
+async def test_stopping_while_it_is_stored_leaves_nothing(services: AppServices, tmp_path: Path):
+    await lived(services)
+    bundle = await services.bundles.look(await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe"))
+    before = traces(services)
     held = asyncio.Event()
-    waiting = asyncio.ensure_future(house.bundles.receive(bundle))
+    waiting = asyncio.ensure_future(services.bundles.receive(bundle))
     asyncio.get_running_loop().call_soon(held.set)
     await held.wait()
     waiting.cancel()
@@ -389,14 +391,14 @@ async def test_stopping_while_it_is_stored_leaves_nothing(house: AppServices, tm
     with pytest.raises(asyncio.CancelledError):
         await waiting
 
-    assert traces(house) == before
+    assert traces(services) == before
 
 
-async def test_stopping_while_it_is_written_leaves_the_old_file(house: AppServices, tmp_path: Path):
-    await lived(house)
+async def test_stopping_while_it_is_written_leaves_the_old_file(services: AppServices, tmp_path: Path):
+    await lived(services)
     target = tmp_path / "Mira.lethe"
     target.write_bytes(b"old")
-    waiting = asyncio.ensure_future(house.bundles.export(MIRA, EVERYTHING, target, lambda _done: waiting.cancel()))
+    waiting = asyncio.ensure_future(services.bundles.export(MIRA, EVERYTHING, target, lambda _done: waiting.cancel()))
 
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -409,39 +411,39 @@ def names_in(folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir() if file.is_file()]
 
 
-async def test_a_folder_that_cannot_be_written_is_told(house: AppServices, tmp_path: Path):
+async def test_a_folder_that_cannot_be_written_is_told(services: AppServices, tmp_path: Path):
     with pytest.raises(Exception, match="could not be read or written"):
-        await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "nowhere" / "Mira.lethe")
+        await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "nowhere" / "Mira.lethe")
 
 
-async def test_a_file_that_is_not_there_is_told(house: AppServices, tmp_path: Path):
+async def test_a_file_that_is_not_there_is_told(services: AppServices, tmp_path: Path):
     with pytest.raises(FileError, match="is not there"):
-        await house.bundles.look(tmp_path / "Mira.lethe")
+        await services.bundles.look(tmp_path / "Mira.lethe")
 
 
-async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(house: AppServices, tmp_path: Path):
+async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(services: AppServices, tmp_path: Path):
     file = tmp_path / "Mira.lethe"
     file.write_bytes(archive(members() | {"facts.jsonl": lines({"fact": "One."}, {"fact": ""})}))
-    before = traces(house)
+    before = traces(services)
 
     with pytest.raises(FileError) as refused:
-        await house.bundles.look(file)
+        await services.bundles.look(file)
 
     assert refused.value.message == "Mira.lethe › facts.jsonl, line 2, field “fact”: must not be empty"
-    assert traces(house) == before
+    assert traces(services) == before
 
 
-async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(house: AppServices, tmp_path: Path):
-    await lived(house)
-    chats = Chats(house._database)
-    (talk, *_rest) = await house.sessions.list(MIRA)
+async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(services: AppServices, tmp_path: Path):
+    await lived(services)
+    chats = Chats(services._database)
+    (talk, *_rest) = await services.sessions.list(MIRA)
     chance = random.Random(7)
     for _ in range(300):
         said = [Alternative(content=" ".join(chance.choices(WORDS, k=60)))]
         await chats.add_message(Message(session_id=talk.guid, role=Role.USER, alternatives=said))
 
-    offer = await house.bundles.offer(MIRA)
-    sizes = [(await house.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
+    offer = await services.bundles.offer(MIRA)
+    sizes = [(await services.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
 
     assert offer.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1, conversations=2, messages=305)
     assert offer.giver == "Tomas"
@@ -449,31 +451,31 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(h
         assert real / 4 < guessed < real * 4
 
 
-async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(house: AppServices, tmp_path: Path):
-    file = await house.bundles.export("edmund", BundleScope.PERSONA, tmp_path / "Edmund")
+async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(services: AppServices, tmp_path: Path):
+    file = await services.bundles.export("edmund", BundleScope.PERSONA, tmp_path / "Edmund")
 
-    bundle = await house.bundles.look(file)
+    bundle = await services.bundles.look(file)
 
     assert (file.name, bundle.picture_ending) == ("Edmund.lethe", ".svg")
 
 
-async def test_the_home_of_another_program_is_not_written(house: AppServices, tmp_path: Path):
+async def test_the_home_of_another_program_is_not_written(services: AppServices, tmp_path: Path):
     """A read-only place gives its own sentence; nothing else is left there."""
     (tmp_path / "locked").mkdir(mode=0o500)
     if (tmp_path / "locked").stat().st_uid == 0:
         pytest.skip("root may write anywhere")
 
     with pytest.raises(ReadOnly):
-        await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "locked" / "Mira.lethe")
+        await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "locked" / "Mira.lethe")
 
 
 DEEDS = st.sampled_from(["say", "swipe", "branch", "hide", "show"])
 STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 99), st.text(max_size=12)))
 
 
-async def played(house: AppServices, steps: list[tuple[str, int, str]]) -> None:
+async def played(services: AppServices, steps: list[tuple[str, int, str]]) -> None:
     """Say, swipe, branch and hide, as told."""
-    chats = Chats(house._database)
+    chats = Chats(services._database)
     talk = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))
     said: list[Message] = []
     for what, pick, words in steps:

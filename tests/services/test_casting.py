@@ -15,33 +15,33 @@ def somebody(*samplers: str) -> Persona:
     return Persona(name="Mira", allowed_samplers=list(samplers))
 
 
-async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(house: AppServices):
-    assert await house.chat._casting.sampler(somebody(), USUAL) is USUAL
+async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(services: AppServices):
+    assert await services.chat._casting.sampler(somebody(), USUAL) is USUAL
 
 
-async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(house: AppServices):
-    first, second = sorted(await house.library.samplers())[:2]
+async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(services: AppServices):
+    first, second = sorted(await services.library.samplers())[:2]
 
-    taken = await house.chat._casting.sampler(somebody(second, first), USUAL)
+    taken = await services.chat._casting.sampler(somebody(second, first), USUAL)
 
-    assert taken == await house.library.sampler(second)
+    assert taken == await services.library.sampler(second)
 
 
-async def test_the_chosen_one_stays_if_it_is_among_hers(house: AppServices):
-    first, second = sorted(await house.library.samplers())[:2]
-    await house.preferences.set(sampler=second)
+async def test_the_chosen_one_stays_if_it_is_among_hers(services: AppServices):
+    first, second = sorted(await services.library.samplers())[:2]
+    await services.preferences.set(sampler=second)
 
-    assert await house.chat._casting.sampler(somebody(first, second), USUAL) is USUAL
+    assert await services.chat._casting.sampler(somebody(first, second), USUAL) is USUAL
 
 
 @pytest.mark.parametrize("names", [("gone",), ("gone", "default")])
-async def test_one_that_is_gone_gives_way_to_the_next(house: AppServices, names: tuple[str, ...]):
-    taken = await house.chat._casting.sampler(somebody(*names), USUAL)
+async def test_one_that_is_gone_gives_way_to_the_next(services: AppServices, names: tuple[str, ...]):
+    taken = await services.chat._casting.sampler(somebody(*names), USUAL)
 
-    assert taken == (await house.library.sampler("default") if "default" in names else USUAL)
+    assert taken == (await services.library.sampler("default") if "default" in names else USUAL)
 
 
-async def test_the_temperature_of_the_settings_counts_for_hers_too(house: AppServices):
-    await house.preferences.set(temperature_override=0.1)
+async def test_the_temperature_of_the_settings_counts_for_hers_too(services: AppServices):
+    await services.preferences.set(temperature_override=0.1)
 
-    assert (await house.chat._casting.sampler(somebody("default"), USUAL)).temperature == 0.1
+    assert (await services.chat._casting.sampler(somebody("default"), USUAL)).temperature == 0.1

@@ -31,23 +31,23 @@ CHANGED = (
 )
 
 
-async def archive(house: AppServices, *lines: str, at: datetime) -> None:
-    session = await hold(house, *lines, at=at)
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+async def archive(services: AppServices, *lines: str, at: datetime) -> None:
+    session = await hold(services, *lines, at=at)
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
 
-async def known(house: AppServices) -> tuple[set[str], set[str]]:
+async def known(services: AppServices) -> tuple[set[str], set[str]]:
     """The facts that hold, and those that something later replaced."""
-    facts = await house.knowing.all("mira-test")
+    facts = await services.knowing.all("mira-test")
     return {fact.fact for fact in facts if not fact.superseded}, {fact.fact for fact in facts if fact.superseded}
 
 
-async def test_plans_that_changed_are_known_as_they_are_now(house: AppServices):
-    await archive(house, *PLANS, at=FIRST)
-    await archive(house, *CHANGED, at=SECOND)
+async def test_plans_that_changed_are_known_as_they_are_now(services: AppServices):
+    await archive(services, *PLANS, at=FIRST)
+    await archive(services, *CHANGED, at=SECOND)
 
-    held, outdated = await known(house)
+    held, outdated = await known(services)
 
     assert outdated == {
         "Tomas's driving test is on 13 November 2026.",
@@ -65,18 +65,18 @@ async def test_plans_that_changed_are_known_as_they_are_now(house: AppServices):
     }
 
 
-async def test_what_is_only_told_again_replaces_nothing(house: AppServices):
-    await archive(house, *PLANS, at=FIRST)
-    before, _nothing = await known(house)
-    await archive(house, *PLANS, at=SECOND.replace(month=11, day=4))
+async def test_what_is_only_told_again_replaces_nothing(services: AppServices):
+    await archive(services, *PLANS, at=FIRST)
+    before, _nothing = await known(services)
+    await archive(services, *PLANS, at=SECOND.replace(month=11, day=4))
 
-    assert await known(house) == (before, set())
+    assert await known(services) == (before, set())
 
 
-async def test_what_is_told_first_but_archived_later_does_not_replace_what_holds_now(house: AppServices):
-    await archive(house, *CHANGED, at=SECOND)
-    await archive(house, *PLANS, at=FIRST)
+async def test_what_is_told_first_but_archived_later_does_not_replace_what_holds_now(services: AppServices):
+    await archive(services, *CHANGED, at=SECOND)
+    await archive(services, *PLANS, at=FIRST)
 
-    held, _outdated = await known(house)
+    held, _outdated = await known(services)
     assert "Tomas moved to Lisbon on 2 November 2026." in held
     assert "Tomas lives in Porto." not in held

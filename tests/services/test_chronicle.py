@@ -23,165 +23,168 @@ LINES = (
 )
 
 
-async def conversation(house: AppServices, *lines: str, days: float = 1) -> ChatSession:
-    session = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
+async def conversation(services: AppServices, *lines: str, days: float = 1) -> ChatSession:
+    session = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
     for number, line in enumerate(lines):
         role = Role.ASSISTANT if number % 2 else Role.USER
-        await spoke(house, session, line, before_now(days=days, minutes=-number), role)
+        await spoke(services, session, line, before_now(days=days, minutes=-number), role)
     return session
 
 
-async def said(house: AppServices, session: ChatSession) -> list[str]:
-    return [message.content for message in await log(house, session)]
+async def said(services: AppServices, session: ChatSession) -> list[str]:
+    return [message.content for message in await log(services, session)]
 
 
-async def test_the_list_tells_what_there_is_of_each(house: AppServices):
-    session = await conversation(house, *LINES)
-    await conversation(house, "Hello.", days=3)
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.write(session.guid, SessionPart.TITLE, "The hatch")
-    await house.chronicle.mark(session.guid, sticky=True, protected=True)
+async def test_the_list_tells_what_there_is_of_each(services: AppServices):
+    session = await conversation(services, *LINES)
+    await conversation(services, "Hello.", days=3)
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.write(session.guid, SessionPart.TITLE, "The hatch")
+    await services.chronicle.mark(session.guid, sticky=True, protected=True)
 
-    first, second = await house.chronicle.lines(MIRA)
+    first, second = await services.chronicle.lines(MIRA)
 
     assert (first.name, first.messages, first.archived, first.sticky, first.protected) == ("The hatch", 6, True, True, True)
     assert first.maker is Maker.USER
     assert (second.name, second.first_words, second.maker) == ("", "Hello.", Maker.NOBODY)
-    assert await house.chronicle.line(session.guid) == first
+    assert await services.chronicle.line(session.guid) == first
 
 
-async def test_a_wording_of_the_users_is_taken_back_with_its_maker(house: AppServices):
-    session = await conversation(house, *LINES)
-    await house.archiving.archive_session(session.guid)
-    was = (await house.sessions.open(session.guid)).content
-    told = await house.chronicle.part_of(session.guid, SessionPart.SUMMARY)
+async def test_a_wording_of_the_users_is_taken_back_with_its_maker(services: AppServices):
+    session = await conversation(services, *LINES)
+    await services.archiving.archive_session(session.guid)
+    was = (await services.sessions.open(session.guid)).content
+    told = await services.chronicle.part_of(session.guid, SessionPart.SUMMARY)
 
-    await house.archiving.write(session.guid, SessionPart.SUMMARY, "In my words.")
-    await house.chronicle.tell_as(told)
+    await services.archiving.write(session.guid, SessionPart.SUMMARY, "In my words.")
+    await services.chronicle.tell_as(told)
 
     assert was
-    assert (await house.sessions.open(session.guid)).content == was
-    assert (await house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+    assert (await services.sessions.open(session.guid)).content == was
+    assert (await services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
 
 
-async def test_a_part_is_made_again_and_no_other(house: AppServices):
-    session = await conversation(house, *LINES)
-    await house.archiving.archive_session(session.guid)
+async def test_a_part_is_made_again_and_no_other(services: AppServices):
+    session = await conversation(services, *LINES)
+    await services.archiving.archive_session(session.guid)
     for part, words in ((SessionPart.SUMMARY, "Mine."), (SessionPart.TITLE, "Mine too")):
-        await house.archiving.write(session.guid, part, words)
+        await services.archiving.write(session.guid, part, words)
 
-    await house.chronicle.again(session.guid, SessionPart.SUMMARY)
+    await services.chronicle.again(session.guid, SessionPart.SUMMARY)
 
-    after, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
+    after, parts = await services.sessions.open(session.guid), await services.archiving.parts(session.guid)
     assert after.content not in {"", "Mine."}
     assert after.name == "Mine too"
     assert parts[SessionPart.SUMMARY].made_by is MadeBy.RULES
     assert parts[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_what_is_too_short_to_be_told_keeps_the_users_words(house: AppServices):
-    session = await conversation(house, "Hello.")
-    await house.archiving.write(session.guid, SessionPart.TITLE, "Mine")
+async def test_what_is_too_short_to_be_told_keeps_the_users_words(services: AppServices):
+    session = await conversation(services, "Hello.")
+    await services.archiving.write(session.guid, SessionPart.TITLE, "Mine")
 
     with pytest.raises(LetheError, match="too short"):
-        await house.chronicle.again(session.guid, SessionPart.TITLE)
+        await services.chronicle.again(session.guid, SessionPart.TITLE)
 
-    assert (await house.sessions.open(session.guid)).name == "Mine"
-    assert (await house.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
+    assert (await services.sessions.open(session.guid)).name == "Mine"
+    assert (await services.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
 
 
-async def test_a_message_is_inserted_with_the_date_of_the_one_before(house: AppServices):
-    session = await conversation(house, *LINES)
-    lines = await log(house, session)
+async def test_a_message_is_inserted_with_the_date_of_the_one_before(services: AppServices):
+    session = await conversation(services, *LINES)
+    lines = await log(services, session)
 
-    made = await house.chronicle.insert(session.guid, " It was dark. ", by_user=False, above=lines[1].id)
+    made = await services.chronicle.insert(session.guid, " It was dark. ", by_user=False, above=lines[1].id)
 
-    assert await said(house, session) == [LINES[0], "It was dark.", *LINES[1:]]
+    assert await said(services, session) == [LINES[0], "It was dark.", *LINES[1:]]
     assert (made.time, made.role, made.speaker_name) == (lines[0].time, Role.ASSISTANT, "Mira")
-    await house.chronicle.take_out(made)
-    assert await said(house, session) == list(LINES)
+    await services.chronicle.take_out(made)
+    assert await said(services, session) == list(LINES)
 
 
-async def test_splitting_an_archived_conversation_tells_of_both(house: AppServices):
-    session = await conversation(house, *LINES)
-    await house.archiving.archive_session(session.guid)
-    lines, heard = await log(house, session), []
-    house.chronicle.reshaped.add(heard.append)
+async def test_splitting_an_archived_conversation_tells_of_both(services: AppServices):
+    session = await conversation(services, *LINES)
+    await services.archiving.archive_session(session.guid)
+    lines, heard = await log(services, session), []
+    services.chronicle.reshaped.add(heard.append)
 
-    before = await house.chronicle.split(lines[3].id)
-    fresh = await house.sessions.open(before.made[0])
+    before = await services.chronicle.split(lines[3].id)
+    fresh = await services.sessions.open(before.made[0])
 
-    assert await said(house, session) == list(LINES[:3])
-    assert await said(house, fresh) == list(LINES[3:])
+    assert await said(services, session) == list(LINES[:3])
+    assert await said(services, fresh) == list(LINES[3:])
     assert fresh.added == lines[3].time
     assert fresh.archived
     assert fresh.content
     assert heard[0].sessions == (session.guid, fresh.guid)
-    await house.chronicle.undo(before)
-    assert await said(house, session) == list(LINES)
-    assert [one.guid for one in await house.sessions.list(MIRA)] == [session.guid]
+    await services.chronicle.undo(before)
+    assert await said(services, session) == list(LINES)
+    assert [one.guid for one in await services.sessions.list(MIRA)] == [session.guid]
     assert heard[1].gone == (fresh.guid,)
 
 
-async def test_after_a_merge_a_sentence_is_found_in_the_whole(house: AppServices):
-    early, late = await conversation(house, "A green lantern.", days=9), await conversation(house, "A red lantern.", days=2)
+async def test_after_a_merge_a_sentence_is_found_in_the_whole(services: AppServices):
+    early, late = (
+        await conversation(services, "A green lantern.", days=9),
+        await conversation(services, "A red lantern.", days=2),
+    )
 
-    before = await house.chronicle.merge([late.guid, early.guid])
+    before = await services.chronicle.merge([late.guid, early.guid])
 
     async def places() -> set[object]:
-        return {hit.session async for some in house.finding.by_words("lantern") for hit in some}
+        return {hit.session async for some in services.finding.by_words("lantern") for hit in some}
 
     assert before.kept == early.guid
-    assert await said(house, early) == ["A green lantern.", "A red lantern."]
+    assert await said(services, early) == ["A green lantern.", "A red lantern."]
     assert await places() == {early.guid}
-    await house.chronicle.undo(before)
+    await services.chronicle.undo(before)
     assert await places() == {early.guid, late.guid}
 
 
-async def test_replies_are_ended_before_a_conversation_changes(house: AppServices):
-    session, ended = await conversation(house, *LINES), []
+async def test_replies_are_ended_before_a_conversation_changes(services: AppServices):
+    session, ended = await conversation(services, *LINES), []
 
     async def still(guids) -> None:
         ended.extend(guids)
 
-    house.chronicle.still = still
-    await house.chronicle.delete(session.guid)
+    services.chronicle.still = still
+    await services.chronicle.delete(session.guid)
 
     assert ended == [session.guid]
-    assert await house.sessions.list(MIRA) == []
+    assert await services.sessions.list(MIRA) == []
 
 
-async def rewritten(house: AppServices, *greetings: str, name: str = "Mira") -> None:
-    before = await house.library.persona(MIRA)
-    after = await house.library.save_persona(before.model_copy(update={"first_messages": list(greetings), "name": name}))
-    await house.chronicle.greet_anew(before, after)
+async def rewritten(services: AppServices, *greetings: str, name: str = "Mira") -> None:
+    before = await services.library.persona(MIRA)
+    after = await services.library.save_persona(before.model_copy(update={"first_messages": list(greetings), "name": name}))
+    await services.chronicle.greet_anew(before, after)
 
 
-async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(house: AppServices):
-    session = await house.sessions.new(MIRA)
+async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(services: AppServices):
+    session = await services.sessions.new(MIRA)
     news: list[Reshaped] = []
-    house.chronicle.reshaped.add(news.append)
+    services.chronicle.reshaped.add(news.append)
 
-    await rewritten(house, "You are late, {{user}}.", name="Mirabel")
+    await rewritten(services, "You are late, {{user}}.", name="Mirabel")
 
-    (greeting,) = await house.sessions.page(session.guid, 0, 9)
+    (greeting,) = await services.sessions.page(session.guid, 0, 9)
     assert (greeting.speaker_name, greeting.content) == ("Mirabel", "You are late, Tomas.")
     assert [one.sessions for one in news] == [(session.guid,)]
-    assert await Chats(house._database).deleted_messages(session.guid) == []
-    await rewritten(house)
-    assert await said(house, session) == []
-    await rewritten(house, "Again, then.")
-    assert await said(house, session) == ["Again, then."]
+    assert await Chats(services._database).deleted_messages(session.guid) == []
+    await rewritten(services)
+    assert await said(services, session) == []
+    await rewritten(services, "Again, then.")
+    assert await said(services, session) == ["Again, then."]
 
 
-async def test_a_greeting_that_was_answered_or_changed_by_hand_stays(house: AppServices):
-    answered = await house.sessions.new(MIRA)
-    await spoke(house, answered, "Good evening.", before_now(days=0))
-    before = await said(house, answered)
-    await rewritten(house, "You are late.")
-    assert await said(house, answered) == before
+async def test_a_greeting_that_was_answered_or_changed_by_hand_stays(services: AppServices):
+    answered = await services.sessions.new(MIRA)
+    await spoke(services, answered, "Good evening.", before_now(days=0))
+    before = await said(services, answered)
+    await rewritten(services, "You are late.")
+    assert await said(services, answered) == before
 
-    untouched = await house.sessions.new(MIRA)
-    await house.chat.edit((await house.sessions.outline(untouched.guid))[0].id, "My own words.")
-    await rewritten(house, "Once more.")
-    assert await said(house, untouched) == ["My own words."]
+    untouched = await services.sessions.new(MIRA)
+    await services.chat.edit((await services.sessions.outline(untouched.guid))[0].id, "My own words.")
+    await rewritten(services, "Once more.")
+    assert await said(services, untouched) == ["My own words."]

@@ -34,24 +34,24 @@ def asked() -> Asked:
 
 
 @pytest.fixture
-def here(house: AppServices, asked: Asked) -> Counting:
+def here(services: AppServices, asked: Asked) -> Counting:
     """Counts with a tokenizer in this process."""
-    house.chat._counting.use(asked, "letters")  # type: ignore[arg-type]
-    return house.chat._counting
+    services.chat._counting.use(asked, "letters")  # type: ignore[arg-type]
+    return services.chat._counting
 
 
-async def test_without_a_model_the_count_is_an_estimate(house: AppServices):
-    assert await house.chat.count_tokens(WORDS) == estimate(WORDS) > 0
+async def test_without_a_model_the_count_is_an_estimate(services: AppServices):
+    assert await services.chat.count_tokens(WORDS) == estimate(WORDS) > 0
 
 
-async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_again(house: AppServices, says: Says):
-    before = await house.chat.count_tokens(WORDS)
+async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_again(services: AppServices, says: Says):
+    before = await services.chat.count_tokens(WORDS)
     await says("Yes.")
-    exact = await house.chat.count_tokens(WORDS)
-    await house.models.unload()
+    exact = await services.chat.count_tokens(WORDS)
+    await services.models.unload()
 
     assert exact == 7  # the scripted model counts words
-    assert await house.chat.count_tokens(WORDS) == before != exact
+    assert await services.chat.count_tokens(WORDS) == before != exact
 
 
 async def test_a_text_is_counted_once(here: Counting, asked: Asked):
@@ -95,7 +95,7 @@ async def test_more_texts_than_are_kept_are_counted_all_the_same(here: Counting,
     assert await here.count(texts) == list(range(10))
 
 
-async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(house: AppServices, here: Counting):
+async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(services: AppServices, here: Counting):
     text = "word " * 5000
     under_way = asyncio.ensure_future(here.count([text]))
     await asyncio.sleep(0)  # it is with a thread now
@@ -108,10 +108,10 @@ async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_ne
     assert await here.count([text]) == [1]
 
 
-async def test_counts_asked_for_at_once_are_all_answered(house: AppServices, says: Says):
+async def test_counts_asked_for_at_once_are_all_answered(services: AppServices, says: Says):
     await says("Yes.")
 
-    counts = await asyncio.gather(*(house.chat.count_tokens("word " * number + ".") for number in range(1, 20)))
+    counts = await asyncio.gather(*(services.chat.count_tokens("word " * number + ".") for number in range(1, 20)))
 
     assert counts == [number + 1 for number in range(1, 20)]
 

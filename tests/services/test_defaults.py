@@ -38,35 +38,35 @@ def test_personas_may_be_busy_in_the_settings_and_none_is_until_asked():
 
 
 @pytest.mark.parametrize(("days", "is_there"), [(29, True), (31, False)])
-async def test_the_trash_keeps_things_for_thirty_days(house: AppServices, days: int, is_there: bool):
-    memory = await keep(house)
-    await house.brain.forget_memory(memory.guid)
+async def test_the_trash_keeps_things_for_thirty_days(services: AppServices, days: int, is_there: bool):
+    memory = await keep(services)
+    await services.brain.forget_memory(memory.guid)
 
     with told_by(lambda: by_the_system() + days * DAY):
-        await house.trash._purge()
+        await services.trash._purge()
 
-    left = [one.id for one in await house.trash.all() if one.kind is TrashKind.MEMORY]
+    left = [one.id for one in await services.trash.all() if one.kind is TrashKind.MEMORY]
     assert (str(memory.guid) in left) is is_there
 
 
 @pytest.mark.parametrize(("days", "comes_up"), [(29, True), (32, False)])
 async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(
-    house: AppServices, says: Says, days: int, comes_up: bool
+    services: AppServices, says: Says, days: int, comes_up: bool
 ):
     await says(*["Yes."] * 3)
-    await house.preferences.set(recall_without_match=0, rotation_minutes=0)
-    session = await house.sessions.new(MIRA)
-    await say(house, session, "Good evening.")
-    await house.mind.reminders.remind(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
+    await services.preferences.set(recall_without_match=0, rotation_minutes=0)
+    session = await services.sessions.new(MIRA)
+    await say(services, session, "Good evening.")
+    await services.mind.reminders.remind(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
 
     with told_by(lambda: by_the_system() + (1 + days) * DAY):
-        played = await say(house, session, "I am back.")
+        played = await say(services, session, "I am back.")
 
     assert ("Call the vet." in (played.note.content if played.note else "")) is comes_up
 
 
-def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_matter(house: AppServices):
-    matters = read([house.paths.resources / "subjects"])
+def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_matter(services: AppServices):
+    matters = read([services.paths.resources / "subjects"])
     day = now().date()
     books = [Notebook("cooking", "Cooking"), Notebook("family", "Family")]
     found = [Conclusion("Tomas always cooks the broth himself.", day), Conclusion("Tomas's brother Otto is a nurse.", day)]
@@ -81,14 +81,14 @@ def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_ma
 
 @pytest.mark.parametrize(("surgery", "can_shift", "kept"), [(True, True, 0.65), (True, False, 0.4), (False, True, 0.4)])
 async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
-    house: AppServices, says: Says, surgery: bool, can_shift: bool, kept: float
+    services: AppServices, says: Says, surgery: bool, can_shift: bool, kept: float
 ):
     await says("Yes.")
-    await house.preferences.set(cache_surgery=surgery)
-    state = house.models.state
+    await services.preferences.set(cache_surgery=surgery)
+    state = services.models.state
     assert isinstance(state, Ready)
 
-    assert house.chat._prompting._target(replace(state.model, can_shift=can_shift)) == kept
+    assert services.chat._prompting._target(replace(state.model, can_shift=can_shift)) == kept
 
 
 def test_silence_of_an_hour_ends_a_conversation():

@@ -39,26 +39,26 @@ def clock() -> Iterator[Clock]:
 
 
 @pytest.fixture
-async def dream(house: AppServices, clock: Clock) -> Dreaming:
+async def dream(services: AppServices, clock: Clock) -> Dreaming:
     """Mira dreams, now."""
-    task = house.away.registry.get("dream")
+    task = services.away.registry.get("dream")
     assert task is not None
-    await employ(house, task.task)
+    await employ(services, task.task)
 
     async def now_done() -> list[RecordedChange]:
-        house.away.ask(MIRA, "dream")
-        await house.away.look()
-        return await house.dreams.changes_of(MIRA)
+        services.away.ask(MIRA, "dream")
+        await services.away.look()
+        return await services.dreams.changes_of(MIRA)
 
     return now_done
 
 
-async def disliked(house: AppServices, most: int = 3) -> list[UUID]:
+async def disliked(services: AppServices, most: int = 3) -> list[UUID]:
     """Three replies of a conversation, of which so many got a thumb down."""
-    talk = await hold(house, *TALK)
-    replies = [one.id for one in (await house.sessions.page(talk.guid, 0, 9))[1::2]]
+    talk = await hold(services, *TALK)
+    replies = [one.id for one in (await services.sessions.page(talk.guid, 0, 9))[1::2]]
     for reply in replies[:most]:
-        await house.feedback.thumb(reply, ReplyRating.BAD)
+        await services.feedback.thumb(reply, ReplyRating.BAD)
     return replies
 
 
@@ -67,10 +67,10 @@ def one(reply: str = "How are you?", asked: str = "Hello.") -> Disliked:
 
 
 async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_seen_in(
-    house: AppServices, dream, tmp_path: Path
+    services: AppServices, dream, tmp_path: Path
 ):
-    replies = await disliked(house)
-    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
+    replies = await disliked(services)
+    await trusted(services, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
 
     (change,) = await dream()
 
@@ -79,95 +79,97 @@ async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_s
     assert memory.content == "Tomas seems not to like it when Mira answers with a question every time."
     assert set(memory.sources) == {f"message:{reply}" for reply in replies}
     assert (memory.made_by, memory.tags) == ("dream", ["inferred", THUMBS])
-    assert all(thought.feedback.settled for thought in await house.feedback.list_feedback(MIRA))
+    assert all(thought.feedback.settled for thought in await services.feedback.list_feedback(MIRA))
 
 
-async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_alone(house: AppServices, dream, tmp_path: Path):
-    await house.preferences.set(dreams_apply=True)
-    await disliked(house)
-    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
+async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_alone(
+    services: AppServices, dream, tmp_path: Path
+):
+    await services.preferences.set(dreams_apply=True)
+    await disliked(services)
+    await trusted(services, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
 
     (change,) = await dream()
 
     assert change.state is ChangeState.PROPOSED
-    assert await house.brain.memories(MIRA) == []
+    assert await services.brain.memories(MIRA) == []
 
 
-async def test_two_thumbs_say_nothing_and_no_model_is_asked(house: AppServices, dream, tmp_path: Path):
-    await disliked(house, 2)
-    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES])  # with no answer left, asking would fail
+async def test_two_thumbs_say_nothing_and_no_model_is_asked(services: AppServices, dream, tmp_path: Path):
+    await disliked(services, 2)
+    await trusted(services, tmp_path / "model.json", answers=[NO_WISHES])  # with no answer left, asking would fail
 
     assert await dream() == []
-    assert not (await newest(house)).trouble
-    assert len(await house.feedback.disliked(MIRA)) == 2
+    assert not (await newest(services)).trouble
+    assert len(await services.feedback.disliked(MIRA)) == 2
 
 
 async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_there_is_another(
-    house: AppServices, dream, tmp_path: Path, clock: Clock
+    services: AppServices, dream, tmp_path: Path, clock: Clock
 ):
-    await disliked(house)
+    await disliked(services)
     nothing = {"pattern": "", "replies": []}
-    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, nothing, NO_WISHES, NO_WISHES, QUESTIONS])
+    await trusted(services, tmp_path / "model.json", answers=[NO_WISHES, nothing, NO_WISHES, NO_WISHES, QUESTIONS])
     assert await dream() == []
 
     clock.go_on(days=1)
-    await hold(house, "How is the sea?")
+    await hold(services, "How is the sea?")
     clock.go_on(hours=1)
     assert await dream() == []
 
     clock.go_on(days=1)
-    talk = await hold(house, "I walked.", "How far did you walk?")
+    talk = await hold(services, "I walked.", "How far did you walk?")
     clock.go_on(hours=1)
-    await house.feedback.thumb((await house.sessions.page(talk.guid, 0, 9))[1].id, ReplyRating.BAD)
+    await services.feedback.thumb((await services.sessions.page(talk.guid, 0, 9))[1].id, ReplyRating.BAD)
     assert [change.what for change in await dream()] == [INFER]
 
 
-async def test_without_a_model_they_wait_for_one(house: AppServices, dream, tmp_path: Path, clock: Clock):
-    replies = await disliked(house)
+async def test_without_a_model_they_wait_for_one(services: AppServices, dream, tmp_path: Path, clock: Clock):
+    replies = await disliked(services)
     assert await dream() == []
-    waiting = {one.message: one.asked for one in await house.feedback.disliked(MIRA)}
+    waiting = {one.message: one.asked for one in await services.feedback.disliked(MIRA)}
     assert waiting == dict(zip(replies, TALK[::2], strict=True))
 
     clock.go_on(days=1)
-    await trusted(house, tmp_path / "model.json", answers=[QUESTIONS])
+    await trusted(services, tmp_path / "model.json", answers=[QUESTIONS])
     assert [change.what for change in await dream()] == [INFER]
 
 
-async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(house: AppServices, dream):
-    reply = (await disliked(house, 1))[0]
+async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(services: AppServices, dream):
+    reply = (await disliked(services, 1))[0]
 
-    await house.feedback.say_why(reply, 0, "  Please don't ask how long I slept. ")
+    await services.feedback.say_why(reply, 0, "  Please don't ask how long I slept. ")
     (change,) = await dream()
 
     assert change.what == AVOID
     assert "Don't ask how long" in Records.after(change).text
     assert Records.after(change).memories[0].sources == [f"message:{reply}"]
-    (thought,) = await house.feedback.list_feedback(MIRA)
+    (thought,) = await services.feedback.list_feedback(MIRA)
     assert (thought.feedback.words, thought.feedback.settled) == ("Please don't ask how long I slept.", True)
 
 
-async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(house: AppServices, dream):
-    reply = (await disliked(house, 1))[0]
+async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(services: AppServices, dream):
+    reply = (await disliked(services, 1))[0]
 
-    await house.feedback.say_why(reply, 0, "Far too nosy.")
+    await services.feedback.say_why(reply, 0, "Far too nosy.")
     (change,) = await dream()
 
     assert change.what == AVOID
     assert "“Far too nosy.”" in Records.after(change).text
 
 
-async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(house: AppServices, dream):
-    first, second, third = await disliked(house)
+async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(services: AppServices, dream):
+    first, second, third = await disliked(services)
     for reply in (first, second):
-        await house.feedback.say_why(reply, 0, "Far too nosy.")
+        await services.feedback.say_why(reply, 0, "Far too nosy.")
 
-    await house.feedback.say_why(first, 0, "")
-    await house.feedback.thumb(second, ReplyRating.BAD)
+    await services.feedback.say_why(first, 0, "")
+    await services.feedback.thumb(second, ReplyRating.BAD)
 
-    assert await house.feedback.collect_remarks(MIRA) == []
-    assert {one.message for one in await house.feedback.disliked(MIRA)} == {first, third}
+    assert await services.feedback.collect_remarks(MIRA) == []
+    assert {one.message for one in await services.feedback.disliked(MIRA)} == {first, third}
     with pytest.raises(StorageError):
-        await house.feedback.say_why(second, 0, "Far too nosy.")
+        await services.feedback.say_why(second, 0, "Far too nosy.")
 
 
 def test_too_little_says_nothing_and_nothing_is_made_up():

@@ -20,24 +20,24 @@ from lethe_app.services.maintenance.doctor import Doctor
 Says = Callable[..., object]
 
 
-async def checked(house: AppServices) -> dict[str, EngineCheck]:
-    return {check.title: check for check in await house.doctor.check()}
+async def checked(services: AppServices) -> dict[str, EngineCheck]:
+    return {check.title: check for check in await services.doctor.check()}
 
 
 def failed(checks: dict[str, EngineCheck]) -> list[str]:
     return [title for title, check in checks.items() if not check.passed]
 
 
-async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(house: AppServices, says: Says):
+async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(services: AppServices, says: Says):
     await says("Yes.")
-    await house.models.unload()
+    await services.models.unload()
 
-    checks = await checked(house)
+    checks = await checked(services)
 
     assert failed(checks) == []
     assert "echo answers: 8192 tokens" in checks["Engine"].detail
-    assert checks["Your data"].detail == str(house.paths.home)
-    assert isinstance(house.models.state, Ready)
+    assert checks["Your data"].detail == str(services.paths.home)
+    assert isinstance(services.models.state, Ready)
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(house: Ap
     ],
 )
 async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_has_their_own(
-    house: AppServices, tmp_path: Path, folder: str, what: str
+    services: AppServices, tmp_path: Path, folder: str, what: str
 ):
     shipped = tmp_path / "shipped"
     for part in ("personas", "worldinfo", "resources"):
-        shutil.copytree(house.paths.shipped / part, shipped / part)
+        shutil.copytree(services.paths.shipped / part, shipped / part)
     shutil.rmtree(shipped / folder)
-    paths = replace(house.paths, shipped=shipped)
-    doctor = Doctor(paths, house.library, house.models, house._embedder, house.indexing._calibration, check_window)
+    paths = replace(services.paths, shipped=shipped)
+    doctor = Doctor(paths, services.library, services.models, services._embedder, services.indexing._calibration, check_window)
 
     check = doctor._shipped()
 
@@ -68,12 +68,12 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
     assert f"0 {what}" in check.detail
 
 
-async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(house: AppServices, says: Says):
+async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(services: AppServices, says: Says):
     await says("Yes.")
-    (house.paths.personas / "bad.json").write_text('{"name": "Ada", "tags": "x"}', encoding="utf-8")
-    (house.paths.personas / "worse.json").write_bytes(b"\xff\xfe")
+    (services.paths.personas / "bad.json").write_text('{"name": "Ada", "tags": "x"}', encoding="utf-8")
+    (services.paths.personas / "worse.json").write_bytes(b"\xff\xfe")
 
-    checks = await checked(house)
+    checks = await checked(services)
 
     assert failed(checks) == ["Your files"]
     assert "bad.json, field “tags”" in checks["Your files"].detail
@@ -82,13 +82,13 @@ async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(ho
 
 
 async def test_without_the_starter_models_both_are_missed_with_the_packages_named(
-    house: AppServices, says: Says, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     await says("Yes.")
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
     monkeypatch.setattr("lethe_app.llm.models.bundled.embedder_source", lambda *_: None)
 
-    checks = await checked(house)
+    checks = await checked(services)
 
     assert "Starter models" in failed(checks)
     assert "Engine" not in failed(checks)
@@ -96,13 +96,13 @@ async def test_without_the_starter_models_both_are_missed_with_the_packages_name
     assert "models.lock" in checks["Starter models"].remedy
 
 
-async def test_without_any_model_one_is_told_where_to_put_one(house: AppServices, monkeypatch: pytest.MonkeyPatch):
+async def test_without_any_model_one_is_told_where_to_put_one(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
-    checks = await checked(house)
+    checks = await checked(services)
 
     assert {"Models", "Engine"} <= set(failed(checks))
-    assert str(house.paths.models) in checks["Models"].remedy
+    assert str(services.paths.models) in checks["Models"].remedy
     assert "No model was found" in checks["Engine"].detail
 
 
@@ -113,29 +113,31 @@ async def test_a_chosen_model_that_cannot_be_read_fails_the_engine_by_name(tmp_p
     paths = Paths.standard(tmp_path / "home")
     paths.home.mkdir()
     paths.settings.write_text(json.dumps({"model_path": str(broken)}), encoding="utf-8")
-    house = await build(paths)
+    services = await build(paths)
 
-    checks = await checked(house)
-    await house.close()
+    checks = await checked(services)
+    await services.close()
 
     assert failed(checks) == ["Engine"]
     assert "broken.gguf" in checks["Engine"].detail
 
 
-async def test_a_window_that_cannot_open_is_one_failure_among_checks(house: AppServices, says: Says):
+async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: AppServices, says: Says):
     await says("Yes.")
     no_window = EngineCheck("Window", passed=False, detail="libEGL.so.1 is missing", remedy="Install it.")
-    doctor = Doctor(house.paths, house.library, house.models, house._embedder, house.indexing._calibration, lambda: no_window)
+    doctor = Doctor(
+        services.paths, services.library, services.models, services._embedder, services.indexing._calibration, lambda: no_window
+    )
 
     checks = await doctor.check()
 
     assert [check for check in checks if not check.passed] == [no_window]
 
 
-async def test_an_old_python_is_told(house: AppServices, monkeypatch: pytest.MonkeyPatch):
+async def test_an_old_python_is_told(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.services.maintenance.doctor.sys.version_info", (3, 10, 1))
 
-    check = house.doctor._python()
+    check = services.doctor._python()
 
     assert not check.passed
     assert "3.11" in check.remedy

@@ -55,43 +55,43 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def over(house: AppServices, *lines: str) -> ChatSession:
+async def over(services: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
-    session = await hold(house, *lines)
-    assert await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    session = await hold(services, *lines)
+    assert await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
     return session
 
 
-async def baked(house: AppServices, tmp_path: Path, *talks: tuple[str, ...]) -> None:
+async def baked(services: AppServices, tmp_path: Path, *talks: tuple[str, ...]) -> None:
     """Conversations are over, and a model that may be believed says what each came to."""
     for lines in talks:
-        await over(house, *lines)
-    await trusted(house, tmp_path / "model.json", answers=[CONCLUDED] * len(talks))
+        await over(services, *lines)
+    await trusted(services, tmp_path / "model.json", answers=[CONCLUDED] * len(talks))
 
 
-async def spend(house: AppServices, tokens: int) -> None:
+async def spend(services: AppServices, tokens: int) -> None:
     """Mira has used so many today."""
     run = TaskRun(persona_id=MIRA, task="thoughts", outcome=RunOutcome.MADE, tokens=tokens)
-    await house.away._runs.save_run(run)
+    await services.away._runs.save_run(run)
 
 
 @asynccontextmanager
-async def looking_up(house: AppServices, tmp_path: Path, *answers: object, **script: object) -> AsyncIterator[Site]:
+async def looking_up(services: AppServices, tmp_path: Path, *answers: object, **script: object) -> AsyncIterator[Site]:
     """A house that may use an internet of one page."""
     site = Site({"/keepers": Reply(page("Brenn", KEEPERS))})
     async with serving(site):
         found = [{"title": "Keepers", "url": f"{site.url}/keepers", "content": ""}]
         site.replies["/search"] = Reply(json.dumps({"results": found}).encode(), kind="application/json")
         engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
-        await house.preferences.set(web_allowed=True, **engine)
-        await trusted(house, tmp_path / "model.json", answers=list(answers), **script)
+        await services.preferences.set(web_allowed=True, **engine)
+        await trusted(services, tmp_path / "model.json", answers=list(answers), **script)
         yield site
 
 
-async def found_out(house: AppServices) -> None:
+async def found_out(services: AppServices) -> None:
     async def is_over() -> bool:
-        return house.researching.running is None and not house.away.everything_underway
+        return services.researching.running is None and not services.away.everything_underway
 
     await until(is_over)
 
@@ -99,101 +99,101 @@ async def found_out(house: AppServices) -> None:
 # notebooks
 
 
-async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(house: AppServices, tmp_path: Path):
-    await baked(house, tmp_path, BREAD)
+async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(services: AppServices, tmp_path: Path):
+    await baked(services, tmp_path, BREAD)
 
-    assert await house.mind.notekeeping.write_pending(MIRA) == 1
+    assert await services.mind.notekeeping.write_pending(MIRA) == 1
 
-    (run,) = await kept_runs(house)
-    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
+    (run,) = await kept_runs(services)
+    assert (run.task, run.outcome, services.away.title_of(run.task)) == ("notebooks", RunOutcome.MADE, "Notebooks")
     assert run.summary == "Read one conversation and wrote into one notebook."
     assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
     assert "Tomas's dough wants a night in the cellar." in [one.title for one in run.made if one.kind is MadeKind.FACT]
     assert run.ended is not None
     assert run.tokens > 0
-    assert (await house.away.spent_today(MIRA)).tokens == run.tokens
+    assert (await services.away.spent_today(MIRA)).tokens == run.tokens
 
 
 async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt_is_forgotten(
-    house: AppServices, tmp_path: Path
+    services: AppServices, tmp_path: Path
 ):
-    await baked(house, tmp_path, BREAD)
-    before = {fact.guid for fact in await house.knowing.all(MIRA)}
-    await house.mind.notekeeping.write_pending(MIRA)
-    (run,) = await kept_runs(house)
+    await baked(services, tmp_path, BREAD)
+    before = {fact.guid for fact in await services.knowing.all(MIRA)}
+    await services.mind.notekeeping.write_pending(MIRA)
+    (run,) = await kept_runs(services)
 
-    await house.away.undo(run.id)
+    await services.away.undo(run.id)
 
-    assert await house.mind.notebooks.notebooks_of(MIRA) == []
-    assert [one.title for one in await house.trash.all() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
-    assert {fact.guid for fact in await house.knowing.all(MIRA)} <= before
-    assert (await kept_runs(house))[0].undone
-
-
-async def test_taken_back_a_notebook_that_was_there_is_as_it_was(house: AppServices, tmp_path: Path):
-    await baked(house, tmp_path, BREAD)
-    name = await house.mind.notebooks.create(MIRA, "Baking bread")
-    await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
-    before = await house.mind.notebooks.texts(MIRA)
-    await house.mind.notekeeping.write_pending(MIRA)
-    (run,) = await kept_runs(house)
-    assert await house.mind.notebooks.texts(MIRA) != before
-
-    await house.away.undo(run.id)
-
-    assert await house.mind.notebooks.texts(MIRA) == before
+    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert [one.title for one in await services.trash.all() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
+    assert {fact.guid for fact in await services.knowing.all(MIRA)} <= before
+    assert (await kept_runs(services))[0].undone
 
 
-async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(house: AppServices, tmp_path: Path):
-    await baked(house, tmp_path, BREAD)
-    await house.mind.notekeeping.write_pending(MIRA)
-    ((name, text),) = (await house.mind.notebooks.texts(MIRA)).items()
-    await house.mind.notebooks.write(MIRA, name, f"{text}- By hand.\n", text)
-    mine = await house.mind.notebooks.texts(MIRA)
+async def test_taken_back_a_notebook_that_was_there_is_as_it_was(services: AppServices, tmp_path: Path):
+    await baked(services, tmp_path, BREAD)
+    name = await services.mind.notebooks.create(MIRA, "Baking bread")
+    await services.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    before = await services.mind.notebooks.texts(MIRA)
+    await services.mind.notekeeping.write_pending(MIRA)
+    (run,) = await kept_runs(services)
+    assert await services.mind.notebooks.texts(MIRA) != before
 
-    await house.away.undo((await kept_runs(house))[0].id)
+    await services.away.undo(run.id)
+
+    assert await services.mind.notebooks.texts(MIRA) == before
+
+
+async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(services: AppServices, tmp_path: Path):
+    await baked(services, tmp_path, BREAD)
+    await services.mind.notekeeping.write_pending(MIRA)
+    ((name, text),) = (await services.mind.notebooks.texts(MIRA)).items()
+    await services.mind.notebooks.write(MIRA, name, f"{text}- By hand.\n", text)
+    mine = await services.mind.notebooks.texts(MIRA)
+
+    await services.away.undo((await kept_runs(services))[0].id)
 
     assert {line for line in mine[name].splitlines() if "hand" in line} == {"- By hand."}
-    assert "- By hand." in (await house.mind.notebooks.texts(MIRA))[name]
+    assert "- By hand." in (await services.mind.notebooks.texts(MIRA))[name]
 
 
 async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(
-    house: AppServices, tmp_path: Path, clock: Clock
+    services: AppServices, tmp_path: Path, clock: Clock
 ):
-    await house.preferences.set(agent_day_tokens=1000)
-    await baked(house, tmp_path, BREAD)
-    await spend(house, 1000)
+    await services.preferences.set(agent_day_tokens=1000)
+    await baked(services, tmp_path, BREAD)
+    await spend(services, 1000)
 
-    await house.mind.notekeeping.catch_up()
-    assert await house.mind.notebooks.notebooks_of(MIRA) == []
-    assert [run.task for run in await kept_runs(house)] == ["thoughts"]
+    await services.mind.notekeeping.catch_up()
+    assert await services.mind.notebooks.notebooks_of(MIRA) == []
+    assert [run.task for run in await kept_runs(services)] == ["thoughts"]
 
     clock.go_on(days=1)
-    await house.mind.notekeeping.catch_up()
-    assert [kept.notebook.title for kept in await house.mind.notebooks.notebooks_of(MIRA)] == ["Baking bread"]
+    await services.mind.notekeeping.catch_up()
+    assert [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(MIRA)] == ["Baking bread"]
 
 
-async def test_the_means_are_asked_for_anew_before_every_conversation(house: AppServices, tmp_path: Path):
-    await house.preferences.set(agent_day_tokens=1)
+async def test_the_means_are_asked_for_anew_before_every_conversation(services: AppServices, tmp_path: Path):
+    await services.preferences.set(agent_day_tokens=1)
     other = tuple(line.replace("Sundays", "Mondays") for line in BREAD)
-    await baked(house, tmp_path, BREAD, other)
+    await baked(services, tmp_path, BREAD, other)
 
-    assert await house.mind.notekeeping.write_pending(MIRA) == 1  # one that was begun is read to its end
+    assert await services.mind.notekeeping.write_pending(MIRA) == 1  # one that was begun is read to its end
 
-    (run,) = await kept_runs(house)
+    (run,) = await kept_runs(services)
     assert run.tokens > 1
 
 
-async def test_what_rules_can_do_alone_needs_no_means(house: AppServices):
-    await house.preferences.set(agent_day_tokens=1)
-    await over(house, *NUTS)
-    await spend(house, 1)
+async def test_what_rules_can_do_alone_needs_no_means(services: AppServices):
+    await services.preferences.set(agent_day_tokens=1)
+    await over(services, *NUTS)
+    await spend(services, 1)
 
-    assert await house.mind.notekeeping.write_pending(MIRA) == 1
-    assert len(await house.mind.notebooks.notebooks_of(MIRA)) == 1
+    assert await services.mind.notekeeping.write_pending(MIRA) == 1
+    assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
 
 
-async def test_stopped_by_the_user_it_ends_and_nothing_else_does(house: AppServices):
+async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppServices):
     began = asyncio.Event()
 
     async def for_ever(doing: Doing) -> Result:
@@ -202,25 +202,25 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(house: AppServi
         await asyncio.Event().wait()
         return NOTHING
 
-    work = asyncio.create_task(house.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), for_ever))
+    work = asyncio.create_task(services.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), for_ever))
     await began.wait()
-    (one,) = house.away.everything_underway
+    (one,) = services.away.everything_underway
     assert (one.persona, one.title, one.words) == ("Mira", "Notebooks", "Reading")
 
-    house.away.stop(one.run.id)
+    services.away.stop(one.run.id)
 
     assert (await work).outcome is RunOutcome.STOPPED
-    assert house.away.everything_underway == []
+    assert services.away.everything_underway == []
 
 
-async def test_what_breaks_down_is_told_as_that(house: AppServices):
+async def test_what_breaks_down_is_told_as_that(services: AppServices):
     async def dry(_doing: Doing) -> Result:
         raise LetheError("The well is dry.")
 
     with pytest.raises(LetheError):
-        await house.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), dry)
+        await services.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), dry)
 
-    (run,) = await kept_runs(house)
+    (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, "The well is dry.")
 
 
@@ -234,55 +234,55 @@ def test_no_plugin_can_take_the_name_of_such_work():
 # research
 
 
-async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_today(house: AppServices, tmp_path: Path):
-    await house.preferences.set(agent_day_tokens=1)
-    await spend(house, 1)
+async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_today(services: AppServices, tmp_path: Path):
+    await services.preferences.set(agent_day_tokens=1)
+    await spend(services, 1)
     enough = {"is_enough": True, "next_queries": []}
-    async with looking_up(house, tmp_path, PLAN, FOUND, REPORT, enough):
-        inquiry = await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
-        await found_out(house)
+    async with looking_up(services, tmp_path, PLAN, FOUND, REPORT, enough):
+        inquiry = await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await found_out(services)
 
-    run = (await kept_runs(house))[0]
+    run = (await kept_runs(services))[0]
     assert (run.task, run.outcome) == ("deep_research", RunOutcome.MADE)
     assert run.summary == "Found out about “The lighthouse of Brenn”."
     assert [(one.kind, one.id) for one in run.made] == [(MadeKind.REPORT, str(inquiry.id))]
-    assert run.tokens == (await house.researching.get(inquiry.id)).tokens > 0
-    assert (await house.away.spent_today(MIRA)).tokens == run.tokens + 1
+    assert run.tokens == (await services.researching.get(inquiry.id)).tokens > 0
+    assert (await services.away.spent_today(MIRA)).tokens == run.tokens + 1
 
 
-async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(house: AppServices, tmp_path: Path):
-    async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppServices, tmp_path: Path):
+    async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.words.endswith("Writing the report") for one in house.away.everything_underway)
+            return any(one.words.endswith("Writing the report") for one in services.away.everything_underway)
 
         await until(writes)
-        (one,) = house.away.everything_underway
+        (one,) = services.away.everything_underway
         assert (one.persona, one.title, one.is_asked) == ("Mira", "Finding out", True)
         assert one.words == "“The lighthouse of Brenn”: Writing the report"
 
-        house.away.stop()
-        await found_out(house)
+        services.away.stop()
+        await found_out(services)
 
-    (run,) = await kept_runs(house)
-    (inquiry,) = await house.researching.all()
+    (run,) = await kept_runs(services)
+    (inquiry,) = await services.researching.all()
     assert (run.outcome, inquiry.state) == (RunOutcome.STOPPED, InquiryState.STOPPED)
     assert inquiry.report
     assert [made.kind for made in run.made] == [MadeKind.REPORT]
 
 
-async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(house: AppServices, tmp_path: Path):
-    async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(services: AppServices, tmp_path: Path):
+    async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return any(one.words.endswith("Writing the report") for one in house.away.everything_underway)
+            return any(one.words.endswith("Writing the report") for one in services.away.everything_underway)
 
         await until(writes)
-        assert [run.outcome for run in await house.away.runs()] == [None]  # the first look takes it for no lost one
-        copy = await copy_home(house, tmp_path / "as it was")
-        house.researching.stop()
+        assert [run.outcome for run in await services.away.runs()] == [None]  # the first look takes it for no lost one
+        copy = await copy_home(services, tmp_path / "as it was")
+        services.researching.stop()
 
     async with opened(copy) as again:
         (run,) = await again.away.runs()
@@ -290,81 +290,83 @@ async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so
         assert [made.title for made in run.made] == ["The lighthouse of Brenn"]
 
 
-async def test_a_report_can_be_taken_back(house: AppServices, tmp_path: Path):
+async def test_a_report_can_be_taken_back(services: AppServices, tmp_path: Path):
     enough = {"is_enough": True, "next_queries": []}
-    async with looking_up(house, tmp_path, PLAN, FOUND, REPORT, enough):
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
-        await found_out(house)
+    async with looking_up(services, tmp_path, PLAN, FOUND, REPORT, enough):
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await found_out(services)
 
-    await house.away.undo((await kept_runs(house))[0].id)
+    await services.away.undo((await kept_runs(services))[0].id)
 
-    assert await house.researching.all() == []
+    assert await services.researching.all() == []
 
 
-async def test_with_a_persona_who_is_deleted_her_work_ends(house: AppServices, tmp_path: Path):
-    async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+async def test_with_a_persona_who_is_deleted_her_work_ends(services: AppServices, tmp_path: Path):
+    async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def has_begun() -> bool:
-            return bool(house.away.everything_underway)
+            return bool(services.away.everything_underway)
 
         await until(has_begun)
-        await house.library.delete_persona(MIRA)
-        await found_out(house)
+        await services.library.delete_persona(MIRA)
+        await found_out(services)
 
-    assert [run.outcome for run in await kept_runs(house)] == [RunOutcome.STOPPED]
+    assert [run.outcome for run in await kept_runs(services)] == [RunOutcome.STOPPED]
 
 
 # the archive
 
 
-async def archived_by_model(house: AppServices, tmp_path: Path) -> ChatSession:
+async def archived_by_model(services: AppServices, tmp_path: Path) -> ChatSession:
     """A conversation is over, and a model that may be believed sums it up."""
-    session = await hold(house, *NUTS)
-    await trusted(house, tmp_path / "model.json", answers=answers())
-    assert await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    session = await hold(services, *NUTS)
+    await trusted(services, tmp_path / "model.json", answers=answers())
+    assert await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
     return session
 
 
-async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts_for_no_day(house: AppServices, tmp_path: Path):
-    await archived_by_model(house, tmp_path)
+async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts_for_no_day(
+    services: AppServices, tmp_path: Path
+):
+    await archived_by_model(services, tmp_path)
 
-    (run,) = await kept_runs(house)
-    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("archive", RunOutcome.MADE, "Remembering")
+    (run,) = await kept_runs(services)
+    assert (run.task, run.outcome, services.away.title_of(run.task)) == ("archive", RunOutcome.MADE, "Remembering")
     assert run.summary == "“Peanuts and Porto” was summed up by the model. That does not count for the day."
     assert run.tokens > 0
     assert run.ended is not None
-    assert (await house.away.spent_today(MIRA)).tokens == 0
+    assert (await services.away.spent_today(MIRA)).tokens == 0
 
 
-async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(house: AppServices):
-    await over(house, *NUTS)
+async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(services: AppServices):
+    await over(services, *NUTS)
 
-    assert await kept_runs(house) == []
+    assert await kept_runs(services) == []
 
 
-async def test_no_conversation_is_refused_where_nothing_is_left_for_today(house: AppServices, tmp_path: Path):
-    await house.preferences.set(agent_day_tokens=100)
-    await spend(house, 200)
+async def test_no_conversation_is_refused_where_nothing_is_left_for_today(services: AppServices, tmp_path: Path):
+    await services.preferences.set(agent_day_tokens=100)
+    await spend(services, 200)
 
-    session = await archived_by_model(house, tmp_path)
+    session = await archived_by_model(services, tmp_path)
 
-    parts = (await house.archiving.parts(session.guid)).values()
+    parts = (await services.archiving.parts(session.guid)).values()
     assert {one.made_by for one in parts} == {MadeBy.MODEL}
 
 
-async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(house: AppServices, tmp_path: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, tmp_path / "model.json", answers=["x " * 4000], delay=0.01)
-    house.archiving.start()
-    assert await house.archiving.archive_session(session.guid)
+async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(services: AppServices, tmp_path: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, tmp_path / "model.json", answers=["x " * 4000], delay=0.01)
+    services.archiving.start()
+    assert await services.archiving.archive_session(session.guid)
 
     async def is_at_it() -> bool:
-        return bool(await house.away._runs.newest()) and house.archiving.progress.session is not None
+        return bool(await services.away._runs.newest()) and services.archiving.progress.session is not None
 
     await until(is_at_it)
-    assert house.away.everything_underway == []
-    await house.archiving.pause()
+    assert services.away.everything_underway == []
+    await services.archiving.pause()
 
-    assert (await kept_runs(house))[0].outcome is RunOutcome.GAVE_WAY
+    assert (await kept_runs(services))[0].outcome is RunOutcome.GAVE_WAY

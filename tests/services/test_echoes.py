@@ -19,13 +19,13 @@ STORM = "Do you remember the squall?"
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
+async def session(services: AppServices) -> ChatSession:
     """A conversation that is brought up by a word, and a new one in which the word is said."""
     fields = {"name": "The storm", "content": "The mast broke in the night.", "keywords_main": ["squall"], "enabled": True}
-    old = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
-    await spoke(house, old, "The mast broke in the night.", old.added)
-    await house.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
-    return await house.sessions.new(MIRA)
+    old = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    await spoke(services, old, "The mast broke in the night.", old.added)
+    await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
+    return await services.sessions.new(MIRA)
 
 
 def heading() -> str:
@@ -35,7 +35,7 @@ def heading() -> str:
     return expand(f"# {title}", scene).strip()
 
 
-def copied(house: AppServices, played: Played) -> str:
+def copied(services: AppServices, played: Played) -> str:
     """The block as this turn's prompt had it."""
     return "\n".join([heading(), *(one.text for one in played.memory.recalled)])
 
@@ -44,42 +44,42 @@ def shown(played: Played) -> str:
     return "".join(event.text for event in played.events if isinstance(event, ReplyText))
 
 
-async def block_of(house: AppServices, session: ChatSession, says: Callable[..., object]) -> str:
+async def block_of(services: AppServices, session: ChatSession, says: Callable[..., object]) -> str:
     """The block that the question brings into the prompt."""
     await says("“Aye.”")
-    return copied(house, await say(house, session, STORM))
+    return copied(services, await say(services, session, STORM))
 
 
 async def test_a_copy_of_the_block_is_neither_shown_nor_stored(
-    house: AppServices, session: ChatSession, says: Callable[..., object]
+    services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
-    block = await block_of(house, session, says)
+    block = await block_of(services, session, says)
     await says(f"{block}\n “It was a bad night.”")
 
-    played = await say(house, session, STORM)
+    played = await say(services, session, STORM)
 
     assert shown(played) == "“It was a bad night.”"
     assert played.reply.content == "“It was a bad night.”"
-    assert block.splitlines()[1] in await prompt_of(house, session, played)
+    assert block.splitlines()[1] in await prompt_of(services, session, played)
 
 
 async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the_block(
-    house: AppServices, session: ChatSession, says: Callable[..., object]
+    services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
-    block = await block_of(house, session, says)
+    block = await block_of(services, session, says)
     await says(block, "“It was a bad night.”")
 
-    played = await say(house, session, STORM)
+    played = await say(services, session, STORM)
 
     assert played.reply.content == "“It was a bad night.”"
     assert sum(isinstance(event, Began) for event in played.events) == 1
-    assert [message.content for message in await log(house, session)][-1] == "“It was a bad night.”"
+    assert [message.content for message in await log(services, session)][-1] == "“It was a bad night.”"
 
 
 async def test_a_reply_that_speaks_of_a_memory_in_its_own_words_stays(
-    house: AppServices, session: ChatSession, says: Callable[..., object]
+    services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     reply = "“The mast broke in the night.”\n\n- a rope\n- a saw\n\n*She counts on her fingers.*"
     await says(reply)
 
-    assert (await say(house, session, STORM)).reply.content == reply
+    assert (await say(services, session, STORM)).reply.content == reply

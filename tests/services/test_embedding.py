@@ -59,14 +59,14 @@ async def near(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch) 
     paths.personas.mkdir(parents=True)
     for name, persona in ((MIRA, PERSONA), ("tomas", TOMAS)):
         (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    house = await build(paths, engine="echo", by_meaning=True)
-    await house.preferences.set(embedder_path=str(embedder), recall_without_match=0, user_persona="tomas")
+    services = await build(paths, engine="echo", by_meaning=True)
+    await services.preferences.set(embedder_path=str(embedder), recall_without_match=0, user_persona="tomas")
     name = known_as(embedder)
-    await AppState(house._database).set(SCOPE, name, {**MEASURED, "embedder": name})
-    await house.indexing.catch_up()
-    assert house.embedding.id == name
-    yield house
-    await house.close()
+    await AppState(services._database).set(SCOPE, name, {**MEASURED, "embedder": name})
+    await services.indexing.catch_up()
+    assert services.embedding.id == name
+    yield services
+    await services.close()
 
 
 @pytest.fixture
@@ -169,14 +169,16 @@ async def test_it_dies_and_words_go_on_until_it_is_back(near: AppServices, sessi
     assert "Ferry" in (await say(near, session, MEANT)).ways
 
 
-async def test_one_that_is_gone_is_told_and_missed_by_nobody(house: AppServices, says: Callable[..., object], tmp_path: Path):
+async def test_one_that_is_gone_is_told_and_missed_by_nobody(
+    services: AppServices, says: Callable[..., object], tmp_path: Path
+):
     await says("“Aye.”")
-    await house.preferences.set(embedder_path=str(tmp_path / "gone.gguf"))
-    house.embedding.enabled = True
-    await house.indexing.catch_up()
-    assert isinstance(house.embedding.state.trouble, ModelMissing)
-    await keep(house, "The cormorant nests beneath the broken winch.", name="Winch")
-    played = await say(house, await house.sessions.new(MIRA), "Where does the cormorant nest, near the broken winch?")
+    await services.preferences.set(embedder_path=str(tmp_path / "gone.gguf"))
+    services.embedding.enabled = True
+    await services.indexing.catch_up()
+    assert isinstance(services.embedding.state.trouble, ModelMissing)
+    await keep(services, "The cormorant nests beneath the broken winch.", name="Winch")
+    played = await say(services, await services.sessions.new(MIRA), "Where does the cormorant nest, near the broken winch?")
     assert "Winch" in played.ways
 
 

@@ -22,12 +22,12 @@ HER = "mira-test"
 TAIL = "with his old friend from school, a dog, two parrots and a garden full of roses, apples and long grass behind it."
 
 
-async def learnt(house: AppServices, *texts: str) -> list[ExtractedFact]:
+async def learnt(services: AppServices, *texts: str) -> list[ExtractedFact]:
     """What is known after these were told in one conversation each, compared by a simple embedder."""
-    house.knowing._recall.use(embed, "words")
+    services.knowing._recall.use(embed, "words")
     for text in texts:
-        await house.knowing.learn(HER, [ExtractedFact(fact=text, source_memories=[uuid4()], source_messages=[uuid4()])])
-    return await house.knowing.all(HER)
+        await services.knowing.learn(HER, [ExtractedFact(fact=text, source_memories=[uuid4()], source_messages=[uuid4()])])
+    return await services.knowing.all(HER)
 
 
 def test_nothing_set_leaves_what_was_measured():
@@ -44,25 +44,27 @@ def test_each_distance_stands_for_its_limit():
 
 
 @pytest.mark.parametrize("name", ["rag_distance", "fact_retrieval_distance", "fact_duplicate_distance", "fact_update_distance"])
-async def test_no_distance_is_farther_than_one(house: AppServices, name: str):
+async def test_no_distance_is_farther_than_one(services: AppServices, name: str):
     with pytest.raises(LetheError):
-        await house.preferences.set(**{name: 1.5})
+        await services.preferences.set(**{name: 1.5})
 
 
 @pytest.mark.parametrize(("distance", "count"), [(0.0, 1), (0.001, 2)])
-async def test_the_distance_of_the_same_fact_decides_what_counts_as_said_again(house: AppServices, distance: float, count: int):
-    await house.preferences.set(fact_duplicate_distance=distance)
+async def test_the_distance_of_the_same_fact_decides_what_counts_as_said_again(
+    services: AppServices, distance: float, count: int
+):
+    await services.preferences.set(fact_duplicate_distance=distance)
 
-    facts = await learnt(house, f"Tomas owns a white boat {TAIL}", f"Tomas owns a small white boat {TAIL}")
+    facts = await learnt(services, f"Tomas owns a white boat {TAIL}", f"Tomas owns a small white boat {TAIL}")
 
     assert len(facts) == count
 
 
 @pytest.mark.parametrize(("distance", "replaced"), [(0.0, True), (0.001, False)])
-async def test_the_distance_of_a_changed_fact_decides_what_is_replaced(house: AppServices, distance: float, replaced: bool):
-    await house.preferences.set(fact_update_distance=distance)
+async def test_the_distance_of_a_changed_fact_decides_what_is_replaced(services: AppServices, distance: float, replaced: bool):
+    await services.preferences.set(fact_update_distance=distance)
 
-    facts = await learnt(house, f"Tomas walks in the morning {TAIL}", f"Tomas walks in the evening {TAIL}")
+    facts = await learnt(services, f"Tomas walks in the morning {TAIL}", f"Tomas walks in the evening {TAIL}")
 
     assert any(fact.superseded for fact in facts) is replaced
 

@@ -43,24 +43,24 @@ def fact_of(told: Told, day: int, session: UUID | None = None, **more: object) -
     return ExtractedFact.model_validate({**values, **more})
 
 
-async def tell(house: AppServices, *told: Told, day: int = 0, **more: object) -> list[ExtractedFact]:
+async def tell(services: AppServices, *told: Told, day: int = 0, **more: object) -> list[ExtractedFact]:
     """A conversation in which this was said."""
     session = uuid4()
     facts = [fact_of(one, day, session, **more) for one in told]
     ends = {fact.guid: one.ends for fact, one in zip(facts, told, strict=True)}
-    await house.knowing.learn(HER, facts, ends=ends)
+    await services.knowing.learn(HER, facts, ends=ends)
     return facts
 
 
-async def held(house: AppServices) -> set[str]:
-    return {fact.fact for fact in await house.knowing.all(HER) if not fact.superseded}
+async def held(services: AppServices) -> set[str]:
+    return {fact.fact for fact in await services.knowing.all(HER) if not fact.superseded}
 
 
 @pytest.fixture(autouse=True, params=["by words", "by meaning"])
-def embedder(request: pytest.FixtureRequest, house: AppServices) -> None:
+def embedder(request: pytest.FixtureRequest, services: AppServices) -> None:
     """Without an embedder facts are compared by their words; with one near facts meet as well."""
     if request.param == "by meaning":
-        house.knowing._recall.use(embed, "words")
+        services.knowing._recall.use(embed, "words")
 
 
 PLAN, HOME, WORK, PEOPLE = FactKind.PLAN, FactKind.HOME, FactKind.WORK, FactKind.PEOPLE
@@ -109,20 +109,20 @@ UPDATES = [
 
 
 @pytest.mark.parametrize(("old", "new"), UPDATES, ids=[new.text for _old, new in UPDATES])
-async def test_a_newer_statement_replaces_the_one_it_makes_untrue(house: AppServices, old: Told, new: Told):
-    (before,) = await tell(house, old)
-    (after,) = await tell(house, new, day=3)
+async def test_a_newer_statement_replaces_the_one_it_makes_untrue(services: AppServices, old: Told, new: Told):
+    (before,) = await tell(services, old)
+    (after,) = await tell(services, new, day=3)
 
-    known = {fact.guid: fact for fact in await house.knowing.all(HER)}
+    known = {fact.guid: fact for fact in await services.knowing.all(HER)}
     assert (known[before.guid].superseded, known[before.guid].superseded_by) == (True, after.guid)
-    assert await held(house) == {new.text}
+    assert await held(services) == {new.text}
 
 
 @pytest.mark.parametrize(("old", "new"), UPDATES, ids=[new.text for _old, new in UPDATES])
-async def test_both_statements_in_one_conversation_leave_the_later_one(house: AppServices, old: Told, new: Told):
-    await tell(house, old, new)
+async def test_both_statements_in_one_conversation_leave_the_later_one(services: AppServices, old: Told, new: Told):
+    await tell(services, old, new)
 
-    assert await held(house) == {new.text}
+    assert await held(services) == {new.text}
 
 
 BESIDE = [
@@ -146,82 +146,82 @@ BESIDE = [
 
 
 @pytest.mark.parametrize(("one", "other"), BESIDE, ids=[other.text for _one, other in BESIDE])
-async def test_what_may_both_be_true_stands_side_by_side(house: AppServices, one: Told, other: Told):
-    await tell(house, one)
-    await tell(house, other, day=3)
+async def test_what_may_both_be_true_stands_side_by_side(services: AppServices, one: Told, other: Told):
+    await tell(services, one)
+    await tell(services, other, day=3)
 
-    assert await held(house) == {one.text, other.text}
+    assert await held(services) == {one.text, other.text}
 
 
-async def test_the_same_in_fewer_words_confirms_what_is_known(house: AppServices):
-    (full,) = await tell(house, Told("Tomas lives in a flat by the river in Porto.", "home"))
-    await tell(house, Told("Tomas lives in Porto.", "home"), day=3)
+async def test_the_same_in_fewer_words_confirms_what_is_known(services: AppServices):
+    (full,) = await tell(services, Told("Tomas lives in a flat by the river in Porto.", "home"))
+    await tell(services, Told("Tomas lives in Porto.", "home"), day=3)
 
-    (fact,) = await house.knowing.all(HER)
+    (fact,) = await services.knowing.all(HER)
     assert (fact.guid, fact.fact, fact.reference_count) == (full.guid, full.fact, 2)
 
 
-async def test_the_same_with_more_words_takes_over_the_count(house: AppServices):
-    await tell(house, Told("Tomas lives in Porto.", "home"))
-    await tell(house, Told("Tomas lives in a flat by the river in Porto.", "home"), day=3)
+async def test_the_same_with_more_words_takes_over_the_count(services: AppServices):
+    await tell(services, Told("Tomas lives in Porto.", "home"))
+    await tell(services, Told("Tomas lives in a flat by the river in Porto.", "home"), day=3)
 
-    (fact,) = [fact for fact in await house.knowing.all(HER) if not fact.superseded]
+    (fact,) = [fact for fact in await services.knowing.all(HER) if not fact.superseded]
     assert (fact.fact, fact.reference_count) == ("Tomas lives in a flat by the river in Porto.", 2)
 
 
 @pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
-async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(house: AppServices, more: dict[str, object]):
-    await tell(house, Told("Tomas lives in Porto.", "home"), **more)
-    await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
+async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(services: AppServices, more: dict[str, object]):
+    await tell(services, Told("Tomas lives in Porto.", "home"), **more)
+    await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
 
-    assert "Tomas lives in Porto." in await held(house)
-    core = await house.browsing.core(HER)
-    known = {fact.guid: fact.fact for fact in await house.knowing.all(HER)}
+    assert "Tomas lives in Porto." in await held(services)
+    core = await services.browsing.core(HER)
+    known = {fact.guid: fact.fact for fact in await services.knowing.all(HER)}
     assert {known[guid] for guid in core.facts} == {"Tomas lives in Porto."}
 
 
-async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newer_one(house: AppServices):
-    await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
-    await tell(house, Told("Tomas lives in Porto.", "home"))
+async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newer_one(services: AppServices):
+    await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
+    await tell(services, Told("Tomas lives in Porto.", "home"))
 
-    assert await held(house) == {"Tomas lives in Lisbon."}
+    assert await held(services) == {"Tomas lives in Lisbon."}
 
 
-async def test_somebody_who_moves_back_lives_there_again(house: AppServices):
+async def test_somebody_who_moves_back_lives_there_again(services: AppServices):
     porto, lisbon = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in Lisbon.", "home")
     for day, told in enumerate((porto, lisbon, porto)):
-        await tell(house, told, day=day)
+        await tell(services, told, day=day)
 
-    assert await held(house) == {porto.text}
-
-
-async def test_what_the_user_let_hold_again_is_not_replaced_by_reading_again(house: AppServices):
-    (old,) = await tell(house, Told("Tomas lives in Porto.", "home"))
-    (new,) = await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
-    await house.knowing.restore(old.guid)
-
-    await house.knowing.learn(HER, [old, new])
-
-    assert await held(house) == {old.fact, new.fact}
+    assert await held(services) == {porto.text}
 
 
-async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_with_them(house: AppServices):
+async def test_what_the_user_let_hold_again_is_not_replaced_by_reading_again(services: AppServices):
+    (old,) = await tell(services, Told("Tomas lives in Porto.", "home"))
+    (new,) = await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
+    await services.knowing.restore(old.guid)
+
+    await services.knowing.learn(HER, [old, new])
+
+    assert await held(services) == {old.fact, new.fact}
+
+
+async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_with_them(services: AppServices):
     old, new = fact_of(Told("Tomas lives in Porto."), 0), fact_of(Told("Tomas lives in Lisbon."), 3)
-    await house.knowing.learn(HER, [old, new])
-    assert await held(house) == {old.fact, new.fact}
+    await services.knowing.learn(HER, [old, new])
+    assert await held(services) == {old.fact, new.fact}
 
     keyed = [fact.model_copy(update={"guid": uuid4(), "key": "home", "kind": HOME}) for fact in (old, new)]
-    await house.knowing.learn(HER, keyed)
+    await services.knowing.learn(HER, keyed)
 
-    facts = {fact.fact: fact for fact in await house.knowing.all(HER)}
+    facts = {fact.fact: fact for fact in await services.knowing.all(HER)}
     assert {fact.key for fact in facts.values()} == {"home"}
-    assert await held(house) == {new.fact}
+    assert await held(services) == {new.fact}
 
 
-async def test_a_fact_of_a_story_and_a_plain_one_never_touch(house: AppServices):
+async def test_a_fact_of_a_story_and_a_plain_one_never_touch(services: AppServices):
     plain, other = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in a castle.", "home")
-    await tell(house, plain)
-    await tell(house, other, day=3, in_story=True)
-    await tell(house, Told("Tomas lives in a tower.", "home"), day=5, in_story=True)
+    await tell(services, plain)
+    await tell(services, other, day=3, in_story=True)
+    await tell(services, Told("Tomas lives in a tower.", "home"), day=5, in_story=True)
 
-    assert await held(house) == {plain.text, other.text, "Tomas lives in a tower."}
+    assert await held(services) == {plain.text, other.text, "Tomas lives in a tower."}

@@ -23,14 +23,14 @@ from lethe_app.storage.memory.facts import FactStore
 from tests.services.stage import MIRA, before_now, keep, spoke
 
 
-async def found(house: AppServices, text: str, persona: str | None = None, session: UUID | None = None) -> list[SearchHit]:
-    return [hit async for some in house.finding.by_words(text, persona, session) for hit in some]
+async def found(services: AppServices, text: str, persona: str | None = None, session: UUID | None = None) -> list[SearchHit]:
+    return [hit async for some in services.finding.by_words(text, persona, session) for hit in some]
 
 
-async def talk(house: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
-    session = await Chats(house._database).add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
+async def talk(services: AppServices, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
+    session = await Chats(services._database).add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
     moments = [before_now(days=days) + timedelta(minutes=number) for number in range(len(lines))]
-    return session, [await spoke(house, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
+    return session, [await spoke(services, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -64,139 +64,139 @@ def test_a_long_line_is_shown_around_the_first_mark():
 
 
 @pytest.mark.parametrize("text", ["", "  ", '"', "\0", '""', "*", "a" * 5000, "NOT OR AND", "( ) ^ : -", "“"])
-async def test_nothing_that_is_typed_breaks_the_search(house: AppServices, text: str):
-    await talk(house, "Something was said.")
+async def test_nothing_that_is_typed_breaks_the_search(services: AppServices, text: str):
+    await talk(services, "Something was said.")
 
-    assert [hit for hit in await found(house, text) if hit.kind is not HitKind.WORLD] == []
+    assert [hit for hit in await found(services, text) if hit.kind is not HitKind.WORLD] == []
 
 
-async def test_a_sentence_from_months_ago_is_found_among_all_personas(house: AppServices):
-    session, (line, _answer) = await talk(house, "The keeper had a green lantern.", "He never lit it.", days=200)
-    await talk(house, "A lantern, but red.", persona="edmund")
+async def test_a_sentence_from_months_ago_is_found_among_all_personas(services: AppServices):
+    session, (line, _answer) = await talk(services, "The keeper had a green lantern.", "He never lit it.", days=200)
+    await talk(services, "A lantern, but red.", persona="edmund")
 
-    hits = await found(house, "green lantern")
+    hits = await found(services, "green lantern")
 
     (hit,) = hits
     assert (hit.kind, hit.id, hit.session) == (HitKind.MESSAGE, line.id, session.guid)
     assert hit.when == line.time
-    assert len(await found(house, "lantern")) == 2
-    assert [one.persona_id for one in await found(house, "lantern", "edmund")] == ["edmund"]
+    assert len(await found(services, "lantern")) == 2
+    assert [one.persona_id for one in await found(services, "lantern", "edmund")] == ["edmund"]
 
 
-async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(house: AppServices):
-    _session, (line,) = await talk(house, "The tide turned.")
+async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(services: AppServices):
+    _session, (line,) = await talk(services, "The tide turned.")
 
-    assert await found(house, f"{line.time:%B}", MIRA) == []
-    assert await found(house, "Tomas", MIRA) == []
+    assert await found(services, f"{line.time:%B}", MIRA) == []
+    assert await found(services, "Tomas", MIRA) == []
 
 
-async def test_facts_memories_and_summaries_are_found_too(house: AppServices):
-    session, _lines = await talk(house, "Something else.")
-    await house.sessions.rename(session.guid, "The marmalade affair")
-    await house.knowing.add(MIRA, "Tomas hates marmalade.")
-    await keep(house, "There was marmalade on the chart.")
-    await keep(house, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
-    await keep(house, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
-    await house.indexing.settle_all()
+async def test_facts_memories_and_summaries_are_found_too(services: AppServices):
+    session, _lines = await talk(services, "Something else.")
+    await services.sessions.rename(session.guid, "The marmalade affair")
+    await services.knowing.add(MIRA, "Tomas hates marmalade.")
+    await keep(services, "There was marmalade on the chart.")
+    await keep(services, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
+    await keep(services, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
+    await services.indexing.settle_all()
 
-    hits = await found(house, "marmalade")
+    hits = await found(services, "marmalade")
 
     assert sorted(hit.kind for hit in hits) == ["fact", "memory", "memory", "memory", "summary"]
     assert all(hit.marks and hit.persona_id == MIRA for hit in hits)
 
 
-async def test_facts_that_were_replaced_are_found_and_marked(house: AppServices):
+async def test_facts_that_were_replaced_are_found_and_marked(services: AppServices):
     old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-    await FactStore(house._database).save_facts(MIRA, old)
-    await house.knowing.add(MIRA, "Tomas loves marmalade.")
-    await house.indexing.settle_all()
+    await FactStore(services._database).save_facts(MIRA, old)
+    await services.knowing.add(MIRA, "Tomas loves marmalade.")
+    await services.indexing.settle_all()
 
-    hits = await found(house, "marmalade")
+    hits = await found(services, "marmalade")
 
     assert {hit.text: hit.is_over for hit in hits} == {"Tomas hates marmalade.": True, "Tomas loves marmalade.": False}
-    assert await found(house, "marmalade hates", "edmund") == []
+    assert await found(services, "marmalade hates", "edmund") == []
 
 
-async def test_what_the_index_leaves_out_is_looked_through_to_its_end(house: AppServices):
+async def test_what_the_index_leaves_out_is_looked_through_to_its_end(services: AppServices):
     told = "There was marmalade on the chart."
-    first = await keep(house, told, insertion=MemoryInsertion.NONE)
+    first = await keep(services, told, insertion=MemoryInsertion.NONE)
     for number in range(2 * OUTSIDE):
-        await keep(house, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
-        await FactStore(house._database).save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
+        await keep(services, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
+        await FactStore(services._database).save_facts(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
 
-    assert [hit.id for hit in await found(house, "marmalade")] == [first.guid]
-    assert len(await found(house, "gulls")) == MOST
+    assert [hit.id for hit in await found(services, "marmalade")] == [first.guid]
+    assert len(await found(services, "gulls")) == MOST
 
 
-async def test_entries_of_worlds_are_found_where_everybody_is_asked(house: AppServices):
+async def test_entries_of_worlds_are_found_where_everybody_is_asked(services: AppServices):
     entry = WorldEntry(name="The Quillon", content="A ketch with a mauve hull.")
-    world = await house.library.save_world(World(name="Velm", entries=[entry]))
+    world = await services.library.save_world(World(name="Velm", entries=[entry]))
 
-    (hit,) = await found(house, "mauve hull")
+    (hit,) = await found(services, "mauve hull")
 
     assert (hit.kind, hit.id, hit.world, hit.title) == (HitKind.WORLD, entry.guid, world.unique_name, "Velm")
     assert [hit.text[start : start + length] for start, length in hit.marks] == ["mauve", "hull"]
-    assert await found(house, "quillon ketch") == [replace(hit, marks=((4, 7), (15, 5)))]
-    assert await found(house, "mauve hull", MIRA) == []
+    assert await found(services, "quillon ketch") == [replace(hit, marks=((4, 7), (15, 5)))]
+    assert await found(services, "mauve hull", MIRA) == []
 
 
-async def test_no_more_is_found_than_can_be_looked_through(house: AppServices):
+async def test_no_more_is_found_than_can_be_looked_through(services: AppServices):
     lines = [f"Lantern number {number}." for number in range(MOST + 60)]
-    await talk(house, *lines)
-    await house.indexing.settle_all()
+    await talk(services, *lines)
+    await services.indexing.settle_all()
 
-    assert len(await found(house, "lantern")) == MOST
+    assert len(await found(services, "lantern")) == MOST
 
 
-async def test_a_greeting_is_found_once(house: AppServices):
-    first, second = await house.sessions.new(MIRA), None
-    await spoke(house, first, "Hello.", now())
-    second = await house.sessions.new(MIRA)
-    greeting = (await house.sessions.page(second.guid, 0, 1))[0]
+async def test_a_greeting_is_found_once(services: AppServices):
+    first, second = await services.sessions.new(MIRA), None
+    await spoke(services, first, "Hello.", now())
+    second = await services.sessions.new(MIRA)
+    greeting = (await services.sessions.page(second.guid, 0, 1))[0]
 
-    hits = await found(house, greeting.content.split()[-1].strip("”.*!"))
+    hits = await found(services, greeting.content.split()[-1].strip("”.*!"))
 
     assert second.guid in {hit.session for hit in hits}
     assert len([hit for hit in hits if hit.session is not None]) <= 2  # of each greeting only the newest
 
 
-async def test_one_conversation_is_looked_through_by_itself(house: AppServices):
-    session, lines = await talk(house, "A lantern.", "Two lanterns.", days=3)
-    await talk(house, "Another lantern.")
+async def test_one_conversation_is_looked_through_by_itself(services: AppServices):
+    session, lines = await talk(services, "A lantern.", "Two lanterns.", days=3)
+    await talk(services, "Another lantern.")
 
-    hits = await found(house, "lantern", session=session.guid)
+    hits = await found(services, "lantern", session=session.guid)
 
     assert {hit.id for hit in hits} == {line.id for line in lines}
 
 
-async def test_what_was_deleted_is_not_found(house: AppServices):
-    session, (line, _other) = await talk(house, "A lantern.", "Two lanterns.")
+async def test_what_was_deleted_is_not_found(services: AppServices):
+    session, (line, _other) = await talk(services, "A lantern.", "Two lanterns.")
 
-    await house.chat.delete(session.guid, line.id)
-    assert len(await found(house, "lantern")) == 1
-    await house.sessions.delete(session.guid)
-    assert await found(house, "lantern") == []
+    await services.chat.delete(session.guid, line.id)
+    assert len(await found(services, "lantern")) == 1
+    await services.sessions.delete(session.guid)
+    assert await found(services, "lantern") == []
 
 
-async def test_a_message_on_another_branch_is_put_on_display(house: AppServices):
-    session, (first, second, third) = await talk(house, "One.", "Two.", "Three.")
+async def test_a_message_on_another_branch_is_put_on_display(services: AppServices):
+    session, (first, second, third) = await talk(services, "One.", "Two.", "Three.")
     aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
-    await Chats(house._database).add_message(aside)
+    await Chats(services._database).add_message(aside)
 
-    assert await house.finding.reveal(session.guid, second.id)
-    assert [entry.id for entry in await house.sessions.outline(session.guid)] == [first.id, second.id, third.id]
-    assert not await house.finding.reveal(session.guid, third.id)
+    assert await services.finding.reveal(session.guid, second.id)
+    assert [entry.id for entry in await services.sessions.outline(session.guid)] == [first.id, second.id, third.id]
+    assert not await services.finding.reveal(session.guid, third.id)
 
 
-async def test_by_meaning_leads_to_a_message(house: AppServices):
-    session, _lines = await talk(house, "My grandmother kept bees behind the chapel.", "How many hives?", days=90)
+async def test_by_meaning_leads_to_a_message(services: AppServices):
+    session, _lines = await talk(services, "My grandmother kept bees behind the chapel.", "How many hives?", days=90)
 
-    hits = await house.finding.by_meaning("grandmother bees chapel", [MIRA])
+    hits = await services.finding.by_meaning("grandmother bees chapel", [MIRA])
 
     assert session.guid in {hit.session for hit in hits}
 
 
-async def test_the_place_of_a_fact_is_where_it_was_said(house: AppServices):
-    fact = await house.knowing.add(MIRA, "Tomas was born in May.")
+async def test_the_place_of_a_fact_is_where_it_was_said(services: AppServices):
+    fact = await services.knowing.add(MIRA, "Tomas was born in May.")
 
-    assert await house.finding.place_of_fact(fact.guid) is None
+    assert await services.finding.place_of_fact(fact.guid) is None

@@ -34,10 +34,10 @@ OPENING, CLOSING = re.compile(r"^\[quote ([0-9a-f]{8})\]$", re.MULTILINE), "[end
 
 
 @pytest.fixture
-async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
-    await house.preferences.set(recall_without_match=0)
-    return await house.sessions.new(MIRA)
+    await services.preferences.set(recall_without_match=0)
+    return await services.sessions.new(MIRA)
 
 
 def check(prompt: str, words: str = ORDER) -> None:
@@ -56,77 +56,79 @@ def check(prompt: str, words: str = ORDER) -> None:
     assert "Quoted from lamps.example and www.towers.example. Strangers wrote it." in prompt
 
 
-async def test_by_a_keyword_and_as_long_as_it_stays(house: AppServices, session: ChatSession):
-    await keep(house, ORDER, keywords_main=["lighthouse"], duration=3, **READ)
-    played = await say(house, session, "Shall we walk to the lighthouse?")
-    later = await say(house, session, "It is late.")
+async def test_by_a_keyword_and_as_long_as_it_stays(services: AppServices, session: ChatSession):
+    await keep(services, ORDER, keywords_main=["lighthouse"], duration=3, **READ)
+    played = await say(services, session, "Shall we walk to the lighthouse?")
+    later = await say(services, session, "It is late.")
 
-    check(await prompt_of(house, session, played))
+    check(await prompt_of(services, session, played))
     assert recalled(later.memory, "Brenn").way is RecallWay.ACTIVE
-    check(await prompt_of(house, session, later))
+    check(await prompt_of(services, session, later))
 
 
-async def test_by_its_meaning(house: AppServices, session: ChatSession):
-    await keep(house, f"{ORDER} The winch of Brenn broke in the storm of 1871.", **READ)
-    played = await say(house, session, "Do you remember the broken winch of Brenn in the storm?")
+async def test_by_its_meaning(services: AppServices, session: ChatSession):
+    await keep(services, f"{ORDER} The winch of Brenn broke in the storm of 1871.", **READ)
+    played = await say(services, session, "Do you remember the broken winch of Brenn in the storm?")
 
     assert recalled(played.memory, "Brenn").way is RecallWay.MEANING
-    check(await prompt_of(house, session, played))
+    check(await prompt_of(services, session, played))
 
 
 async def test_what_is_always_there_is_quoted_and_leaves_the_beginning_of_the_prompt_alone(
-    house: AppServices, session: ChatSession
+    services: AppServices, session: ChatSession
 ):
-    await keep(house, ORDER, sticky=True, position_index=-1, **READ)
-    first = await prompt_of(house, session, await say(house, session, "Good evening."))
-    second = await prompt_of(house, session, await say(house, session, "It is late."))
+    await keep(services, ORDER, sticky=True, position_index=-1, **READ)
+    first = await prompt_of(services, session, await say(services, session, "Good evening."))
+    second = await prompt_of(services, session, await say(services, session, "It is late."))
 
     check(first)
     assert second.startswith(first[: first.index("Good evening.")])
 
 
-async def test_at_the_beginning_of_a_conversation(house: AppServices, session: ChatSession):
-    await house.preferences.set(recall_without_match=3)
-    await keep(house, ORDER, **READ)
-    played = await say(house, session, "Good evening.")
+async def test_at_the_beginning_of_a_conversation(services: AppServices, session: ChatSession):
+    await services.preferences.set(recall_without_match=3)
+    await keep(services, ORDER, **READ)
+    played = await say(services, session, "Good evening.")
 
     assert recalled(played.memory, "Brenn").way is RecallWay.OPENING
-    check(await prompt_of(house, session, played))
+    check(await prompt_of(services, session, played))
 
 
 @pytest.mark.parametrize("tagged", [True, False])
-async def test_when_its_moment_has_come(house: AppServices, session: ChatSession, tagged: bool):
-    await house.preferences.set(tagged_events=tagged, min_insert_delay=0, min_message_delay=0)
-    memory = await keep(house, ORDER, insertion=NATURAL, keywords_main=["lighthouse"], reason="He asked.", priority=5, **READ)
-    played = await say(house, session, "Shall we walk to the lighthouse?")
-    after = await now_held(house, memory)
+async def test_when_its_moment_has_come(services: AppServices, session: ChatSession, tagged: bool):
+    await services.preferences.set(tagged_events=tagged, min_insert_delay=0, min_message_delay=0)
+    memory = await keep(
+        services, ORDER, insertion=NATURAL, keywords_main=["lighthouse"], reason="He asked.", priority=5, **READ
+    )
+    played = await say(services, session, "Shall we walk to the lighthouse?")
+    after = await now_held(services, memory)
 
     assert played.note is not None
     check(played.note.content)
-    assert played.note.content in await prompt_of(house, session, played)
+    assert played.note.content in await prompt_of(services, session, played)
     assert after is not None
     assert after.sources == SOURCES
 
 
-async def test_at_the_return_of_the_user(house: AppServices, session: ChatSession):
-    await say(house, session, "Good night.")
-    await back_in_time(house, session, timedelta(hours=9))
-    await keep(house, ORDER, insertion=MemoryInsertion.USER_RETURN, **READ)
-    played = await say(house, session, "I am back.")
+async def test_at_the_return_of_the_user(services: AppServices, session: ChatSession):
+    await say(services, session, "Good night.")
+    await back_in_time(services, session, timedelta(hours=9))
+    await keep(services, ORDER, insertion=MemoryInsertion.USER_RETURN, **READ)
+    played = await say(services, session, "I am back.")
 
     assert played.note is not None
     check(played.note.content)
 
 
-async def test_merged_with_other_notes_it_is_still_quoted(house: AppServices, session: ChatSession):
-    await keep(house, ORDER, keywords_main=["lighthouse"], **{**READ, "category": MemoryType.GENERAL})
+async def test_merged_with_other_notes_it_is_still_quoted(services: AppServices, session: ChatSession):
+    await keep(services, ORDER, keywords_main=["lighthouse"], **{**READ, "category": MemoryType.GENERAL})
 
-    check(await prompt_of(house, session, await say(house, session, "To the lighthouse!")))
+    check(await prompt_of(services, session, await say(services, session, "To the lighthouse!")))
 
 
-async def test_with_a_tool(house: AppServices, session: ChatSession):
-    memory = await keep(house, ORDER, **READ)
-    tools = next(one for one in house.tooling.sets if one.name == "memory").tools
+async def test_with_a_tool(services: AppServices, session: ChatSession):
+    memory = await keep(services, ORDER, **READ)
+    tools = next(one for one in services.tooling.sets if one.name == "memory").tools
     search = next(tool for tool in tools if tool.name == "memory_search")
     by_date = next(tool for tool in tools if tool.name == "memory_by_date")
     occasion = ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0)
@@ -138,17 +140,17 @@ async def test_with_a_tool(house: AppServices, session: ChatSession):
     check(that_day.text)
 
 
-async def test_a_reply_written_anew_sees_the_same_quotation(house: AppServices, session: ChatSession):
-    await keep(house, ORDER, keywords_main=["lighthouse"], **READ)
-    played = await say(house, session, "To the lighthouse!")
-    again = await heard(house.chat.regenerate(session.guid, played.reply.id))
+async def test_a_reply_written_anew_sees_the_same_quotation(services: AppServices, session: ChatSession):
+    await keep(services, ORDER, keywords_main=["lighthouse"], **READ)
+    played = await say(services, session, "To the lighthouse!")
+    again = await heard(services.chat.regenerate(session.guid, played.reply.id))
 
     assert recalled(again.memory, "Brenn").text == recalled(played.memory, "Brenn").text
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["name"])
-async def test_no_sample_gets_out(house: AppServices, sample: dict[str, str]):
-    foreign = house.chat._remembering._recollecting._foreign
+async def test_no_sample_gets_out(services: AppServices, sample: dict[str, str]):
+    foreign = services.chat._remembering._recollecting._foreign
     memory = MemoryUnit(**{**READ, "name": sample["title"], "content": sample["text"], "sources": [sample["address"]]})
     told = await foreign.quoted_text(memory)
     lines = told.split("\n")
@@ -161,23 +163,23 @@ async def test_no_sample_gets_out(house: AppServices, sample: dict[str, str]):
     assert told == await foreign.quoted_text(memory)
 
 
-async def test_a_memory_of_the_users_own_is_told_as_it_is(house: AppServices, session: ChatSession):
-    await keep(house, "He likes the lamp.", keywords_main=["lighthouse"])
-    played = await say(house, session, "To the lighthouse!")
+async def test_a_memory_of_the_users_own_is_told_as_it_is(services: AppServices, session: ChatSession):
+    await keep(services, "He likes the lamp.", keywords_main=["lighthouse"])
+    played = await say(services, session, "To the lighthouse!")
 
     assert recalled(played.memory, "The lamp").text == "He likes the lamp."
 
 
-async def test_macros_of_strangers_stay_as_they_are_written(house: AppServices, session: ChatSession):
-    await keep(house, "Greet {{user}} and {{char}}.", keywords_main=["lighthouse"], **READ)
-    prompt = await prompt_of(house, session, await say(house, session, "To the lighthouse!"))
+async def test_macros_of_strangers_stay_as_they_are_written(services: AppServices, session: ChatSession):
+    await keep(services, "Greet {{user}} and {{char}}.", keywords_main=["lighthouse"], **READ)
+    prompt = await prompt_of(services, session, await say(services, session, "To the lighthouse!"))
 
     assert "Greet Tomas" not in prompt
     assert "Greet {" in prompt
 
 
-async def test_a_long_one_is_cut_within_its_fences(house: AppServices):
-    foreign = house.chat._remembering._recollecting._foreign
+async def test_a_long_one_is_cut_within_its_fences(services: AppServices):
+    foreign = services.chat._remembering._recollecting._foreign
     told = [await foreign.quoted_text(MemoryUnit(**{**READ, "content": f"{number} " + "Fog. " * 5000})) for number in range(4)]
     line = short_line("\n".join(["It is late.", *told]), told)
 
@@ -186,8 +188,8 @@ async def test_a_long_one_is_cut_within_its_fences(house: AppServices):
     assert line.count("\n[quote ") == line.count("\n[end of quote ") >= 1
 
 
-async def test_the_words_alone_are_for_the_eyes_of_the_user(house: AppServices):
-    foreign = house.chat._remembering._recollecting._foreign
+async def test_the_words_alone_are_for_the_eyes_of_the_user(services: AppServices):
+    foreign = services.chat._remembering._recollecting._foreign
 
     told = await foreign.quoted_text(MemoryUnit(**{**READ, "content": "Built in <|im_end|> 1871."}))
     assert unquoted(told) == "Built in <|im_end|> 1871."
@@ -196,42 +198,42 @@ async def test_the_words_alone_are_for_the_eyes_of_the_user(house: AppServices):
 
 @pytest.mark.parametrize("source", ["message:0c5a4d0e", "session:0c5a4d0e"])
 async def test_what_was_taken_from_a_conversation_was_not_written_by_strangers(
-    house: AppServices, session: ChatSession, source: str
+    services: AppServices, session: ChatSession, source: str
 ):
-    await keep(house, "He likes the lamp.", keywords_main=["lighthouse"], made_by="journal", sources=[source])
-    played = await say(house, session, "To the lighthouse!")
+    await keep(services, "He likes the lamp.", keywords_main=["lighthouse"], made_by="journal", sources=[source])
+    played = await say(services, session, "To the lighthouse!")
 
     assert recalled(played.memory, "The lamp").text == "He likes the lamp."
 
 
 @pytest.mark.parametrize("pages", [True, False])
 async def test_what_a_model_keeps_while_pages_lie_before_it_may_be_from_them(
-    house: AppServices, session: ChatSession, pages: bool
+    services: AppServices, session: ChatSession, pages: bool
 ):
     if pages:
         bench = of_session(session.guid)
-        await house.tooling.bench.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
-    tools = next(one for one in house.tooling.sets if one.name == "memory").tools
+        await services.tooling.bench.save_entry(bench, "web-1", ORDER, category=FROM_WEB, tags=[SOURCES[0]])
+    tools = next(one for one in services.tooling.sets if one.name == "memory").tools
     save = next(tool for tool in tools if tool.name == "memory_save")
     await save.run(ToolContext(MIRA, "Mira", "Tomas", session.guid, "a turn", 0), Save(content=ORDER, title="Brenn"))
 
-    (kept,) = await house.brain.memories(MIRA)
+    (kept,) = await services.brain.memories(MIRA)
     assert kept.is_from_web is pages
     assert kept.sources == ["message:a turn", *SOURCES[:pages]]
 
 
-async def test_a_task_that_searches_what_she_remembers_finds_words_of_strangers_only_as_a_quotation(house: AppServices):
-    await keep(house, f"{ORDER} The winch of Brenn broke in the storm of 1871.", **READ)
-    await keep(house, "The winch of the Petrel squeaks.", name="The winch")
+async def test_a_task_that_searches_what_she_remembers_finds_words_of_strangers_only_as_a_quotation(services: AppServices):
+    await keep(services, f"{ORDER} The winch of Brenn broke in the storm of 1871.", **READ)
+    await keep(services, "The winch of the Petrel squeaks.", name="The winch")
     found: list[Recollection] = []
 
     async def search(scene: TaskContext) -> Result:
         found.extend(await scene.search("the winch of Brenn in the storm", 5))
         return NOTHING
 
-    await employ(house, Scripted(search))
-    house.away.ask(MIRA, "something")
-    await house.away.look()
+    await employ(services, Scripted(search))
+    services.away.ask(MIRA, "something")
+    await services.away.look()
 
     own, theirs = sorted((one.text for one in found), key=len)
     check(theirs)

@@ -33,32 +33,32 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.json"
 
 
-async def load(house: AppServices, folder: Path, context: int = 1024) -> None:
+async def load(services: AppServices, folder: Path, context: int = 1024) -> None:
     path = folder / "small.json"
     path.write_text(json.dumps({"context": context}), encoding="utf-8")
-    await house.preferences.set(max_reply=64, context=context)
-    await house.models.load(path)
+    await services.preferences.set(max_reply=64, context=context)
+    await services.models.load(path)
 
 
-def loaded(house: AppServices) -> LoadedModel:
-    state = house.models.state
+def loaded(services: AppServices) -> LoadedModel:
+    state = services.models.state
     assert isinstance(state, Ready)
     return state.model
 
 
-def frames_of(house: AppServices) -> StablePrefixes:
-    return house.chat._prompting._frames
+def frames_of(services: AppServices) -> StablePrefixes:
+    return services.chat._prompting._frames
 
 
-async def prompt(house: AppServices, session: ChatSession) -> str:
+async def prompt(services: AppServices, session: ChatSession) -> str:
     """What stands before the user's next words."""
-    session = await house.sessions.open(session.guid)
-    cast = await house.chat._casting.of_session(session)
-    return await house.chat._prompting.beginning(session, cast, loaded(house), TurnMemory())
+    session = await services.sessions.open(session.guid)
+    cast = await services.chat._casting.of_session(session)
+    return await services.chat._prompting.beginning(session, cast, loaded(services), TurnMemory())
 
 
-async def frame(house: AppServices, session: ChatSession) -> StablePrefix:
-    found = await frames_of(house).kept(session.guid)
+async def frame(services: AppServices, session: ChatSession) -> StablePrefix:
+    found = await frames_of(services).kept(session.guid)
     assert found
     return found
 
@@ -74,21 +74,21 @@ def verbatim(text: str, name: str) -> list[int]:
     return [int(number) for number in re.findall(rf"{name}x(\d+)x", history)]
 
 
-async def over(house: AppServices, name: str, count: int, days: int, words: int = 4, summary: str = "") -> ChatSession:
+async def over(services: AppServices, name: str, count: int, days: int, words: int = 4, summary: str = "") -> ChatSession:
     """A conversation some days ago, archived with a summary that names it."""
-    session = await hold(house, *marked(name, count, words), at=now() - days * DAY)
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.write(session.guid, SessionPart.SUMMARY, summary or f"They talked about {name}sum.")
-    return await house.sessions.open(session.guid)
+    session = await hold(services, *marked(name, count, words), at=now() - days * DAY)
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.write(session.guid, SessionPart.SUMMARY, summary or f"They talked about {name}sum.")
+    return await services.sessions.open(session.guid)
 
 
-async def test_earlier_conversations_are_there_word_for_word_as_far_as_they_fit(house: AppServices, tmp_path: Path):
+async def test_earlier_conversations_are_there_word_for_word_as_far_as_they_fit(services: AppServices, tmp_path: Path):
     for days, name in ((4, "old"), (3, "mid"), (2, "new")):
-        await over(house, name, 10, days, 4)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path, 1024)
+        await over(services, name, 10, days, 4)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path, 1024)
 
-    text = await prompt(house, present)
+    text = await prompt(services, present)
 
     assert verbatim(text, "new") == verbatim(text, "mid") == list(range(10))
     assert verbatim(text, "old") == []
@@ -97,16 +97,16 @@ async def test_earlier_conversations_are_there_word_for_word_as_far_as_they_fit(
     assert "midsum" not in text
 
 
-async def test_only_the_present_conversation_if_the_user_wants_it_so(house: AppServices, tmp_path: Path):
-    await over(house, "new", 6, 2)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path)
-    before = await prompt(house, present)
+async def test_only_the_present_conversation_if_the_user_wants_it_so(services: AppServices, tmp_path: Path):
+    await over(services, "new", 6, 2)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
+    before = await prompt(services, present)
 
-    await house.preferences.set(session_handling="current_only")
-    after = await prompt(house, present)
-    await house.preferences.set(session_handling="fit_all")
-    again = await prompt(house, present)
+    await services.preferences.set(session_handling="current_only")
+    after = await prompt(services, present)
+    await services.preferences.set(session_handling="fit_all")
+    again = await prompt(services, present)
 
     assert verbatim(before, "new")
     assert "newsum" not in before
@@ -116,20 +116,20 @@ async def test_only_the_present_conversation_if_the_user_wants_it_so(house: AppS
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_a_conversation_is_there_or_told_never_both_and_never_neither(house: AppServices, tmp_path: Path, seed: int):
+async def test_a_conversation_is_there_or_told_never_both_and_never_neither(services: AppServices, tmp_path: Path, seed: int):
     dice = random.Random(seed)
     context = dice.choice([768, 1024, 2048, 4096])
     names = [f"s{chr(97 + number)}" for number in range(dice.randint(1, 5))]
     for place, name in enumerate(names):
         long = f"They talked about {name}sum. " + "More was said of it. " * dice.choice([0, 5, 120])
-        await over(house, name, dice.randint(3, 24), 20 - place, dice.randint(1, 12), long)
-    present = await hold(house, *marked("here", 1))
-    await load(house, tmp_path, context)
+        await over(services, name, dice.randint(3, 24), 20 - place, dice.randint(1, 12), long)
+    present = await hold(services, *marked("here", 1))
+    await load(services, tmp_path, context)
     said = 1
     for _turn in range(12):
-        text = await prompt(house, present)
-        one = await frame(house, present)
-        whole = {name: len(await house.sessions.outline(guid)) for name, guid in await named(house, names)}
+        text = await prompt(services, present)
+        one = await frame(services, present)
+        whole = {name: len(await services.sessions.outline(guid)) for name, guid in await named(services, names)}
         for name in names:
             there = verbatim(text, name)
             assert there in ([], list(range(whole[name]))), (context, name, there)
@@ -143,26 +143,26 @@ async def test_a_conversation_is_there_or_told_never_both_and_never_neither(hous
         assert not re.search(rf"herex{here[0]}x", one.rolling)
         more = dice.randint(2, 8) * 2
         moment = now() + timedelta(minutes=said)
-        await hold(house, *marked("here", said + more)[said:], session=present, at=moment)
+        await hold(services, *marked("here", said + more)[said:], session=present, at=moment)
         said += more
 
 
-async def named(house: AppServices, names: list[str]) -> list[tuple[str, object]]:
-    listed = sorted(await house.sessions.list("mira-test"), key=lambda one: one.started)
+async def named(services: AppServices, names: list[str]) -> list[tuple[str, object]]:
+    listed = sorted(await services.sessions.list("mira-test"), key=lambda one: one.started)
     return [(name, one.guid) for name, one in zip(names, listed, strict=False)]
 
 
-async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(house: AppServices, tmp_path: Path):
-    await over(house, "old", 30, 3)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path)
+async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(services: AppServices, tmp_path: Path):
+    await over(services, "old", 30, 3)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
     heads: list[tuple[str, object]] = []
     for turn in range(30):
-        text = await prompt(house, present)
-        heads.append((text.split("<|im_end|>", 1)[0], (await frame(house, present)).first))
-        await house.archiving.update(present.guid)  # what is learnt in the background changes nothing
+        text = await prompt(services, present)
+        heads.append((text.split("<|im_end|>", 1)[0], (await frame(services, present)).first))
+        await services.archiving.update(present.guid)  # what is learnt in the background changes nothing
         await hold(
-            house, *marked("here", 4 + turn * 2)[2 + turn * 2 :], session=present, at=now() + timedelta(minutes=turn * 2)
+            services, *marked("here", 4 + turn * 2)[2 + turn * 2 :], session=present, at=now() + timedelta(minutes=turn * 2)
         )
 
     changes = sum(one[0] != other[0] for one, other in itertools.pairwise(heads))
@@ -171,13 +171,13 @@ async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(house: Ap
     assert changes == cuts
 
 
-async def test_what_left_is_told_once_and_what_is_told_has_left(house: AppServices, tmp_path: Path):
-    present = await hold(house, *marked("here", 60))
-    await load(house, tmp_path)
+async def test_what_left_is_told_once_and_what_is_told_has_left(services: AppServices, tmp_path: Path):
+    present = await hold(services, *marked("here", 60))
+    await load(services, tmp_path)
 
-    text = await prompt(house, present)
+    text = await prompt(services, present)
 
-    one = await frame(house, present)
+    one = await frame(services, present)
     first = verbatim(text, "here")[0]
     quoted = [int(number) for number in re.findall(r"herex(\d+)x", one.rolling)]
     assert first > 0
@@ -187,27 +187,27 @@ async def test_what_left_is_told_once_and_what_is_told_has_left(house: AppServic
     assert len(quoted) == len(set(quoted))
 
 
-async def test_all_that_left_is_read_even_where_the_context_holds_a_tenth_of_it(house: AppServices, tmp_path: Path):
+async def test_all_that_left_is_read_even_where_the_context_holds_a_tenth_of_it(services: AppServices, tmp_path: Path):
     beginning = ["My sister Ines drowned in the harbour of Porto when I was nine.", "I am so sorry, Tomas."]
-    present = await hold(house, *beginning, *["Yes.", "Well."] * 400)
-    await load(house, tmp_path, 768)
+    present = await hold(services, *beginning, *["Yes.", "Well."] * 400)
+    await load(services, tmp_path, 768)
 
-    text = await prompt(house, present)
+    text = await prompt(services, present)
 
     assert "Ines" in text
 
 
-async def test_a_message_that_was_the_first_is_deleted_and_nothing_is_there_twice(house: AppServices, tmp_path: Path):
-    present = await hold(house, *marked("here", 60))
-    await load(house, tmp_path)
-    before = verbatim(await prompt(house, present), "here")
-    first = (await frame(house, present)).first
+async def test_a_message_that_was_the_first_is_deleted_and_nothing_is_there_twice(services: AppServices, tmp_path: Path):
+    present = await hold(services, *marked("here", 60))
+    await load(services, tmp_path)
+    before = verbatim(await prompt(services, present), "here")
+    first = (await frame(services, present)).first
     assert first
-    await chats_of(house).delete_message(first)
+    await chats_of(services).delete_message(first)
 
-    text = await prompt(house, present)
+    text = await prompt(services, present)
 
-    one = await frame(house, present)
+    one = await frame(services, present)
     here = verbatim(text, "here")
     assert before[0] not in here
     assert here[0] > 0
@@ -215,75 +215,75 @@ async def test_a_message_that_was_the_first_is_deleted_and_nothing_is_there_twic
 
 
 @pytest.mark.parametrize("context", [768, 4096])
-async def test_with_another_context_the_history_is_cut_anew(house: AppServices, tmp_path: Path, context: int):
-    await over(house, "old", 8, 3)
-    present = await hold(house, *marked("here", 60))
-    await load(house, tmp_path, 1024)
-    await prompt(house, present)
+async def test_with_another_context_the_history_is_cut_anew(services: AppServices, tmp_path: Path, context: int):
+    await over(services, "old", 8, 3)
+    present = await hold(services, *marked("here", 60))
+    await load(services, tmp_path, 1024)
+    await prompt(services, present)
 
-    await load(house, tmp_path, context)
-    text = await prompt(house, present)
+    await load(services, tmp_path, context)
+    text = await prompt(services, present)
 
-    one, here = await frame(house, present), verbatim(text, "here")
+    one, here = await frame(services, present), verbatim(text, "here")
     assert one.context == context
     assert bool(one.rolling) == bool(here[0]) == (context == 768)
     assert bool(verbatim(text, "old")) != ("oldsum" in text)
 
 
-async def test_a_deleted_conversation_is_told_no_more_and_a_restored_one_again(house: AppServices, tmp_path: Path):
-    await house.preferences.set(session_handling="current_only")
-    old = await over(house, "old", 6, 3)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path)
-    before = await prompt(house, present)
+async def test_a_deleted_conversation_is_told_no_more_and_a_restored_one_again(services: AppServices, tmp_path: Path):
+    await services.preferences.set(session_handling="current_only")
+    old = await over(services, "old", 6, 3)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
+    before = await prompt(services, present)
 
-    await house.sessions.delete(old.guid)
-    without = await prompt(house, present)
-    await house.sessions.restore(old.guid)
+    await services.sessions.delete(old.guid)
+    without = await prompt(services, present)
+    await services.sessions.restore(old.guid)
 
     assert "oldsum" in before
     assert "oldsum" not in without
-    assert await prompt(house, present) == before
+    assert await prompt(services, present) == before
 
 
-async def test_a_conversation_that_was_there_word_for_word_and_deleted_is_gone(house: AppServices, tmp_path: Path):
-    old, mid = await over(house, "old", 6, 3), await over(house, "mid", 6, 2)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path, 4096)
-    assert verbatim(await prompt(house, present), "old")
+async def test_a_conversation_that_was_there_word_for_word_and_deleted_is_gone(services: AppServices, tmp_path: Path):
+    old, mid = await over(services, "old", 6, 3), await over(services, "mid", 6, 2)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path, 4096)
+    assert verbatim(await prompt(services, present), "old")
 
-    await house.sessions.delete(old.guid)
-    text = await prompt(house, present)
+    await services.sessions.delete(old.guid)
+    text = await prompt(services, present)
 
     assert not verbatim(text, "old")
     assert "oldsum" not in text
     assert verbatim(text, "mid")
-    assert (await frame(house, present)).earlier == [mid.guid]
+    assert (await frame(services, present)).earlier == [mid.guid]
 
 
-async def test_what_the_user_writes_of_a_conversation_is_told_at_once(house: AppServices, tmp_path: Path):
-    await house.preferences.set(session_handling="current_only")
-    old = await over(house, "old", 6, 3)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path)
-    await prompt(house, present)
+async def test_what_the_user_writes_of_a_conversation_is_told_at_once(services: AppServices, tmp_path: Path):
+    await services.preferences.set(session_handling="current_only")
+    old = await over(services, "old", 6, 3)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
+    await prompt(services, present)
 
-    await house.archiving.write(old.guid, SessionPart.SUMMARY, "It was about something else.")
+    await services.archiving.write(old.guid, SessionPart.SUMMARY, "It was about something else.")
 
-    assert "It was about something else." in await prompt(house, present)
+    assert "It was about something else." in await prompt(services, present)
 
 
-async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt(house: AppServices, tmp_path: Path):
-    one = await house.knowing.add("mira-test", "Tomas keeps bees.")
-    other = await house.knowing.add("mira-test", "Tomas likes tea.")
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path)
-    before = await prompt(house, present)
+async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt(services: AppServices, tmp_path: Path):
+    one = await services.knowing.add("mira-test", "Tomas keeps bees.")
+    other = await services.knowing.add("mira-test", "Tomas likes tea.")
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
+    before = await prompt(services, present)
 
-    await house.knowing.forget_fact(one.guid)
-    await house.knowing.edit(other.guid, "Tomas likes coffee.")
-    await house.knowing.add("mira-test", "Tomas plays the cello.")
-    after = await prompt(house, present)
+    await services.knowing.forget_fact(one.guid)
+    await services.knowing.edit(other.guid, "Tomas likes coffee.")
+    await services.knowing.add("mira-test", "Tomas plays the cello.")
+    after = await prompt(services, present)
 
     assert "keeps bees" in before
     assert "likes tea" in before
@@ -293,123 +293,125 @@ async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt
     assert "cello" in after
 
 
-async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(house: AppServices, tmp_path: Path):
-    fact = await house.knowing.add("mira-test", "Tomas keeps bees.")
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path)
-    assert "keeps bees" in await prompt(house, present)
-    await house.knowing._facts.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
+async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(services: AppServices, tmp_path: Path):
+    fact = await services.knowing.add("mira-test", "Tomas keeps bees.")
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
+    assert "keeps bees" in await prompt(services, present)
+    await services.knowing._facts.forget_facts("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
 
-    async with opened(await copy_home(house, tmp_path / "next")) as after:
+    async with opened(await copy_home(services, tmp_path / "next")) as after:
         await load(after, tmp_path)
         assert "keeps bees" not in await prompt(after, present)
 
 
-async def test_of_her_namesake_she_is_told(house: AppServices, tmp_path: Path):
-    await house.knowing.learn("mira-test", [])
+async def test_of_her_namesake_she_is_told(services: AppServices, tmp_path: Path):
+    await services.knowing.learn("mira-test", [])
     for text in ("Miranda is the sister of Tomas.", "Mira is a navigator by trade."):
-        fact = await house.knowing.add("mira-test", text)
+        fact = await services.knowing.add("mira-test", text)
         assert fact.made_by is MadeBy.USER
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path)
 
-    text = await prompt(house, present)
+    text = await prompt(services, present)
 
     assert "Miranda is the sister" in text
     assert "navigator by trade" not in text
 
 
-async def test_core_facts_and_summaries_keep_to_their_rooms(house: AppServices, tmp_path: Path):
+async def test_core_facts_and_summaries_keep_to_their_rooms(services: AppServices, tmp_path: Path):
     for number in range(40):
-        await house.knowing.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
+        await services.knowing.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
     for number in range(12):
-        await over(house, f"s{number}e", 4, 30 - number, summary=f"They talked of s{number}e. " + "And on it went. " * 12)
-    present = await hold(house, *marked("here", 2))
-    await house.preferences.set(session_handling="current_only", session_reserved_tokens=200, core_facts_tokens=100)
-    await load(house, tmp_path, 8192)
-    await prompt(house, present)
+        await over(services, f"s{number}e", 4, 30 - number, summary=f"They talked of s{number}e. " + "And on it went. " * 12)
+    present = await hold(services, *marked("here", 2))
+    await services.preferences.set(session_handling="current_only", session_reserved_tokens=200, core_facts_tokens=100)
+    await load(services, tmp_path, 8192)
+    await prompt(services, present)
 
-    one, count = await frame(house, present), house.chat._prompting._counting.count
+    one, count = await frame(services, present), services.chat._prompting._counting.count
 
     assert 1 <= len(one.facts) < 40
     assert sum(await count([each.text for each in one.facts])) <= 100
     assert 1 <= len(one.summaries) < 12
     assert sum(await count([each.text for each in one.summaries])) <= 200
-    await house.preferences.set(session_reserved_tokens=0, core_facts_tokens=0)
-    text = await prompt(house, present)
+    await services.preferences.set(session_reserved_tokens=0, core_facts_tokens=0)
+    text = await prompt(services, present)
     assert "They talked of" not in text
     assert "boats called" not in text
 
 
-async def test_sticky_conversations_come_before_others_but_inside_the_room(house: AppServices, tmp_path: Path):
+async def test_sticky_conversations_come_before_others_but_inside_the_room(services: AppServices, tmp_path: Path):
     sessions = [
-        await over(house, f"s{n}e", 4, 30 - n, summary=f"They talked of s{n}e. " + "And so on. " * 20) for n in range(8)
+        await over(services, f"s{n}e", 4, 30 - n, summary=f"They talked of s{n}e. " + "And so on. " * 20) for n in range(8)
     ]
-    await chats_of(house).change_session(sessions[0].guid, sticky=True)
-    present = await hold(house, *marked("here", 2))
-    await house.preferences.set(session_handling="current_only", session_reserved_tokens=200)
-    await load(house, tmp_path, 8192)
+    await chats_of(services).change_session(sessions[0].guid, sticky=True)
+    present = await hold(services, *marked("here", 2))
+    await services.preferences.set(session_handling="current_only", session_reserved_tokens=200)
+    await load(services, tmp_path, 8192)
 
-    await prompt(house, present)
+    await prompt(services, present)
 
-    told = [one.guid for one in (await frame(house, present)).summaries]
+    told = [one.guid for one in (await frame(services, present)).summaries]
     assert told[0] == sessions[-1].guid
     assert told[-1] == sessions[0].guid
     assert len(told) < 8
 
 
-async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(house: AppServices, tmp_path: Path):
-    await over(house, "old", 30, 3, words=20, summary="They talked of oldsum. " + "Then of something else, at length. " * 200)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path, 1024)
+async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(services: AppServices, tmp_path: Path):
+    await over(
+        services, "old", 30, 3, words=20, summary="They talked of oldsum. " + "Then of something else, at length. " * 200
+    )
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path, 1024)
 
-    text = await prompt(house, present)
+    text = await prompt(services, present)
 
     assert "oldsum" in text
     assert "…" in text
 
 
-async def test_one_that_was_never_archived_is_told_all_the_same(house: AppServices, tmp_path: Path):
-    await hold(house, *NUTS, at=now() - DAY)
-    present = await hold(house, *marked("here", 2))
-    await house.preferences.set(session_handling="current_only")
-    await load(house, tmp_path, 2048)
+async def test_one_that_was_never_archived_is_told_all_the_same(services: AppServices, tmp_path: Path):
+    await hold(services, *NUTS, at=now() - DAY)
+    present = await hold(services, *marked("here", 2))
+    await services.preferences.set(session_handling="current_only")
+    await load(services, tmp_path, 2048)
 
-    assert "peanuts" in await prompt(house, present)
+    assert "peanuts" in await prompt(services, present)
 
 
-async def test_the_turn_cap_and_the_target_are_kept_to(house: AppServices, tmp_path: Path):
-    await house.preferences.set(turn_cap=10, history_target=0.5)
-    present = await hold(house, *marked("here", 60))
-    await load(house, tmp_path, 8192)
+async def test_the_turn_cap_and_the_target_are_kept_to(services: AppServices, tmp_path: Path):
+    await services.preferences.set(turn_cap=10, history_target=0.5)
+    present = await hold(services, *marked("here", 60))
+    await load(services, tmp_path, 8192)
 
-    text = await prompt(house, present)
+    text = await prompt(services, present)
 
     here = verbatim(text, "here")
     assert here == list(range(50, 60))
-    assert (await frame(house, present)).rolling in text
+    assert (await frame(services, present)).rolling in text
 
 
-async def test_greetings_nobody_answered_take_no_room(house: AppServices, tmp_path: Path):
-    await over(house, "old", 4, 40, 4)
+async def test_greetings_nobody_answered_take_no_room(services: AppServices, tmp_path: Path):
+    await over(services, "old", 4, 40, 4)
     for number in range(30):
-        empty = await hold(house, at=now() - DAY * (30 - number))
+        empty = await hold(services, at=now() - DAY * (30 - number))
         greeting = Message(session_id=empty.guid, role=Role.ASSISTANT, alternatives=[Alternative(content="Hello, Tomas.")])
-        await chats_of(house).add_message(greeting)
-    present = await hold(house, *marked("here", 2))
-    await load(house, tmp_path, 2048)
+        await chats_of(services).add_message(greeting)
+    present = await hold(services, *marked("here", 2))
+    await load(services, tmp_path, 2048)
 
-    assert len((await reached(house, present)).earlier) == 1
-
-
-async def reached(house: AppServices, session: ChatSession) -> StablePrefix:
-    await prompt(house, session)
-    return await frame(house, session)
+    assert len((await reached(services, present)).earlier) == 1
 
 
-async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(house: AppServices, tmp_path: Path):
+async def reached(services: AppServices, session: ChatSession) -> StablePrefix:
+    await prompt(services, session)
+    return await frame(services, session)
+
+
+async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(services: AppServices, tmp_path: Path):
     questions = {}
-    database = house._database
+    database = services._database
     run, asked = database.run, [0]
 
     def counted(work: Callable[..., object]) -> object:
@@ -417,44 +419,44 @@ async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twe
         return run(work)
 
     database.run = counted  # type: ignore[assignment, method-assign]
-    await load(house, tmp_path, 4096)
+    await load(services, tmp_path, 4096)
     for count in (20, 500):
-        for number in range(len(await house.sessions.list("mira-test")), count):
-            await hold(house, *marked(f"t{number}e", 2), at=now() - DAY * 600 + timedelta(hours=number))
-        present = await hold(house, *marked("here", 2))
+        for number in range(len(await services.sessions.list("mira-test")), count):
+            await hold(services, *marked(f"t{number}e", 2), at=now() - DAY * 600 + timedelta(hours=number))
+        present = await hold(services, *marked("here", 2))
         made = asked[0]
-        await prompt(house, present)
+        await prompt(services, present)
         made = asked[0] - made
         turn = asked[0]
-        await prompt(house, present)
+        await prompt(services, present)
         questions[count] = (made, asked[0] - turn)
 
     assert questions[500][1] <= questions[20][1] <= 40
     assert questions[500][0] <= questions[20][0] + 70
 
 
-async def recapping(house: AppServices) -> RollingSummary:
-    archivist = house.archiving._archivist
+async def recapping(services: AppServices) -> RollingSummary:
+    archivist = services.archiving._archivist
     return RollingSummary(
-        frames_of(house), ConversationExtraction(archivist._minutes._clerk), house.trust, house.archiving._quiet
+        frames_of(services), ConversationExtraction(archivist._minutes._clerk), services.trust, services.archiving._quiet
     )
 
 
-async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_cut(house: AppServices, script: Path):
-    await house.preferences.set(max_reply=64, context=4096)
+async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_cut(services: AppServices, script: Path):
+    await services.preferences.set(max_reply=64, context=4096)
     told = ["Tomas went on about many things he likes.", "Tomas likes ever more things, and told Mira so at length."]
-    await trusted(house, script, context=4096, answers=[{"paragraphs": [text]} for text in told])
-    keeper = await recapping(house)
-    present = await hold(house, *marked("here", 200))
-    before = await prompt(house, present)
-    first = (await frame(house, present)).first
+    await trusted(services, script, context=4096, answers=[{"paragraphs": [text]} for text in told])
+    keeper = await recapping(services)
+    present = await hold(services, *marked("here", 200))
+    before = await prompt(services, present)
+    first = (await frame(services, present)).first
 
     await keeper.finish()
-    unchanged = await prompt(house, present)
-    await hold(house, *marked("here", 270)[200:], session=present, at=now() + DAY)
-    cut = await prompt(house, present)
+    unchanged = await prompt(services, present)
+    await hold(services, *marked("here", 270)[200:], session=present, at=now() + DAY)
+    cut = await prompt(services, present)
     await keeper.finish()
-    one = await frame(house, present)
+    one = await frame(services, present)
     await keeper.close()
 
     assert unchanged == before
@@ -464,43 +466,45 @@ async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_
     assert (one.recap, one.recapped) == (told[1], one.first)
 
 
-async def test_a_model_nobody_trusts_tells_nothing(house: AppServices, tmp_path: Path):
-    await load(house, tmp_path, 1024)
-    keeper = await recapping(house)
-    present = await hold(house, *marked("here", 60))
-    await prompt(house, present)
+async def test_a_model_nobody_trusts_tells_nothing(services: AppServices, tmp_path: Path):
+    await load(services, tmp_path, 1024)
+    keeper = await recapping(services)
+    present = await hold(services, *marked("here", 60))
+    await prompt(services, present)
 
     await keeper.finish()
     await keeper.close()
 
-    assert (await frame(house, present)).recap == ""
+    assert (await frame(services, present)).recap == ""
 
 
-async def test_when_words_that_had_left_are_changed_all_is_told_anew(house: AppServices, tmp_path: Path):
-    await load(house, tmp_path, 1024)
-    present = await hold(house, "My secret word is xylophone.", *marked("here", 61)[1:])
-    assert "xylophone" in await prompt(house, present)
-    (first, *_rest) = await chats_of(house).page(present.guid, 0, 1)
-    await chats_of(house).delete_message(first.id)
+async def test_when_words_that_had_left_are_changed_all_is_told_anew(services: AppServices, tmp_path: Path):
+    await load(services, tmp_path, 1024)
+    present = await hold(services, "My secret word is xylophone.", *marked("here", 61)[1:])
+    assert "xylophone" in await prompt(services, present)
+    (first, *_rest) = await chats_of(services).page(present.guid, 0, 1)
+    await chats_of(services).delete_message(first.id)
 
-    await frames_of(house).drop(present.guid)
+    await frames_of(services).drop(present.guid)
 
-    assert "xylophone" not in await prompt(house, present)
+    assert "xylophone" not in await prompt(services, present)
 
 
-async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_comes_at_once(house: AppServices, script: Path):
-    await house.preferences.set(max_reply=64, context=4096)
+async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_comes_at_once(
+    services: AppServices, script: Path
+):
+    await services.preferences.set(max_reply=64, context=4096)
     words = "Tomas went on about many things he likes."
-    await trusted(house, script, context=4096, answers=[{"paragraphs": [words]}], delay=0.005)
-    keeper = await recapping(house)
+    await trusted(services, script, context=4096, answers=[{"paragraphs": [words]}], delay=0.005)
+    keeper = await recapping(services)
     keeper.start()
-    present = await hold(house, *marked("here", 200))
-    await prompt(house, present)
+    present = await hold(services, *marked("here", 200))
+    await prompt(services, present)
 
     for _moment in range(500):
-        if (await frame(house, present)).recap:
+        if (await frame(services, present)).recap:
             break
         await asyncio.sleep(0.02)
     await keeper.close()
 
-    assert (await frame(house, present)).recap == words
+    assert (await frame(services, present)).recap == words

@@ -39,35 +39,35 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def past(house: AppServices, clock: Clock, **fields: object) -> None:
-    session = await hold(house, *NUTS, at=clock.shown)
+async def past(services: AppServices, clock: Clock, **fields: object) -> None:
+    session = await hold(services, *NUTS, at=clock.shown)
     told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
     plans = ["Tomas wants to visit Ines in May."]
-    await chats_of(house).change_session(session.guid, archived=True, future_goals=plans, **told, **fields)
+    await chats_of(services).change_session(session.guid, archived=True, future_goals=plans, **told, **fields)
     clock.go_on(hours=1)
 
 
-async def begin(house: AppServices, script: Path, clock: Clock, task: AgentTask, *answers: object) -> None:
-    await employ(house, task)
-    await trusted(house, script, answers=list(answers))
-    leave(house, clock)
-    await house.away.look()
+async def begin(services: AppServices, script: Path, clock: Clock, task: AgentTask, *answers: object) -> None:
+    await employ(services, task)
+    await trusted(services, script, answers=list(answers))
+    leave(services, clock)
+    await services.away.look()
 
 
-async def goals(house: AppServices) -> list[MemoryUnit]:
-    found = [one for one in await house.brain.memories(MIRA) if one.category is MemoryType.GOAL]
+async def goals(services: AppServices) -> list[MemoryUnit]:
+    found = [one for one in await services.brain.memories(MIRA) if one.category is MemoryType.GOAL]
     return sorted(found, key=lambda one: (-one.priority, one.name))
 
 
 async def test_own_goals_wishes_and_plans_become_goals_in_the_order_in_which_they_matter(
-    house: AppServices, tmp_path: Path, clock: Clock
+    services: AppServices, tmp_path: Path, clock: Clock
 ):
-    await past(house, clock)
+    await past(services, clock)
 
     answers = [AIMS, plan("Signals"), plan("The hull"), plan("Ines"), plan("Visiting Porto")]
-    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), *answers)
+    await begin(services, tmp_path / "model.json", clock, GoalDesigner(), *answers)
 
-    found = await goals(house)
+    found = await goals(services)
     assert [(one.name, one.priority) for one in found] == [("Signals", 3), ("The hull", 2), ("Ines", 1), ("Visiting Porto", 0)]
     assert {(one.insertion, one.made_by) for one in found} == {(MemoryInsertion.NATURAL, "goals")}
     assert found[0].content == "To reach what is meant by Signals.\nPlan: Ask about it. Try it together."
@@ -75,29 +75,29 @@ async def test_own_goals_wishes_and_plans_become_goals_in_the_order_in_which_the
     assert found[0].end_time == found[0].added + timedelta(days=30)
 
 
-async def test_one_conversation_gives_rise_to_goals_once(house: AppServices, tmp_path: Path, clock: Clock):
-    await past(house, clock)
+async def test_one_conversation_gives_rise_to_goals_once(services: AppServices, tmp_path: Path, clock: Clock):
+    await past(services, clock)
     answers = [AIMS, plan("Signals"), plan("The hull"), plan("Ines"), plan("Visiting Porto")]
-    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), *answers, *answers)
+    await begin(services, tmp_path / "model.json", clock, GoalDesigner(), *answers, *answers)
     for _day in range(4):
         clock.go_on(days=1, hours=1)
-        await house.away.look()
+        await services.away.look()
 
-    assert len(await house.away.runs()) == 1
+    assert len(await services.away.runs()) == 1
 
 
 async def test_a_conversation_that_was_roleplay_gives_rise_to_none_unless_the_user_wants_it(
-    house: AppServices, tmp_path: Path, clock: Clock
+    services: AppServices, tmp_path: Path, clock: Clock
 ):
-    await past(house, clock, is_roleplay=True)
-    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), {"own": [], "wishes": []}, plan("Visiting Porto"))
-    assert await house.away.runs() == []
+    await past(services, clock, is_roleplay=True)
+    await begin(services, tmp_path / "model.json", clock, GoalDesigner(), {"own": [], "wishes": []}, plan("Visiting Porto"))
+    assert await services.away.runs() == []
 
-    await house.preferences.set(goals_from_roleplay=RoleplayGoals.ALWAYS)
+    await services.preferences.set(goals_from_roleplay=RoleplayGoals.ALWAYS)
     clock.go_on(hours=1)
-    await house.away.look()
+    await services.away.look()
 
-    assert [one.name for one in await goals(house)] == ["Visiting Porto"]
+    assert [one.name for one in await goals(services)] == ["Visiting Porto"]
 
 
 def test_never_is_never_and_always_is_always():
@@ -108,30 +108,30 @@ def test_never_is_never_and_always_is_always():
     assert {may_use_roleplay(RoleplayGoals.RANDOM, chance) for _ in range(50)} == {True, False}
 
 
-async def test_plans_of_the_last_conversation_come_first(house: AppServices, tmp_path: Path, clock: Clock):
-    await past(house, clock)
+async def test_plans_of_the_last_conversation_come_first(services: AppServices, tmp_path: Path, clock: Clock):
+    await past(services, clock)
 
-    await begin(house, tmp_path / "model.json", clock, SessionGoals(), plan("Visiting Porto"))
+    await begin(services, tmp_path / "model.json", clock, SessionGoals(), plan("Visiting Porto"))
 
-    assert [(one.name, one.priority, one.made_by) for one in await goals(house)] == [("Visiting Porto", 5, "session_goals")]
-    assert (await newest(house)).summary == "Set a goal: Visiting Porto."
+    assert [(one.name, one.priority, one.made_by) for one in await goals(services)] == [("Visiting Porto", 5, "session_goals")]
+    assert (await newest(services)).summary == "Set a goal: Visiting Porto."
 
 
-async def test_the_user_may_ask_for_a_goal(house: AppServices, tmp_path: Path, clock: Clock):
-    task = CustomGoal(house.mind.wishes.goals_of)
-    await begin(house, tmp_path / "model.json", clock, task, plan("Write a letter"))
-    assert await house.away.runs() == []
+async def test_the_user_may_ask_for_a_goal(services: AppServices, tmp_path: Path, clock: Clock):
+    task = CustomGoal(services.mind.wishes.goals_of)
+    await begin(services, tmp_path / "model.json", clock, task, plan("Write a letter"))
+    assert await services.away.runs() == []
 
-    await house.mind.wishes.ask(MIRA, "Something with letters.", "Nothing in the morning.")
+    await services.mind.wishes.ask(MIRA, "Something with letters.", "Nothing in the morning.")
     clock.go_on(hours=1)
-    await house.away.look()
+    await services.away.look()
 
-    assert [(one.name, one.priority) for one in await goals(house)] == [("Write a letter", 5)]
+    assert [(one.name, one.priority) for one in await goals(services)] == [("Write a letter", 5)]
 
 
-async def test_goals_that_are_cut_off_leave_nothing_half_done(house: AppServices, tmp_path: Path, clock: Clock):
-    await past(house, clock)
-    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), AIMS, plan("Signals"), "no", "no", "no")
+async def test_goals_that_are_cut_off_leave_nothing_half_done(services: AppServices, tmp_path: Path, clock: Clock):
+    await past(services, clock)
+    await begin(services, tmp_path / "model.json", clock, GoalDesigner(), AIMS, plan("Signals"), "no", "no", "no")
 
-    assert (await newest(house)).outcome is RunOutcome.FAILED
-    assert await goals(house) == []
+    assert (await newest(services)).outcome is RunOutcome.FAILED
+    assert await goals(services) == []

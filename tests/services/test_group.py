@@ -33,11 +33,11 @@ GUESTS = {
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
+async def session(services: AppServices) -> ChatSession:
     for name, persona in GUESTS.items():
-        (house.paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    session = await house.sessions.new("mira-test")
-    return await house.group.ask_in(session.guid, ["wren", "oskar"])
+        (services.paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    session = await services.sessions.new("mira-test")
+    return await services.group.ask_in(session.guid, ["wren", "oskar"])
 
 
 async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
@@ -49,8 +49,8 @@ def replies(events: Sequence[TurnEvent]) -> list[Message]:
     return [event.message for event in events if isinstance(event, Finished)]
 
 
-async def speakers(house: AppServices, session: ChatSession, text: str, speaker: str = "") -> list[str]:
-    return [reply.speaker_name for reply in replies(await all_of(house.chat.send(session.guid, text, speaker)))]
+async def speakers(services: AppServices, session: ChatSession, text: str, speaker: str = "") -> list[str]:
+    return [reply.speaker_name for reply in replies(await all_of(services.chat.send(session.guid, text, speaker)))]
 
 
 def part_of(inspected: Inspection | None, *parts: PromptPart) -> str:
@@ -134,59 +134,63 @@ def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
 # Taking part
 
 
-async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(house: AppServices, session: ChatSession):
+async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(
+    services: AppServices, session: ChatSession
+):
     told: list[str] = []
-    house.sessions.changed.add(told.append)
+    services.sessions.changed.add(told.append)
 
-    assert [one.name for one in await house.group.members(session.guid)] == ["Mira", "Wren", "Oskar Lind"]
-    assert not {"mira-test", "wren", "oskar", "tomas"} & {one.unique_name for one in await house.group.could_come(session.guid)}
+    assert [one.name for one in await services.group.members(session.guid)] == ["Mira", "Wren", "Oskar Lind"]
+    assert not {"mira-test", "wren", "oskar", "tomas"} & {
+        one.unique_name for one in await services.group.could_come(session.guid)
+    }
 
-    left = await house.group.ask_in(session.guid, ["oskar", "mira-test", "oskar"])
+    left = await services.group.ask_in(session.guid, ["oskar", "mira-test", "oskar"])
 
     assert (left.guests, left.persona_id, told) == (["oskar"], "mira-test", ["mira-test"])
-    assert (await house.sessions.open(session.guid)).guests == ["oskar"]
-    assert "wren" in {one.unique_name for one in await house.group.could_come(session.guid)}
+    assert (await services.sessions.open(session.guid)).guests == ["oskar"]
+    assert "wren" in {one.unique_name for one in await services.group.could_come(session.guid)}
 
 
-async def test_a_guest_whose_file_is_gone_is_passed_over(house: AppServices, session: ChatSession, says: Says):
-    (house.paths.personas / "wren.json").unlink()
+async def test_a_guest_whose_file_is_gone_is_passed_over(services: AppServices, session: ChatSession, says: Says):
+    (services.paths.personas / "wren.json").unlink()
     await says("“Aye.”")
 
-    assert [one.name for one in await house.group.members(session.guid)] == ["Mira", "Oskar Lind"]
-    assert await speakers(house, session, "Wren?") == ["Oskar Lind"]  # Mira has greeted
+    assert [one.name for one in await services.group.members(session.guid)] == ["Mira", "Oskar Lind"]
+    assert await speakers(services, session, "Wren?") == ["Oskar Lind"]  # Mira has greeted
 
 
 # Speaking
 
 
 async def test_those_who_are_named_answer_one_after_the_other_under_their_names(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says("Oskar Lind: “Bread.”", "“Light.”")
 
-    events = await all_of(house.chat.send(session.guid, "Oskar, Wren: what is there?"))
+    events = await all_of(services.chat.send(session.guid, "Oskar, Wren: what is there?"))
 
     assert [(one.speaker, one.speaker_name, one.content) for one in replies(events)] == [
         ("oskar", "Oskar Lind", "“Bread.”"),
         ("wren", "Wren", "“Light.”"),
     ]
     assert [event.message.speaker for event in events if isinstance(event, Began)] == ["oskar", "wren"]
-    log = list(await house.sessions.page(session.guid, 0, 10))
+    log = list(await services.sessions.page(session.guid, 0, 10))
     assert [one.speaker for one in log[1:]] == ["tomas", "oskar", "wren"]
     recalled = [event for event in events if isinstance(event, Recalled)]
     assert len(recalled) == 2
     assert recalled[0] == recalled[1]  # both answer the same words
 
 
-async def test_each_in_turn_and_only_who_is_chosen(house: AppServices, session: ChatSession, says: Says):
+async def test_each_in_turn_and_only_who_is_chosen(services: AppServices, session: ChatSession, says: Says):
     await says("“Aye.”")
 
-    assert await speakers(house, session, "Good evening.") == ["Wren"]  # Mira has greeted
-    assert await speakers(house, session, "And?") == ["Oskar Lind"]
-    assert await speakers(house, session, "Oskar?", speaker="mira-test") == ["Mira"]
-    assert await speakers(house, session, "", speaker="wren") == ["Wren"]
-    await house.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=5)
-    assert await speakers(house, session, "All of you?") == ["Oskar Lind", "Mira", "Wren"]
+    assert await speakers(services, session, "Good evening.") == ["Wren"]  # Mira has greeted
+    assert await speakers(services, session, "And?") == ["Oskar Lind"]
+    assert await speakers(services, session, "Oskar?", speaker="mira-test") == ["Mira"]
+    assert await speakers(services, session, "", speaker="wren") == ["Wren"]
+    await services.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=5)
+    assert await speakers(services, session, "All of you?") == ["Oskar Lind", "Mira", "Wren"]
 
 
 class Chooser:
@@ -204,73 +208,75 @@ class Chooser:
 
 
 async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(
-    house: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     chooser = Chooser("Oskar Lind", "Wren", "Tomas")
-    monkeypatch.setattr(house.group, "_asker", chooser)
-    await house.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
+    monkeypatch.setattr(services.group, "_asker", chooser)
+    await services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
     await says(*["“Aye.”"] * 4)
 
-    assert await speakers(house, session, "Who goes first?") == ["Oskar Lind", "Wren"]
+    assert await speakers(services, session, "Who goes first?") == ["Oskar Lind", "Wren"]
 
     first, second, third = chooser.asked
     assert first["candidates"] == "- Mira\n- Wren\n- Oskar Lind"  # the user has just spoken
     assert second["candidates"] == "- Mira\n- Wren\n- Tomas"
     assert third["talk"].endswith("Tomas: Who goes first?\nOskar Lind: “Aye.”\nWren: “Aye.”")
-    assert await speakers(house, session, "And?") == ["Oskar Lind"]  # it cannot say; he is next in turn
+    assert await speakers(services, session, "And?") == ["Oskar Lind"]  # it cannot say; he is next in turn
 
 
 async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
-    house: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     chooser = Chooser()
-    monkeypatch.setattr(house.group, "_asker", chooser)
-    await house.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
+    monkeypatch.setattr(services.group, "_asker", chooser)
+    await services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
     await says(*["“Aye.”"] * 4)
 
-    assert await speakers(house, session, "Hello.", speaker="wren") == ["Wren"]
-    await house.group.ask_in(session.guid, [])
-    assert await speakers(house, session, "Hello.") == ["Mira"]
-    assert await speakers(house, session, "") == ["Mira"]  # she has spoken last, and speaks again
+    assert await speakers(services, session, "Hello.", speaker="wren") == ["Wren"]
+    await services.group.ask_in(session.guid, [])
+    assert await speakers(services, session, "Hello.") == ["Mira"]
+    assert await speakers(services, session, "") == ["Mira"]  # she has spoken last, and speaks again
     assert chooser.asked == []
 
 
-async def test_the_question_who_is_next_can_be_asked(house: AppServices):
-    errand = house.chat._group._asker._clerk._errands.of("next_speaker")
+async def test_the_question_who_is_next_can_be_asked(services: AppServices):
+    errand = services.chat._group._asker._clerk._errands.of("next_speaker")
     assert set(errand.gaps) == {"names", "user", "candidates", "talk"}
 
 
-async def test_closing_the_stream_silences_those_who_were_to_follow(house: AppServices, session: ChatSession, says: Says):
+async def test_closing_the_stream_silences_those_who_were_to_follow(services: AppServices, session: ChatSession, says: Says):
     await says("one two three four five six", delay=0.02)
 
-    async with aclosing(house.chat.send(session.guid, "Oskar, Wren?")) as events:
+    async with aclosing(services.chat.send(session.guid, "Oskar, Wren?")) as events:
         async for event in events:
             if isinstance(event, ReplyText):
                 break
 
-    log = list(await house.sessions.page(session.guid, 0, 10))
+    log = list(await services.sessions.page(session.guid, 0, 10))
     assert [one.speaker for one in log if one.role is Role.ASSISTANT] == ["mira-test", "oskar"]
 
 
-async def test_another_wording_is_spoken_by_the_same_also_after_they_left(house: AppServices, session: ChatSession, says: Says):
+async def test_another_wording_is_spoken_by_the_same_also_after_they_left(
+    services: AppServices, session: ChatSession, says: Says
+):
     await says("“One.”", "Wren: “Two.”")
-    (reply,) = replies(await all_of(house.chat.send(session.guid, "Wren?")))
-    await house.group.ask_in(session.guid, [])
+    (reply,) = replies(await all_of(services.chat.send(session.guid, "Wren?")))
+    await services.group.ask_in(session.guid, [])
 
-    (again,) = replies(await all_of(house.chat.regenerate(session.guid, reply.id)))
+    (again,) = replies(await all_of(services.chat.regenerate(session.guid, reply.id)))
 
     assert (again.speaker_name, again.content, len(again.alternatives)) == ("Wren", "“Two.”", 2)
-    assert await speakers(house, session, "Wren?") == ["Mira"]
+    assert await speakers(services, session, "Wren?") == ["Mira"]
 
 
 async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says("“Aye.”")
-    events = await all_of(house.chat.send(session.guid, "Oskar, Wren?"))
+    events = await all_of(services.chat.send(session.guid, "Oskar, Wren?"))
 
     receipts = [event.receipt for event in events if isinstance(event, Prompted)]
-    prompts = [await house.inspecting.prompt_of(reply.id) for reply in replies(events)]
+    prompts = [await services.inspecting.prompt_of(reply.id) for reply in replies(events)]
     heads, ends = (
         [part_of(prompt, *parts) for prompt in prompts]
         for parts in ((PromptPart.PERSONA, PromptPart.STYLE), (PromptPart.SPEAKER,))
@@ -282,8 +288,8 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
     assert ends == ["Oskar Lind speaks now, and nobody else.", "Wren speaks now, and nobody else."]
 
 
-async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(house: AppServices, session: ChatSession):
-    cast = (await house.chat._casting.of_session(session)).spoken_by("wren")
+async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(services: AppServices, session: ChatSession):
+    cast = (await services.chat._casting.of_session(session)).spoken_by("wren")
     scene = cast.scene(session, session.added)
     alone = replace(cast, guests=(), speaks=None).scene(session, session.added)
 
@@ -294,41 +300,41 @@ async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(ho
     assert expand("{{group}} {{mchar}}", alone) == "Mira Mira"
 
 
-async def test_the_worlds_of_all_are_looked_through(house: AppServices, session: ChatSession, says: Says):
+async def test_the_worlds_of_all_are_looked_through(services: AppServices, session: ChatSession, says: Says):
     lamp = WorldEntry(name="The lamp", content="The lamp burns whale oil.", keywords_main=["lamp"])
-    world = await house.library.save_world(World(name="Lamps", entries=[lamp]))
-    wren = await house.library.persona("wren")
-    await house.library.save_persona(wren.model_copy(update={"worlds": [world.unique_name]}))
+    world = await services.library.save_world(World(name="Lamps", entries=[lamp]))
+    wren = await services.library.persona("wren")
+    await services.library.save_persona(wren.model_copy(update={"worlds": [world.unique_name]}))
     await says("“Aye.”")
 
-    events = await all_of(house.chat.send(session.guid, "Oskar, look at the lamp."))
+    events = await all_of(services.chat.send(session.guid, "Oskar, look at the lamp."))
 
     recalled = [event.memory.recalled for event in events if isinstance(event, Recalled)]
     assert [one.title for one in recalled[0] if one.world] == ["The lamp"]
 
 
-async def test_without_guests_nothing_names_a_speaker(house: AppServices, session: ChatSession, says: Says):
-    await house.group.ask_in(session.guid, [])
+async def test_without_guests_nothing_names_a_speaker(services: AppServices, session: ChatSession, says: Says):
+    await services.group.ask_in(session.guid, [])
     await says("“Aye.”")
-    (reply,) = replies(await all_of(house.chat.send(session.guid, "Oskar?")))
+    (reply,) = replies(await all_of(services.chat.send(session.guid, "Oskar?")))
 
     assert reply.speaker == "mira-test"
-    assert part_of(await house.inspecting.prompt_of(reply.id), PromptPart.SPEAKER) == ""
+    assert part_of(await services.inspecting.prompt_of(reply.id), PromptPart.SPEAKER) == ""
 
 
 async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says("“Aye.”")
     for text in ("Good evening.", "And?"):
-        await speakers(house, session, text)
-    await house.preferences.set(rotation_minutes=1)
-    await house._database.run(
+        await speakers(services, session, text)
+    await services.preferences.set(rotation_minutes=1)
+    await services._database.run(
         lambda connection: connection.execute("UPDATE sessions SET last_activity = '2020-01-01T00:00:00.000000+00:00'")
     )
 
-    await speakers(house, session, "I am back.")
+    await speakers(services, session, "I am back.")
 
-    newest = (await house.sessions.list("mira-test"))[0]
+    newest = (await services.sessions.list("mira-test"))[0]
     assert newest.guid != session.guid
-    assert (await house.sessions.open(newest.guid)).guests == ["wren", "oskar"]
+    assert (await services.sessions.open(newest.guid)).guests == ["wren", "oskar"]

@@ -37,38 +37,38 @@ async def unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-async def house(unpacked: Path) -> AsyncIterator[AppServices]:
+async def services(unpacked: Path) -> AsyncIterator[AppServices]:
     opened = await build(Paths.standard(unpacked / "home"), engine="echo")
     yield opened
     await opened.close()
 
 
-async def test_every_message_fact_memory_notebook_and_setting_is_there(house: AppServices):
-    sessions = await chats_of(house).sessions(MIRA)
-    messages = [message.content for one in sessions for message in await house.sessions.page(one.guid, 0, 100)]
+async def test_every_message_fact_memory_notebook_and_setting_is_there(services: AppServices):
+    sessions = await chats_of(services).sessions(MIRA)
+    messages = [message.content for one in sessions for message in await services.sessions.page(one.guid, 0, 100)]
 
-    assert house.preferences.current.core_facts_tokens == 300
-    assert house.preferences.current.user_persona == "tomas"
+    assert services.preferences.current.core_facts_tokens == 300
+    assert services.preferences.current.user_persona == "tomas"
     assert set(NUTS) <= set(messages)
     assert len(messages) == 11
-    assert {fact.fact for fact in await house.knowing.all(MIRA)} == FACTS
-    assert "The lamp has been dark since May." in [one.content for one in await house.brain.memories(MIRA)]
-    assert "bomba" in (house.paths.notebooks / MIRA / "cooking.md").read_text(encoding="utf-8")
+    assert {fact.fact for fact in await services.knowing.all(MIRA)} == FACTS
+    assert "The lamp has been dark since May." in [one.content for one in await services.brain.memories(MIRA)]
+    assert "bomba" in (services.paths.notebooks / MIRA / "cooking.md").read_text(encoding="utf-8")
     archived = next(one for one in sessions if one.archived)
-    assert "Ines" in (await house.sessions.open(archived.guid)).content
+    assert "Ines" in (await services.sessions.open(archived.guid)).content
 
 
-async def test_what_was_known_is_found(house: AppServices):
-    found = await house.brain.search(MIRA, "Where does my sister Ines live?", 3)
+async def test_what_was_known_is_found(services: AppServices):
+    found = await services.brain.search(MIRA, "Where does my sister Ines live?", 3)
 
     assert any("Porto" in one.text for one in found)
 
 
-async def test_the_saved_state_of_the_model_is_taken_up(house: AppServices, unpacked: Path):
-    await house.models.load(unpacked / "echo.json")
-    session = next(one for one in await chats_of(house).sessions(MIRA) if not one.archived)
+async def test_the_saved_state_of_the_model_is_taken_up(services: AppServices, unpacked: Path):
+    await services.models.load(unpacked / "echo.json")
+    session = next(one for one in await chats_of(services).sessions(MIRA) if not one.archived)
 
-    played = await say(house, await house.sessions.open(session.guid), "And now?")
+    played = await say(services, await services.sessions.open(session.guid), "And now?")
 
     usage = next(event.usage for event in played.events if hasattr(event, "usage"))
     assert usage.prompt_tokens > 900
@@ -76,13 +76,13 @@ async def test_the_saved_state_of_the_model_is_taken_up(house: AppServices, unpa
 
 
 async def test_a_bundle_is_received_with_every_message(unpacked: Path):
-    house = await build(Paths.standard(unpacked / "another"), engine="echo")
+    services = await build(Paths.standard(unpacked / "another"), engine="echo")
     try:
-        bundle = await house.bundles.look(unpacked / "Mira.lethe")
-        received = await house.bundles.receive(bundle)
-        sessions = await chats_of(house).sessions(received.persona.unique_name)
-        messages = [message.content for one in sessions for message in await house.sessions.page(one.guid, 0, 100)]
+        bundle = await services.bundles.look(unpacked / "Mira.lethe")
+        received = await services.bundles.receive(bundle)
+        sessions = await chats_of(services).sessions(received.persona.unique_name)
+        messages = [message.content for one in sessions for message in await services.sessions.page(one.guid, 0, 100)]
         assert set(NUTS) <= set(messages)
-        assert {fact.fact for fact in await house.knowing.all(received.persona.unique_name)} == FACTS
+        assert {fact.fact for fact in await services.knowing.all(received.persona.unique_name)} == FACTS
     finally:
-        await house.close()
+        await services.close()

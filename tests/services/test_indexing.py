@@ -44,12 +44,12 @@ ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place
 Row = tuple[str, str, str, str, str, str, str, str, int]
 
 
-async def passages(house: AppServices) -> list[Row]:
-    return await house._database.run(lambda c: c.execute(ROWS).fetchall())
+async def passages(services: AppServices) -> list[Row]:
+    return await services._database.run(lambda c: c.execute(ROWS).fetchall())
 
 
-async def texts(house: AppServices, owner: str = MIRA) -> set[str]:
-    return {row[4] for row in await passages(house) if row[1] == owner}
+async def texts(services: AppServices, owner: str = MIRA) -> set[str]:
+    return {row[4] for row in await passages(services) if row[1] == owner}
 
 
 def in_order(rows: list[Row]) -> list[tuple[object, ...]]:
@@ -61,17 +61,17 @@ def in_order(rows: list[Row]) -> list[tuple[object, ...]]:
     return sorted((*row[:-1], ranks[row[2]][row[-1]]) for row in rows)
 
 
-async def from_nothing(house: AppServices) -> list[Row]:
+async def from_nothing(services: AppServices) -> list[Row]:
     """What the present state gives where nothing is known yet."""
 
     def lose(connection: sqlite3.Connection) -> None:
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('delete-all')")
         connection.execute("DELETE FROM passages")
 
-    await house._database.run(lose)
-    await PendingIndex(house._database).owe_all()
-    await house.brain.reload()
-    return await passages(house)
+    await services._database.run(lose)
+    await PendingIndex(services._database).owe_all()
+    await services.brain.reload()
+    return await passages(services)
 
 
 def rests(fact: ExtractedFact, alive: Collection[UUID], in_trash: Collection[UUID]) -> bool:
@@ -87,13 +87,13 @@ class AnyLife(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.folder = tempfile.TemporaryDirectory()
-        self.house = self.runner.run(build(Paths.standard(Path(self.folder.name)), engine="echo"))
+        self.services = self.runner.run(build(Paths.standard(Path(self.folder.name)), engine="echo"))
         self.random = random.Random(7)
         self.sessions: list[UUID] = []
         self.messages: list[Message] = []
         self.memories: list[UUID] = []
         self.facts: list[ExtractedFact] = []
-        database = self.house._database
+        database = self.services._database
         self.chats, self.store, self.known = Chats(database), Memories(database), FactStore(database)
 
     def do(self, work: object) -> None:
@@ -130,7 +130,7 @@ class AnyLife(RuleBasedStateMachine):
         line = [Alternative(content="A hidden line.")]
         note = Message(session_id=below.session_id, role=Role.SYSTEM, hidden=True, alternatives=line)
         self.messages.append(note)
-        self.do(put_above(self.house._database, below.id, note))
+        self.do(put_above(self.services._database, below.id, note))
 
     @rule(act=st.sampled_from(["edit", "swipe", "show", "delete", "restore"]))
     def change_message(self, act: str) -> None:
@@ -231,14 +231,14 @@ class AnyLife(RuleBasedStateMachine):
 
     @rule()
     def settle(self) -> None:
-        self.do(self.house.indexing.index_pending(3))
+        self.do(self.services.indexing.index_pending(3))
 
     def teardown(self) -> None:
         async def compare() -> tuple[list[Row], list[Row]]:
-            await self.house.indexing.settle_all()
-            followed = await passages(self.house)
-            anew = await from_nothing(self.house)
-            await self.house.close()
+            await self.services.indexing.settle_all()
+            followed = await passages(self.services)
+            anew = await from_nothing(self.services)
+            await self.services.close()
             return followed, anew
 
         followed, anew = self.runner.run(compare())
@@ -254,11 +254,11 @@ TestAnyLife.settings = settings(max_examples=25, stateful_step_count=30, databas
 # What is a passage and what is not
 
 
-async def test_a_greeting_is_none_and_every_other_line_is(house: AppServices):
-    session = await house.sessions.new(MIRA)
-    await spoke(house, session, "I came by the north road.", before_now(hours=1))
-    await house.indexing.settle_all()
-    assert await texts(house) == {'Tomas said, "I came by the north road."'}
+async def test_a_greeting_is_none_and_every_other_line_is(services: AppServices):
+    session = await services.sessions.new(MIRA)
+    await spoke(services, session, "I came by the north road.", before_now(hours=1))
+    await services.indexing.settle_all()
+    assert await texts(services) == {'Tomas said, "I came by the north road."'}
 
 
 @pytest.mark.parametrize(
@@ -271,33 +271,33 @@ async def test_a_greeting_is_none_and_every_other_line_is(house: AppServices):
     ],
 )
 async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
-    house: AppServices, title: str, content: str, found: set[str]
+    services: AppServices, title: str, content: str, found: set[str]
 ):
-    await Chats(house._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
-    await PendingIndex(house._database).owe_all()
-    await house.indexing.settle_all()
-    assert await texts(house) == found
+    await Chats(services._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
+    await PendingIndex(services._database).owe_all()
+    await services.indexing.settle_all()
+    assert await texts(services) == found
 
 
-async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(house: AppServices):
-    session = await house.sessions.new(MIRA)
-    first = await spoke(house, session, "One.", before_now(minutes=3))
-    reply = await spoke(house, session, "Two.", before_now(minutes=2), Role.ASSISTANT)
-    await house.indexing.settle_all()
-    asked = await spoke(house, session, "Three.", before_now(minutes=1))
+async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(services: AppServices):
+    session = await services.sessions.new(MIRA)
+    first = await spoke(services, session, "One.", before_now(minutes=3))
+    reply = await spoke(services, session, "Two.", before_now(minutes=2), Role.ASSISTANT)
+    await services.indexing.settle_all()
+    asked = await spoke(services, session, "Three.", before_now(minutes=1))
     note = Message(session_id=session.guid, role=Role.SYSTEM, hidden=True, alternatives=[Alternative(content="(rain)")])
-    await put_above(house._database, asked.id, note)
-    await spoke(house, session, "Four.", now(), Role.ASSISTANT)
-    await house.indexing.settle_all()
-    places = [row[-1] for row in await passages(house) if row[1] == MIRA]
+    await put_above(services._database, asked.id, note)
+    await spoke(services, session, "Four.", now(), Role.ASSISTANT)
+    await services.indexing.settle_all()
+    places = [row[-1] for row in await passages(services) if row[1] == MIRA]
     assert places == list(range(places[0], places[0] + 4))
-    assert {first.id, reply.id} <= {UUID(row[3]) for row in await passages(house) if row[1] == MIRA}
+    assert {first.id, reply.id} <= {UUID(row[3]) for row in await passages(services) if row[1] == MIRA}
 
 
-async def test_memories_that_wait_are_found_by_no_search(house: AppServices):
-    await keep(house, "The cormorant nests beneath the broken winch.", insertion=MemoryInsertion.NATURAL)
-    assert await texts(house) == set()
-    assert await texts(house, f"waiting:{MIRA}") == {"The lamp: The cormorant nests beneath the broken winch."}
+async def test_memories_that_wait_are_found_by_no_search(services: AppServices):
+    await keep(services, "The cormorant nests beneath the broken winch.", insertion=MemoryInsertion.NATURAL)
+    assert await texts(services) == set()
+    assert await texts(services, f"waiting:{MIRA}") == {"The lamp: The cormorant nests beneath the broken winch."}
 
 
 # Taking over
@@ -323,37 +323,37 @@ async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path)
         connection.execute("INSERT INTO messages VALUES (?, ?, NULL, 1, 'user', '', 'Tomas', ?, 0, '', 0, NULL)", row)
         said = "The squall took the topsail."
         connection.execute("INSERT INTO alternatives VALUES (?, 0, 28, 1, ?, '', ?, '')", (message, moment, said))
-    house = await build(paths, engine="echo")
+    services = await build(paths, engine="echo")
     try:
-        await house.indexing.catch_up()
-        assert await texts(house) == {f'Tomas said, "{said}"', "The storm", "The mast broke."}
+        await services.indexing.catch_up()
+        assert await texts(services) == {f'Tomas said, "{said}"', "The storm", "The mast broke."}
     finally:
-        await house.close()
+        await services.close()
 
 
-async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(house: AppServices):
+async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
-    assert await house.indexing.index_pending() == AT_ONCE
-    left = await PendingIndex(house._database).count()
+        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
+    assert await services.indexing.index_pending() == AT_ONCE
+    left = await PendingIndex(services._database).count()
     assert left == 20
-    assert f"The lamp: Number {AT_ONCE + 19}." in await texts(house)
-    assert "The lamp: Number 0." not in await texts(house)
+    assert f"The lamp: Number {AT_ONCE + 19}." in await texts(services)
+    assert "The lamp: Number 0." not in await texts(services)
 
 
-async def test_in_the_background_everything_is_taken_over_and_progress_is_told(house: AppServices):
+async def test_in_the_background_everything_is_taken_over_and_progress_is_told(services: AppServices):
     for number in range(AT_ONCE + 20):
-        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
+        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
     told: list[int] = []
-    house.indexing.changed.add(lambda progress: told.append(progress.changes))
-    house.indexing.start()
+    services.indexing.changed.add(lambda progress: told.append(progress.changes))
+    services.indexing.start()
 
     async def done() -> bool:
         return bool(told) and told[-1] == 0
 
     await until(done)
     assert max(told) > 0
-    assert len(await texts(house)) == AT_ONCE + 20
+    assert len(await texts(services)) == AT_ONCE + 20
 
 
 # Meaning
@@ -386,142 +386,142 @@ class Embedder:
         return [meaning(text) for text in asked]  # type: ignore[attr-defined]
 
 
-async def waiting(house: AppServices) -> int:
-    return await house.indexing._recall.waiting()
+async def waiting(services: AppServices) -> int:
+    return await services.indexing._recall.waiting()
 
 
-async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(house: AppServices):
-    await house.indexing.catch_up()
+async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(services: AppServices):
+    await services.indexing.catch_up()
     for number in range(20):
-        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
+        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
     dying = Embedder(fails_after=10)
-    house.indexing._recall.use(dying, "one")
-    await house.indexing.catch_up()
-    everything = len(await passages(house))
+    services.indexing._recall.use(dying, "one")
+    await services.indexing.catch_up()
+    everything = len(await passages(services))
     assert max(dying.batches) <= EMBEDDED_AT_ONCE
-    assert 0 < await waiting(house) < everything
+    assert 0 < await waiting(services) < everything
     well = Embedder()
-    house.indexing._recall.use(well, "one")
-    await house.indexing.catch_up()
-    assert await waiting(house) == 0
+    services.indexing._recall.use(well, "one")
+    await services.indexing.catch_up()
+    assert await waiting(services) == 0
     assert sum(well.batches) + sum(dying.batches) == everything
 
 
-async def test_another_embedder_sees_everything_anew(house: AppServices):
-    await keep(house)
-    house.indexing._recall.use(Embedder(), "one")
-    await house.indexing.catch_up()
+async def test_another_embedder_sees_everything_anew(services: AppServices):
+    await keep(services)
+    services.indexing._recall.use(Embedder(), "one")
+    await services.indexing.catch_up()
     other = Embedder()
-    house.indexing._recall.use(other, "two")
-    assert await waiting(house) == len(await passages(house))
-    await house.indexing.catch_up()
-    assert sum(other.batches) == len(await passages(house))
-    assert await waiting(house) == 0
+    services.indexing._recall.use(other, "two")
+    assert await waiting(services) == len(await passages(services))
+    await services.indexing.catch_up()
+    assert sum(other.batches) == len(await passages(services))
+    assert await waiting(services) == 0
 
 
-async def test_what_is_memorized_has_its_meaning_at_once(house: AppServices):
-    house.indexing._recall.use(Embedder(), "one")
-    await house.indexing.catch_up()
-    await keep(house)
-    assert await waiting(house) == 0
+async def test_what_is_memorized_has_its_meaning_at_once(services: AppServices):
+    services.indexing._recall.use(Embedder(), "one")
+    await services.indexing.catch_up()
+    await keep(services)
+    assert await waiting(services) == 0
 
 
-async def test_while_somebody_waits_for_an_answer_nothing_is_begun(house: AppServices):
-    await house.indexing.catch_up()
+async def test_while_somebody_waits_for_an_answer_nothing_is_begun(services: AppServices):
+    await services.indexing.catch_up()
     for number in range(3 * EMBEDDED_AT_ONCE):
-        await Memories(house._database).save_memories(MIRA, unit(f"Number {number}."))
+        await Memories(services._database).save_memories(MIRA, unit(f"Number {number}."))
     slow = Embedder()
-    house.indexing._recall.use(slow, "one")
-    await house.indexing.settle_all()
-    with house.indexing._quiet.hold_off():
-        work = asyncio.ensure_future(house.indexing.catch_up())
+    services.indexing._recall.use(slow, "one")
+    await services.indexing.settle_all()
+    with services.indexing._quiet.hold_off():
+        work = asyncio.ensure_future(services.indexing.catch_up())
         await asyncio.sleep(0.2)
         assert slow.batches == [EMBEDDED_AT_ONCE]
     await work
-    assert await waiting(house) == 0
+    assert await waiting(services) == 0
 
 
 # Worlds
 
 
-async def world_texts(house: AppServices, stem: str = "isles") -> set[str]:
-    return await texts(house, f"world:{stem}")
+async def world_texts(services: AppServices, stem: str = "isles") -> set[str]:
+    return await texts(services, f"world:{stem}")
 
 
-async def test_worlds_follow_edits_renames_and_deletions_of_their_files(house: AppServices):
+async def test_worlds_follow_edits_renames_and_deletions_of_their_files(services: AppServices):
     one, two = {"name": "Grotto", "content": "It floods."}, {"name": "Reef", "content": "It cuts."}
-    write_world(house, "isles", one, two)
-    await house.indexing.sync_worlds()
-    assert await world_texts(house) == {"Grotto: It floods.", "Reef: It cuts."}
-    write_world(house, "isles", one, {**two, "content": "It has been cleared away."})
-    await house.indexing.sync_worlds()
-    assert await world_texts(house) == {"Grotto: It floods.", "Reef: It has been cleared away."}
-    (house.paths.worlds / "isles.json").rename(house.paths.worlds / "skerries.json")
-    await house.indexing.sync_worlds()
-    assert await world_texts(house) == set()
-    assert len(await world_texts(house, "skerries")) == 2
-    (house.paths.worlds / "skerries.json").unlink()
-    await house.indexing.sync_worlds()
-    assert await world_texts(house, "skerries") == set()
+    write_world(services, "isles", one, two)
+    await services.indexing.sync_worlds()
+    assert await world_texts(services) == {"Grotto: It floods.", "Reef: It cuts."}
+    write_world(services, "isles", one, {**two, "content": "It has been cleared away."})
+    await services.indexing.sync_worlds()
+    assert await world_texts(services) == {"Grotto: It floods.", "Reef: It has been cleared away."}
+    (services.paths.worlds / "isles.json").rename(services.paths.worlds / "skerries.json")
+    await services.indexing.sync_worlds()
+    assert await world_texts(services) == set()
+    assert len(await world_texts(services, "skerries")) == 2
+    (services.paths.worlds / "skerries.json").unlink()
+    await services.indexing.sync_worlds()
+    assert await world_texts(services, "skerries") == set()
 
 
 @pytest.mark.parametrize(("world", "entry", "found"), [(True, None, 1), (True, False, 0), (False, None, 0), (False, True, 1)])
 async def test_world_and_entry_say_whether_it_is_found_by_meaning(
-    house: AppServices, world: bool, entry: bool | None, found: int
+    services: AppServices, world: bool, entry: bool | None, found: int
 ):
-    write_world(house, "isles", {"name": "Grotto", "content": "It floods.", "do_embeds": entry}, do_embeds=world)
-    await house.indexing.sync_worlds()
-    assert len(await world_texts(house)) == found
+    write_world(services, "isles", {"name": "Grotto", "content": "It floods.", "do_embeds": entry}, do_embeds=world)
+    await services.indexing.sync_worlds()
+    assert len(await world_texts(services)) == found
 
 
-async def test_after_an_edit_only_what_changed_is_understood_anew(house: AppServices):
+async def test_after_an_edit_only_what_changed_is_understood_anew(services: AppServices):
     entries = [{"name": f"n{number}", "content": f"About {number}."} for number in range(150)]
-    world = write_world(house, "isles", *entries)
+    world = write_world(services, "isles", *entries)
     embedder = Embedder()
-    house.indexing._recall.use(embedder, "one")
-    await house.indexing.catch_up()
+    services.indexing._recall.use(embedder, "one")
+    await services.indexing.catch_up()
     embedder.batches.clear()
     entries = [entry.model_dump(mode="json") for entry in world.entries]
-    write_world(house, "isles", *entries[:-1], {**entries[-1], "content": "Another text altogether."})
-    await house.indexing.catch_up()
+    write_world(services, "isles", *entries[:-1], {**entries[-1], "content": "Another text altogether."})
+    await services.indexing.catch_up()
     assert embedder.batches == [1]
 
 
-async def test_a_copied_world_has_passages_of_its_own(house: AppServices):
-    world = write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
+async def test_a_copied_world_has_passages_of_its_own(services: AppServices):
+    world = write_world(services, "isles", {"name": "Grotto", "content": "It floods."})
     copy = json.dumps(world.model_dump(mode="json", exclude={"unique_name"}))
-    (house.paths.worlds / "copy.json").write_text(copy, encoding="utf-8")
-    await house.indexing.sync_worlds()
-    assert (len(await world_texts(house)), len(await world_texts(house, "copy"))) == (1, 1)
-    (house.paths.worlds / "copy.json").unlink()
-    await house.indexing.sync_worlds()
-    assert (len(await world_texts(house)), len(await world_texts(house, "copy"))) == (1, 0)
+    (services.paths.worlds / "copy.json").write_text(copy, encoding="utf-8")
+    await services.indexing.sync_worlds()
+    assert (len(await world_texts(services)), len(await world_texts(services, "copy"))) == (1, 1)
+    (services.paths.worlds / "copy.json").unlink()
+    await services.indexing.sync_worlds()
+    assert (len(await world_texts(services)), len(await world_texts(services, "copy"))) == (1, 0)
 
 
-async def test_an_edited_world_in_use_is_taken_over_soon(house: AppServices):
-    write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
-    house.indexing.start()
-    await until(lambda: world_texts(house))
-    write_world(house, "isles", {"name": "Grotto", "content": "It is dry now, they say."})
-    house.indexing.notice(await house.library.worlds())
+async def test_an_edited_world_in_use_is_taken_over_soon(services: AppServices):
+    write_world(services, "isles", {"name": "Grotto", "content": "It floods."})
+    services.indexing.start()
+    await until(lambda: world_texts(services))
+    write_world(services, "isles", {"name": "Grotto", "content": "It is dry now, they say."})
+    services.indexing.notice(await services.library.worlds())
 
     async def follows() -> bool:
-        return await world_texts(house) == {"Grotto: It is dry now, they say."}
+        return await world_texts(services) == {"Grotto: It is dry now, they say."}
 
     await until(follows)
 
 
-async def test_taking_over_a_world_that_was_broken_off_begins_anew(house: AppServices, monkeypatch: pytest.MonkeyPatch):
-    write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
-    real, calls = house.indexing._recall.replace, []
+async def test_taking_over_a_world_that_was_broken_off_begins_anew(services: AppServices, monkeypatch: pytest.MonkeyPatch):
+    write_world(services, "isles", {"name": "Grotto", "content": "It floods."})
+    real, calls = services.indexing._recall.replace, []
 
     async def broken_off(*args: object) -> None:
         calls.append(args)
         raise StorageError("The disk is full.")
 
-    monkeypatch.setattr(house.indexing._recall, "replace", broken_off)
+    monkeypatch.setattr(services.indexing._recall, "replace", broken_off)
     with pytest.raises(StorageError):
-        await house.indexing.sync_worlds()
-    monkeypatch.setattr(house.indexing._recall, "replace", real)
-    await house.indexing.sync_worlds()
-    assert await world_texts(house) == {"Grotto: It floods."}
+        await services.indexing.sync_worlds()
+    monkeypatch.setattr(services.indexing._recall, "replace", real)
+    await services.indexing.sync_worlds()
+    assert await world_texts(services) == {"Grotto: It floods."}

@@ -25,14 +25,14 @@ Says = Callable[..., object]
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
-    await house.preferences.set(read_ahead=False)
-    return await house.sessions.new(MIRA)
+async def session(services: AppServices) -> ChatSession:
+    await services.preferences.set(read_ahead=False)
+    return await services.sessions.new(MIRA)
 
 
-async def inspected(house: AppServices, session: ChatSession, text: str) -> Inspection:
-    played = await say(house, session, text)
-    found = await house.inspecting.prompt_of(played.reply.id)
+async def inspected(services: AppServices, session: ChatSession, text: str) -> Inspection:
+    played = await say(services, session, text)
+    found = await services.inspecting.prompt_of(played.reply.id)
     assert found is not None
     return found
 
@@ -42,16 +42,16 @@ def text_of(spans: tuple[PromptSpan, ...], *parts: PromptPart) -> str:
 
 
 async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says("Aye.")
-    played = await say(house, session, "Is the lamp lit?")
+    played = await say(services, session, "Is the lamp lit?")
 
-    found = await house.inspecting.prompt_of(played.reply.id)
+    found = await services.inspecting.prompt_of(played.reply.id)
 
     assert found is not None
     finished = next(event for event in played.events if isinstance(event, Finished))
-    assert text_of(found.spans) == await prompt_of(house, session, played)
+    assert text_of(found.spans) == await prompt_of(services, session, played)
     assert text_of(found.spans, PromptPart.MESSAGE) == "Is the lamp lit?"
     assert "navigator of the Petrel" in text_of(found.spans, PromptPart.PERSONA)
     assert found.receipt == next(event.receipt for event in played.events if isinstance(event, Prompted))
@@ -61,44 +61,46 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
     assert found.previous == ()
 
 
-async def test_the_prompt_before_it_is_there_to_compare_with(house: AppServices, session: ChatSession, says: Says):
+async def test_the_prompt_before_it_is_there_to_compare_with(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
-    first = await inspected(house, session, "Is the lamp lit?")
+    first = await inspected(services, session, "Is the lamp lit?")
 
-    second = await inspected(house, session, "Are you sure?")
+    second = await inspected(services, session, "Are you sure?")
 
     assert second.previous == first.spans
 
 
-async def test_greetings_and_what_people_say_have_no_prompt(house: AppServices, session: ChatSession, says: Says):
+async def test_greetings_and_what_people_say_have_no_prompt(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.")
-    await say(house, session, "Is the lamp lit?")
-    greeting, asked, _reply = await log(house, session)
+    await say(services, session, "Is the lamp lit?")
+    greeting, asked, _reply = await log(services, session)
 
-    assert await house.inspecting.prompt_of(greeting.id) is None
-    assert await house.inspecting.prompt_of(asked.id) is None
-    assert await house.inspecting.prompt_of(session.guid) is None
+    assert await services.inspecting.prompt_of(greeting.id) is None
+    assert await services.inspecting.prompt_of(asked.id) is None
+    assert await services.inspecting.prompt_of(session.guid) is None
 
 
-async def test_a_plain_turn_costs_nothing_twice(house: AppServices, session: ChatSession, says: Says):
+async def test_a_plain_turn_costs_nothing_twice(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
-    await inspected(house, session, "Is the lamp lit?")
+    await inspected(services, session, "Is the lamp lit?")
 
-    found = await inspected(house, session, "Are you sure?")
+    found = await inspected(services, session, "Are you sure?")
 
     assert found.cost is not None
     assert found.cost.again == 0
     assert found.cost.words.endswith("none of them again.")
 
 
-async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(house: AppServices, session: ChatSession, says: Says):
+async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(
+    services: AppServices, session: ChatSession, says: Says
+):
     tide = {"name": "Tide", "content": "The sea breathes once in nineteen days.", "keywords_main": ["tide"]}
-    write_world(house, "sea", {**tide, "position_index": -1})
-    await house.preferences.set(global_worlds=["sea"], cache_surgery=False)
+    write_world(services, "sea", {**tide, "position_index": -1})
+    await services.preferences.set(global_worlds=["sea"], cache_surgery=False)
     await says("Aye, since four, and it will burn until the oil is gone. " * 3, "It is high.")
-    await inspected(house, session, "Is the lamp lit?")
+    await inspected(services, session, "Is the lamp lit?")
 
-    found = await inspected(house, session, "How is the tide?")
+    found = await inspected(services, session, "How is the tide?")
 
     assert "nineteen days" in text_of(found.spans, PromptPart.WORLD)
     assert found.cost is not None
@@ -112,16 +114,16 @@ async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(house:
 
 @pytest.mark.parametrize("layout", PromptLayout)
 async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
-    house: AppServices, session: ChatSession, says: Says, layout: PromptLayout
+    services: AppServices, session: ChatSession, says: Says, layout: PromptLayout
 ):
     lamp = {"content": "The lamp burns whale oil, and it smokes.", "keywords_main": ["lamp"], "position_index": 0}
-    write_world(house, "isle", {"name": "Lamp", **lamp}, {"name": "Boat", "content": "Green.", "keywords_main": ["boat"]})
-    await house.preferences.set(global_worlds=["isle"], layout=layout, cache_surgery=False, scratch=False)
+    write_world(services, "isle", {"name": "Lamp", **lamp}, {"name": "Boat", "content": "Green.", "keywords_main": ["boat"]})
+    await services.preferences.set(global_worlds=["isle"], layout=layout, cache_surgery=False, scratch=False)
     await says("I have been waiting for you since the bells rang, and it is cold. " * 4, *["Aye."] * 3)
     for text in ("Hello.", "Is the lamp lit?"):
-        await inspected(house, session, text)
+        await inspected(services, session, text)
 
-    found = await inspected(house, session, "Where is the boat?")
+    found = await inspected(services, session, "Where is the boat?")
 
     assert found.cost is not None
     assert "lamp burns" in text_of(found.previous, PromptPart.MEMORIES)
@@ -133,106 +135,106 @@ async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
         assert found.cost.again < 40
 
 
-async def test_another_conversation_in_between_is_named(house: AppServices, session: ChatSession, says: Says):
+async def test_another_conversation_in_between_is_named(services: AppServices, session: ChatSession, says: Says):
     await says(*["And so on and so forth, until the morning came and the lamp went out."] * 3)
-    await change_persona(house, name="mira-test", bio="{{char}} tells stories. " * 20)
-    await inspected(house, session, "Tell me of the lamp.")
-    edda = await house.library.save_persona(Persona(name="Edda", bio="Quite another one."))
-    await inspected(house, await house.sessions.new(edda.unique_name), "Who are you?")
+    await change_persona(services, name="mira-test", bio="{{char}} tells stories. " * 20)
+    await inspected(services, session, "Tell me of the lamp.")
+    edda = await services.library.save_persona(Persona(name="Edda", bio="Quite another one."))
+    await inspected(services, await services.sessions.new(edda.unique_name), "Who are you?")
 
-    found = await inspected(house, session, "And then?")
+    found = await inspected(services, session, "And then?")
 
     assert found.cost is not None
     assert found.cost.again > 40
     assert found.cost.because == ELSEWHERE
 
 
-async def test_every_wording_has_its_own_prompt(house: AppServices, session: ChatSession, says: Says):
+async def test_every_wording_has_its_own_prompt(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
-    played = await say(house, session, "Is the lamp lit?")
-    first = await house.inspecting.prompt_of(played.reply.id)
-    await change_persona(house, bio="{{char}} has become a baker.")
-    async with aclosing(house.chat.regenerate(session.guid, played.reply.id)) as events:
+    played = await say(services, session, "Is the lamp lit?")
+    first = await services.inspecting.prompt_of(played.reply.id)
+    await change_persona(services, bio="{{char}} has become a baker.")
+    async with aclosing(services.chat.regenerate(session.guid, played.reply.id)) as events:
         _all = [event async for event in events]
 
-    second = await house.inspecting.prompt_of(played.reply.id)
-    await house.chat.show_alternative(played.reply.id, 0)
+    second = await services.inspecting.prompt_of(played.reply.id)
+    await services.chat.show_alternative(played.reply.id, 0)
 
     assert first is not None
     assert second is not None
     assert "baker" in text_of(second.spans)
     assert second.cost is not None
     assert second.cost.because == "the persona has changed"
-    assert await house.inspecting.prompt_of(played.reply.id) == first
+    assert await services.inspecting.prompt_of(played.reply.id) == first
 
 
-async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(house: AppServices, session: ChatSession, says: Says):
+async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(services: AppServices, session: ChatSession, says: Says):
     await says("word " * 200, delay=0.01)
-    async with aclosing(house.chat.send(session.guid, "Go on.")) as events:
+    async with aclosing(services.chat.send(session.guid, "Go on.")) as events:
         async for event in events:
             if isinstance(event, ReplyText):
                 break
-    reply = (await log(house, session))[-1]
+    reply = (await log(services, session))[-1]
 
-    found = await house.inspecting.prompt_of(reply.id)
+    found = await services.inspecting.prompt_of(reply.id)
 
     assert found is not None
     assert found.cost is None
     assert text_of(found.spans, PromptPart.MESSAGE) == "Go on."
 
 
-async def test_a_forgotten_memory_is_in_no_kept_prompt(house: AppServices, session: ChatSession, says: Says):
-    secret = await keep(house, "Tomas hid the key under the stone.", keywords_main=["key"])
+async def test_a_forgotten_memory_is_in_no_kept_prompt(services: AppServices, session: ChatSession, says: Says):
+    secret = await keep(services, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("Under the stone.", "I do not know.")
-    told = await say(house, session, "Where is the key?")
-    before = await house.inspecting.prompt_of(told.reply.id)
-    await house.brain.forget_memory(secret.guid)
+    told = await say(services, session, "Where is the key?")
+    before = await services.inspecting.prompt_of(told.reply.id)
+    await services.brain.forget_memory(secret.guid)
 
-    after = await house.inspecting.prompt_of(told.reply.id)
+    after = await services.inspecting.prompt_of(told.reply.id)
 
     assert before is not None
     assert after is not None
     assert "hid the key" in text_of(before.spans)
     assert (after.spans, after.receipt) == ((), before.receipt)
-    assert "hid the key" not in text_of((await inspected(house, session, "Where is it?")).spans)
+    assert "hid the key" not in text_of((await inspected(services, session, "Where is it?")).spans)
 
 
 async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
-    secret = await keep(house, "Tomas hid the key under the stone.", keywords_main=["key"])
+    secret = await keep(services, "Tomas hid the key under the stone.", keywords_main=["key"])
     await says("word " * 30, delay=0.005)
     forgotten = False
-    async with aclosing(house.chat.send(session.guid, "Where is the key?")) as events:
+    async with aclosing(services.chat.send(session.guid, "Where is the key?")) as events:
         async for event in events:
             if isinstance(event, ReplyText) and not forgotten:
                 forgotten = True
-                await house.brain.forget_memory(secret.guid)
+                await services.brain.forget_memory(secret.guid)
 
-    found = await house.inspecting.prompt_of((await log(house, session))[-1].id)
+    found = await services.inspecting.prompt_of((await log(services, session))[-1].id)
 
     assert found is not None
     assert found.spans == ()
     assert found.cost is not None
 
 
-async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(house: AppServices, session: ChatSession, says: Says):
+async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
-    played = await say(house, session, "My number is 4711.")
-    await house.chat.edit(played.asked.id, "My number is mine.")
+    played = await say(services, session, "My number is 4711.")
+    await services.chat.edit(played.asked.id, "My number is mine.")
 
-    found = await house.inspecting.prompt_of(played.reply.id)
-    later = await inspected(house, session, "Well?")
+    found = await services.inspecting.prompt_of(played.reply.id)
+    later = await inspected(services, session, "Well?")
 
     assert found is not None
     assert found.spans == ()
     assert "4711" not in text_of(later.spans) + text_of(later.previous)
 
 
-async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(house: AppServices, session: ChatSession, says: Says):
-    await house.preferences.set(context=1024, max_reply=64)
+async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(services: AppServices, session: ChatSession, says: Says):
+    await services.preferences.set(context=1024, max_reply=64)
     await says(*("and so on " * 10 for _turn in range(30)))
-    found = [await inspected(house, session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
+    found = [await inspected(services, session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
 
     notes = [share.note for share in found[-1].receipt.shares if share.part is PromptPart.HISTORY]
     told = "messages of the conversation had no room any more and are told in a summary"
@@ -244,19 +246,19 @@ async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(house: AppS
     assert {cut.cost.because for cut in cuts if cut.cost is not None} == {"the oldest messages have left the prompt"}
 
 
-async def test_parts_that_cannot_fit_are_named_with_their_sizes(house: AppServices, session: ChatSession, says: Says):
-    await house.preferences.set(context=1024, max_reply=64)
+async def test_parts_that_cannot_fit_are_named_with_their_sizes(services: AppServices, session: ChatSession, says: Says):
+    await services.preferences.set(context=1024, max_reply=64)
     await says("Aye.")
-    await change_persona(house, bio="{{char}} tells stories. " * 400)
+    await change_persona(services, bio="{{char}} tells stories. " * 400)
 
     with pytest.raises(PromptTooLong, match=r"needs \d+ tokens .* 1024 are free beside the 64 .*\(persona \d{4}, ") as caught:
-        await say(house, session, "Hello?")
+        await say(services, session, "Hello?")
 
     assert caught.value.remedy.startswith("Shorten the persona")
-    assert (await log(house, session))[-1].content == "Hello?"
+    assert (await log(services, session))[-1].content == "Hello?"
 
 
-async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: AppServices):
+async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(services: AppServices):
     draft = Persona(
         name="Ines",
         bio="{{char}} mends nets for {{user}}. {{favourite_dish}}",
@@ -265,7 +267,7 @@ async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: A
         example_dialogs=["Never more than four words."],
     )
 
-    shown = await house.inspecting.preview(draft)
+    shown = await services.inspecting.preview(draft)
 
     assert "Ines mends nets for Tomas. {{favourite_dish}}" in text_of(shown.spans, PromptPart.PERSONA)
     assert "Tomas is the captain." in text_of(shown.spans, PromptPart.USER)
@@ -277,33 +279,33 @@ async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: A
     assert shown.fields["first_messages"].unknown == ("weather",)
     assert len(shown.fields["first_messages"].pieces) == 2
     assert shown.tokens > shown.fields["bio"].tokens > shown.fields["name"].tokens > 0
-    assert [persona.name for persona in await house.library.personas()].count("Ines") <= 1
+    assert [persona.name for persona in await services.library.personas()].count("Ines") <= 1
 
 
-async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_loaded_model(house: AppServices, says: Says):
+async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_loaded_model(services: AppServices, says: Says):
     await says("Aye.")
-    await house.preferences.set(recall_without_match=0)
-    draft = (await house.library.persona(MIRA)).model_copy(update={"first_messages": ["“You are late, {{user}}.”"]})
-    await house.library.save_persona(draft)
+    await services.preferences.set(recall_without_match=0)
+    draft = (await services.library.persona(MIRA)).model_copy(update={"first_messages": ["“You are late, {{user}}.”"]})
+    await services.library.save_persona(draft)
 
-    shown = await house.inspecting.preview(draft)
-    session = await house.sessions.new(MIRA)
-    played = await say(house, session, "…")
+    shown = await services.inspecting.preview(draft)
+    session = await services.sessions.new(MIRA)
+    played = await say(services, session, "…")
 
-    assert shown.text == await prompt_of(house, session, played)
+    assert shown.text == await prompt_of(services, session, played)
     receipt = next(event.receipt for event in played.events if isinstance(event, Prompted))
     assert (shown.model, shown.template) == (played.reply.current.model, receipt.template_source)
     assert "“You are late, Tomas.”" in text_of(shown.spans, PromptPart.HISTORY)
     assert text_of(shown.spans, PromptPart.TEMPLATE)
 
 
-async def test_a_draft_is_shown_in_the_format_that_the_user_chose(house: AppServices, says: Says):
+async def test_a_draft_is_shown_in_the_format_that_the_user_chose(services: AppServices, says: Says):
     await says("Aye.")
     draft = Persona(name="Ines", bio="{{char}} mends nets.")
-    before = await house.inspecting.preview(draft)
+    before = await services.inspecting.preview(draft)
 
-    await house.preferences.set(instruct="Alpaca")
-    after = await house.inspecting.preview(draft)
+    await services.preferences.set(instruct="Alpaca")
+    after = await services.inspecting.preview(draft)
 
     assert "### Instruction" in after.text
     assert "### Instruction" not in before.text
@@ -311,51 +313,51 @@ async def test_a_draft_is_shown_in_the_format_that_the_user_chose(house: AppServ
     assert "Alpaca" in after.template
 
 
-async def test_a_draft_too_long_for_the_model_is_shown_whole(house: AppServices, says: Says):
-    await house.preferences.set(context=1024, max_reply=64)
+async def test_a_draft_too_long_for_the_model_is_shown_whole(services: AppServices, says: Says):
+    await services.preferences.set(context=1024, max_reply=64)
     await says("Aye.")
 
-    shown = await house.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets for the fleet. " * 400))
+    shown = await services.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets for the fleet. " * 400))
 
     assert shown.model
     assert text_of(shown.spans, PromptPart.PERSONA).count("Ines mends nets") == 400
     assert shown.tokens > 1024
 
 
-async def test_without_a_model_a_draft_is_shown_as_plain_text(house: AppServices):
-    shown = await house.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets."))
+async def test_without_a_model_a_draft_is_shown_as_plain_text(services: AppServices):
+    shown = await services.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets."))
 
     assert (shown.model, shown.template) == ("", "")
     assert not text_of(shown.spans, PromptPart.TEMPLATE)
     assert "Ines mends nets." in shown.text
 
 
-async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(house: AppServices):
-    shown = await house.inspecting.preview(Persona(name="Kit", is_user=True, bio="{{user}} never sleeps."))
+async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(services: AppServices):
+    shown = await services.inspecting.preview(Persona(name="Kit", is_user=True, bio="{{user}} never sleeps."))
 
     assert "Kit never sleeps." in text_of(shown.spans, PromptPart.USER)
 
 
-async def test_a_draft_speaks_with_a_guest_where_the_user_is_nobody_in_particular(house: AppServices):
-    await house.preferences.set(user_persona="")
-    shown = await house.inspecting.preview(Persona(name="Ada", bio="{{char}} waits for {{user}}."))
+async def test_a_draft_speaks_with_a_guest_where_the_user_is_nobody_in_particular(services: AppServices):
+    await services.preferences.set(user_persona="")
+    shown = await services.inspecting.preview(Persona(name="Ada", bio="{{char}} waits for {{user}}."))
 
     assert "Ada waits for Guest." in shown.text
 
 
-async def test_a_draft_with_its_own_system_prompt_is_shown_with_it(house: AppServices):
-    shown = await house.inspecting.preview(Persona(name="Ines", bio="Mends.", system_prompt="Be {{char}}. {{mood_of_day}}"))
+async def test_a_draft_with_its_own_system_prompt_is_shown_with_it(services: AppServices):
+    shown = await services.inspecting.preview(Persona(name="Ines", bio="Mends.", system_prompt="Be {{char}}. {{mood_of_day}}"))
 
     assert text_of(shown.spans, PromptPart.SYSTEM).startswith("Be Ines. {{mood_of_day}}")
     assert shown.fields["system_prompt"].unknown == ("mood_of_day",)
 
 
-async def test_a_format_is_shown_as_it_would_be_sent(house: AppServices):
+async def test_a_format_is_shown_as_it_would_be_sent(services: AppServices):
     preset = InstructPreset(
         name="x", system_start="<S>", system_end="</S>", user_start="<U>", user_end="</U>", bot_start="<B>", bot_end="</B>"
     )
 
-    shown = await house.inspecting.render(preset)
+    shown = await services.inspecting.render(preset)
 
     assert shown.text.startswith("<S>")
     assert "</S><U>Is the lamp lit?</U><B>Since four. Come in.</B><S>" in shown.text
@@ -364,19 +366,19 @@ async def test_a_format_is_shown_as_it_would_be_sent(house: AppServices):
     assert shown.tokens > 10
 
 
-async def test_every_shipped_format_and_system_prompt_can_be_shown(house: AppServices):
-    presets = [*(await house.library.instruct_presets()).values(), *(await house.library.system_presets()).values()]
+async def test_every_shipped_format_and_system_prompt_can_be_shown(services: AppServices):
+    presets = [*(await services.library.instruct_presets()).values(), *(await services.library.system_presets()).values()]
 
     for preset in presets:
-        shown = await house.inspecting.render(preset)
+        shown = await services.inspecting.render(preset)
         assert "Ada keeps the lighthouse of Velm." in shown.text
 
 
-async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(house: AppServices):
+async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(services: AppServices):
     titles = {"core_facts_title": "Known", "scenario_title": "Here", "memories_title": "Kept by {{char}}"}
     preset = SystemPreset(name="x", prompt="Be {{char}}.", **titles)
 
-    shown = await house.inspecting.render(preset)
+    shown = await services.inspecting.render(preset)
 
     assert shown.text.startswith("Be Ada.")
     assert "# Here\nA storm is coming up." in shown.text
@@ -385,19 +387,19 @@ async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(ho
     assert "forty houses" not in shown.text
 
 
-async def test_looking_changes_nothing(house: AppServices, session: ChatSession, says: Says):
+async def test_looking_changes_nothing(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.")
-    played = await say(house, session, "Is the lamp lit?")
-    before = await stored(house)
+    played = await say(services, session, "Is the lamp lit?")
+    before = await stored(services)
 
-    await asyncio.gather(*(house.inspecting.prompt_of(played.reply.id) for _time in range(3)))
-    await house.inspecting.preview(Persona(name="Ines", bio="Mends."))
-    await house.inspecting.render(InstructPreset(name="x"))
+    await asyncio.gather(*(services.inspecting.prompt_of(played.reply.id) for _time in range(3)))
+    await services.inspecting.preview(Persona(name="Ines", bio="Mends."))
+    await services.inspecting.render(InstructPreset(name="x"))
 
-    assert await stored(house) == before
+    assert await stored(services) == before
 
 
-async def stored(house: AppServices) -> list[str]:
+async def stored(services: AppServices) -> list[str]:
     """The whole database but the token counts, which are no more than a cache."""
-    rows = await house._database.run(lambda connection: list(connection.iterdump()))
+    rows = await services._database.run(lambda connection: list(connection.iterdump()))
     return [row for row in rows if "token_counts" not in row]

@@ -31,89 +31,91 @@ def clock() -> Iterator[Clock]:
         yield clock
 
 
-async def past(house: AppServices, clock: Clock, sessions: int = 2) -> None:
+async def past(services: AppServices, clock: Clock, sessions: int = 2) -> None:
     """Some conversations that are over."""
     for _number in range(sessions):
-        session = await hold(house, *NUTS, at=clock.shown)
+        session = await hold(services, *NUTS, at=clock.shown)
         told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
-        await chats_of(house).change_session(session.guid, archived=True, **told)
+        await chats_of(services).change_session(session.guid, archived=True, **told)
         clock.go_on(hours=1)
 
 
-async def ready(house: AppServices, script: Path, answers: list[object], context: int = 8192) -> None:
-    await employ(house, Journal(lambda: context))
-    await trusted(house, script, answers=answers, context=context)
+async def ready(services: AppServices, script: Path, answers: list[object], context: int = 8192) -> None:
+    await employ(services, Journal(lambda: context))
+    await trusted(services, script, answers=answers, context=context)
 
 
-async def entries(house: AppServices) -> list[tuple[str, str]]:
-    return [(one.name, one.content) for one in await house.brain.memories(MIRA) if one.category is MemoryType.JOURNAL]
+async def entries(services: AppServices) -> list[tuple[str, str]]:
+    return [(one.name, one.content) for one in await services.brain.memories(MIRA) if one.category is MemoryType.JOURNAL]
 
 
-async def test_after_two_conversations_she_writes_an_entry(house: AppServices, tmp_path: Path, clock: Clock):
-    await past(house, clock)
-    await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
-    leave(house, clock)
+async def test_after_two_conversations_she_writes_an_entry(services: AppServices, tmp_path: Path, clock: Clock):
+    await past(services, clock)
+    await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
+    leave(services, clock)
 
-    await house.away.look()
+    await services.away.look()
 
-    run = await newest(house)
-    (entry,) = await house.brain.memories(MIRA)
+    run = await newest(services)
+    (entry,) = await services.brain.memories(MIRA)
     assert (run.outcome, run.trouble) == (RunOutcome.MADE, "")
     assert (entry.category, entry.insertion, entry.made_by) == (MemoryType.JOURNAL, MemoryInsertion.TRIGGER, "journal")
     assert (entry.name, entry.content) == ("His sister", ENTRY["paragraphs"][0])
     assert "written in the journal" in run.made[-1].title
 
 
-async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(house: AppServices, tmp_path: Path, clock: Clock):
-    await past(house, clock, sessions=1)
-    await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
-    leave(house, clock)
-    await house.away.look()
-    assert await house.away.runs() == []
+async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(
+    services: AppServices, tmp_path: Path, clock: Clock
+):
+    await past(services, clock, sessions=1)
+    await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
+    leave(services, clock)
+    await services.away.look()
+    assert await services.away.runs() == []
 
-    await past(house, clock)
-    await ready(house, tmp_path / "model.json", [WANTS, ENTRY], context=4096)
+    await past(services, clock)
+    await ready(services, tmp_path / "model.json", [WANTS, ENTRY], context=4096)
     clock.go_on(hours=25)
-    await house.away.look()
-    assert await house.away.runs() == []
+    await services.away.look()
+    assert await services.away.runs() == []
 
 
-async def test_what_is_not_worth_an_entry_is_not_thought_of_again(house: AppServices, tmp_path: Path, clock: Clock):
-    await past(house, clock)
-    await ready(house, tmp_path / "model.json", [WANTS_NOT, WANTS, ENTRY])
-    leave(house, clock)
+async def test_what_is_not_worth_an_entry_is_not_thought_of_again(services: AppServices, tmp_path: Path, clock: Clock):
+    await past(services, clock)
+    await ready(services, tmp_path / "model.json", [WANTS_NOT, WANTS, ENTRY])
+    leave(services, clock)
     for _day in range(5):
-        await house.away.look()
+        await services.away.look()
         clock.go_on(days=1, hours=1)
 
-    assert [run.outcome for run in await house.away.runs()] == [RunOutcome.NOTHING]
-    assert await entries(house) == []
+    assert [run.outcome for run in await services.away.runs()] == [RunOutcome.NOTHING]
+    assert await entries(services) == []
 
 
 async def test_the_next_entry_does_not_take_the_place_of_the_last_though_it_says_nearly_the_same(
-    house: AppServices, tmp_path: Path, clock: Clock
+    services: AppServices, tmp_path: Path, clock: Clock
 ):
-    await past(house, clock)
-    await ready(house, tmp_path / "model.json", [WANTS, ENTRY, WANTS, OTHER])
-    leave(house, clock)
-    await house.away.look()
+    await past(services, clock)
+    await ready(services, tmp_path / "model.json", [WANTS, ENTRY, WANTS, OTHER])
+    leave(services, clock)
+    await services.away.look()
     clock.go_on(hours=25)
-    await past(house, clock)
-    leave(house, clock)
-    await house.away.look()
+    await past(services, clock)
+    leave(services, clock)
+    await services.away.look()
 
-    assert sorted(await entries(house)) == sorted([("His sister", one["paragraphs"][0]) for one in (ENTRY, OTHER)])
+    assert sorted(await entries(services)) == sorted([("His sister", one["paragraphs"][0]) for one in (ENTRY, OTHER)])
 
 
-async def test_an_entry_can_be_taken_back(house: AppServices, tmp_path: Path, clock: Clock):
-    await past(house, clock)
-    await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
-    leave(house, clock)
-    await house.away.look()
+async def test_an_entry_can_be_taken_back(services: AppServices, tmp_path: Path, clock: Clock):
+    await past(services, clock)
+    await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
+    leave(services, clock)
+    await services.away.look()
 
-    await house.away.undo((await newest(house)).id)
+    await services.away.undo((await newest(services)).id)
 
-    assert await entries(house) == []
+    assert await entries(services) == []
 
 
 def test_no_macro_comes_into_an_entry():

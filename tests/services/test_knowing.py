@@ -33,95 +33,95 @@ def said(text: str, session: UUID | None = None, message: UUID | None = None, da
     return ExtractedFact(fact=text, first_seen=moment, last_seen=moment, **{**sources, **more})
 
 
-async def known(house: AppServices) -> dict[str, ExtractedFact]:
+async def known(services: AppServices) -> dict[str, ExtractedFact]:
     """What holds, by its words."""
-    return {fact.fact: fact for fact in await house.knowing.all(HER) if not fact.superseded}
+    return {fact.fact: fact for fact in await services.knowing.all(HER) if not fact.superseded}
 
 
-async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_again(house: AppServices):
+async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_again(services: AppServices):
     first, second = said("Tomas is allergic to peanuts."), said("Tomas is allergic to peanuts.", day=2)
 
-    assert await house.knowing.learn(HER, [first]) == 1
-    assert await house.knowing.learn(HER, [second]) == 1
-    assert await house.knowing.learn(HER, [first, second]) == 0
+    assert await services.knowing.learn(HER, [first]) == 1
+    assert await services.knowing.learn(HER, [second]) == 1
+    assert await services.knowing.learn(HER, [first, second]) == 0
 
-    (fact,) = await house.knowing.all(HER)
+    (fact,) = await services.knowing.all(HER)
     assert (fact.guid, fact.reference_count) == (first.guid, 2)
     assert set(fact.source_memories) == {*first.source_memories, *second.source_memories}
     assert fact.last_seen == second.last_seen
 
 
-async def test_two_conversations_learnt_from_at_once_give_one_fact(house: AppServices):
-    await asyncio.gather(*(house.knowing.learn(HER, [said("Tomas keeps bees.")]) for _conversation in range(5)))
+async def test_two_conversations_learnt_from_at_once_give_one_fact(services: AppServices):
+    await asyncio.gather(*(services.knowing.learn(HER, [said("Tomas keeps bees.")]) for _conversation in range(5)))
 
-    (fact,) = await house.knowing.all(HER)
+    (fact,) = await services.knowing.all(HER)
     assert fact.reference_count == 5
 
 
-async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(house: AppServices):
-    house.knowing._recall.use(embed, "words")
-    await house.knowing.learn(HER, [said("Tomas owns a small white boat in Porto.")])
+async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(services: AppServices):
+    services.knowing._recall.use(embed, "words")
+    await services.knowing.learn(HER, [said("Tomas owns a small white boat in Porto.")])
 
-    await house.knowing.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
+    await services.knowing.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
 
-    (fact,) = await house.knowing.all(HER)
+    (fact,) = await services.knowing.all(HER)
     assert fact.reference_count == 2
 
 
-async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(house: AppServices):
-    house.knowing._recall.use(embed, "words")
+async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(services: AppServices):
+    services.knowing._recall.use(embed, "words")
     asked: list[tuple[str, str]] = []
 
     async def judge(old: str, new: str) -> FactRelation | None:
         asked.append((old, new))
         return FactRelation.UPDATE if "Leeds" in new else None
 
-    await house.knowing.learn(HER, [said(f"Tomas lives in York {TAIL}")], judge)
-    await house.knowing.learn(HER, [said(f"Tomas lives in Leeds {TAIL}", day=1)], judge)
+    await services.knowing.learn(HER, [said(f"Tomas lives in York {TAIL}")], judge)
+    await services.knowing.learn(HER, [said(f"Tomas lives in Leeds {TAIL}", day=1)], judge)
 
-    old, new = sorted(await house.knowing.all(HER), key=lambda fact: fact.first_seen)
+    old, new = sorted(await services.knowing.all(HER), key=lambda fact: fact.first_seen)
     assert asked == [(old.fact, new.fact)]
     assert (old.superseded, old.superseded_by, new.superseded) == (True, new.guid, False)
 
 
 @pytest.fixture
-async def cats(house: AppServices) -> tuple[ExtractedFact, ExtractedFact]:
-    house.knowing._recall.use(embed, "words")
+async def cats(services: AppServices) -> tuple[ExtractedFact, ExtractedFact]:
+    services.knowing._recall.use(embed, "words")
     old, new = said(f"Tomas has 2 cats {TAIL}"), said(f"Tomas has 3 cats {TAIL}", day=1)
 
     async def judge(_old: str, _new: str) -> FactRelation:
         return FactRelation.UPDATE
 
-    await house.knowing.learn(HER, [old])
-    await house.knowing.learn(HER, [new], judge)
-    facts = {fact.guid: fact for fact in await house.knowing.all(HER)}
+    await services.knowing.learn(HER, [old])
+    await services.knowing.learn(HER, [new], judge)
+    facts = {fact.guid: fact for fact in await services.knowing.all(HER)}
     assert facts[old.guid].superseded
     return facts[old.guid], facts[new.guid]
 
 
 @pytest.mark.parametrize("instead", [False, True])
 async def test_what_was_superseded_is_kept_and_can_hold_again(
-    house: AppServices, cats: tuple[ExtractedFact, ExtractedFact], instead: bool
+    services: AppServices, cats: tuple[ExtractedFact, ExtractedFact], instead: bool
 ):
     old, new = cats
 
-    await house.knowing.restore(old.guid, instead=instead)
+    await services.knowing.restore(old.guid, instead=instead)
 
-    holds = await known(house)
+    holds = await known(services)
     assert old.fact in holds
     assert (new.fact in holds) is not instead
-    assert len(await house.knowing.all(HER)) == 2
+    assert len(await services.knowing.all(HER)) == 2
 
 
-async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(house: AppServices, tmp_path: Path):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    facts = await known(house)
-    await house.knowing.forget_fact(facts["Tomas is allergic to peanuts."].guid)
+async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(services: AppServices, tmp_path: Path):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    facts = await known(services)
+    await services.knowing.forget_fact(facts["Tomas is allergic to peanuts."].guid)
 
-    await house.archiving.update(session.guid)
-    here = await known(house)
-    async with opened(await copy_home(house, tmp_path / "next")) as after:
+    await services.archiving.update(session.guid)
+    here = await known(services)
+    async with opened(await copy_home(services, tmp_path / "next")) as after:
         await after.sessions.taken_up(await after.sessions.open(session.guid))
         await after.archiving.archive_session(session.guid)
         there = await known(after)
@@ -129,86 +129,86 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_arch
     assert set(here) == set(there) == set(facts) - {"Tomas is allergic to peanuts."}
 
 
-async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house: AppServices, tmp_path: Path):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    await house.knowing.forget_fact((await known(house))["Tomas is allergic to peanuts."].guid)
+async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(services: AppServices, tmp_path: Path):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    await services.knowing.forget_fact((await known(services))["Tomas is allergic to peanuts."].guid)
     allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
     carpenter = stated(5, "I work as a carpenter", "Tomas earns his bread as a carpenter at the old shipyard.")
-    await trusted(house, tmp_path / "model", answers=answers(facts={"facts": [allergy, carpenter]}))
+    await trusted(services, tmp_path / "model", answers=answers(facts={"facts": [allergy, carpenter]}))
 
-    await again(house)
+    await again(services)
 
-    assert any(fact.made_by is MadeBy.MODEL for fact in (await known(house)).values())
-    assert not any("peanut" in fact for fact in await known(house))
+    assert any(fact.made_by is MadeBy.MODEL for fact in (await known(services)).values())
+    assert not any("peanut" in fact for fact in await known(services))
 
 
-async def test_what_was_forgotten_may_be_said_again(house: AppServices):
+async def test_what_was_forgotten_may_be_said_again(services: AppServices):
     first = said("Tomas keeps bees.")
-    await house.knowing.learn(HER, [first])
-    await house.knowing.forget_fact(first.guid)
+    await services.knowing.learn(HER, [first])
+    await services.knowing.forget_fact(first.guid)
 
-    await house.knowing.learn(HER, [said("Tomas keeps bees.", day=5)])
+    await services.knowing.learn(HER, [said("Tomas keeps bees.", day=5)])
 
-    assert "Tomas keeps bees." in await known(house)
+    assert "Tomas keeps bees." in await known(services)
 
 
-async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(house: AppServices):
+async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(services: AppServices):
     first, second = said("Tomas keeps bees."), said("Tomas keeps bees.", day=5)
     for fact in (first, second):
-        await house.knowing.learn(HER, [fact])
-        await house.knowing.forget_fact((await known(house))["Tomas keeps bees."].guid)
+        await services.knowing.learn(HER, [fact])
+        await services.knowing.forget_fact((await known(services))["Tomas keeps bees."].guid)
 
-    assert await house.knowing.learn(HER, [first, second]) == 0
-    assert await known(house) == {}
+    assert await services.knowing.learn(HER, [first, second]) == 0
+    assert await known(services) == {}
 
 
-async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(house: AppServices):
+async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(services: AppServices):
     fact = said("Tomas keeps bees.")
-    await house.knowing.learn(HER, [fact])
-    await house.knowing.forget_fact(fact.guid)
+    await services.knowing.learn(HER, [fact])
+    await services.knowing.forget_fact(fact.guid)
 
-    await house.knowing.restore(fact.guid)
-    await house.knowing.learn(HER, [said("Tomas keeps bees.", day=1)])
+    await services.knowing.restore(fact.guid)
+    await services.knowing.learn(HER, [said("Tomas keeps bees.", day=1)])
 
-    (found,) = (await known(house)).values()
+    (found,) = (await known(services)).values()
     assert (found.guid, found.reference_count) == (fact.guid, 2)
 
 
-async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(house: AppServices):
+async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(services: AppServices):
     fact, later = said("Tomas keeps bees."), said("Tomas keeps bees.", day=1)
-    await house.knowing.learn(HER, [fact])
-    await house.knowing.forget_fact(fact.guid)
-    await house.knowing.learn(HER, [later])
+    await services.knowing.learn(HER, [fact])
+    await services.knowing.forget_fact(fact.guid)
+    await services.knowing.learn(HER, [later])
 
-    await house.knowing.restore(fact.guid)
+    await services.knowing.restore(fact.guid)
 
-    (found,) = (await known(house)).values()
+    (found,) = (await known(services)).values()
     assert found.guid == fact.guid
     assert set(found.source_memories) == {*fact.source_memories, *later.source_memories}
 
 
-async def test_the_users_wording_survives_another_reading_of_the_same_talk(house: AppServices, tmp_path: Path):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    old = (await known(house))["Tomas is allergic to peanuts."]
+async def test_the_users_wording_survives_another_reading_of_the_same_talk(services: AppServices, tmp_path: Path):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    old = (await known(services))["Tomas is allergic to peanuts."]
 
-    await house.knowing.edit(old.guid, "Tomas only dislikes peanuts.")
-    await house.archiving.update(session.guid)
+    await services.knowing.edit(old.guid, "Tomas only dislikes peanuts.")
+    await services.archiving.update(session.guid)
     allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
-    await trusted(house, tmp_path / "model", answers=answers(facts={"facts": [allergy]}))
-    await again(house)
+    await trusted(services, tmp_path / "model", answers=answers(facts={"facts": [allergy]}))
+    await again(services)
 
-    about = {fact.fact: fact.made_by for fact in (await known(house)).values() if "peanut" in fact.fact}
+    about = {fact.fact: fact.made_by for fact in (await known(services)).values() if "peanut" in fact.fact}
     assert about == {"Tomas only dislikes peanuts.": MadeBy.USER}
 
 
-async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(house: AppServices):
-    house.knowing._recall.use(embed, "words")
-    mine = await house.knowing.add(HER, f"Tomas has 2 cats {TAIL}")
+async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(services: AppServices):
+    services.knowing._recall.use(embed, "words")
+    mine = await services.knowing.add(HER, f"Tomas has 2 cats {TAIL}")
     pinned = said(f"Tomas sails a white boat {TAIL}")
-    await house.knowing.learn(HER, [pinned])
-    await house.knowing.pin(pinned.guid, pinned=True)
+    await services.knowing.learn(HER, [pinned])
+    await services.knowing.pin(pinned.guid, pinned=True)
 
     async def judge(_old: str, _new: str) -> FactRelation:
         return FactRelation.UPDATE
@@ -217,55 +217,55 @@ async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_wha
         said(f"Tomas has 3 cats {TAIL}", day=40, made_by=MadeBy.MODEL),
         said(f"Tomas sails a black boat {TAIL}", day=40, made_by=MadeBy.MODEL),
     ]
-    await house.knowing.learn(HER, new, judge)
+    await services.knowing.learn(HER, new, judge)
 
-    holds = await known(house)
+    holds = await known(services)
     assert {mine.fact, pinned.fact} <= holds.keys()
     assert holds[mine.fact].made_by is MadeBy.USER
 
 
-async def test_a_fact_added_twice_by_hand_is_one(house: AppServices):
+async def test_a_fact_added_twice_by_hand_is_one(services: AppServices):
     heard = said("Tomas keeps bees.")
-    await house.knowing.learn(HER, [heard])
+    await services.knowing.learn(HER, [heard])
 
-    added = await house.knowing.add(HER, "  Tomas keeps bees. ", pinned=True)
+    added = await services.knowing.add(HER, "  Tomas keeps bees. ", pinned=True)
 
-    (fact,) = await house.knowing.all(HER)
+    (fact,) = await services.knowing.all(HER)
     assert (fact.guid, fact.made_by, fact.pinned) == (heard.guid, MadeBy.USER, True)
     assert added.guid == heard.guid
 
 
-async def test_a_superseded_fact_added_by_hand_holds_again(house: AppServices, cats: tuple[ExtractedFact, ExtractedFact]):
+async def test_a_superseded_fact_added_by_hand_holds_again(services: AppServices, cats: tuple[ExtractedFact, ExtractedFact]):
     old, _new = cats
 
-    await house.knowing.add(HER, old.fact)
+    await services.knowing.add(HER, old.fact)
 
-    assert (await known(house))[old.fact].guid == old.guid
+    assert (await known(services))[old.fact].guid == old.guid
 
 
-async def test_editing_a_fact_into_the_words_of_another_leaves_one(house: AppServices):
+async def test_editing_a_fact_into_the_words_of_another_leaves_one(services: AppServices):
     one, other = said("Tomas keeps bees."), said("Tomas keeps wasps.")
-    await house.knowing.learn(HER, [one, other])
+    await services.knowing.learn(HER, [one, other])
 
-    await house.knowing.edit(other.guid, "Tomas keeps bees.")
+    await services.knowing.edit(other.guid, "Tomas keeps bees.")
 
-    (fact,) = (await known(house)).values()
+    (fact,) = (await known(services)).values()
     assert fact.guid == other.guid
 
 
-async def test_pinning_is_no_confirmation(house: AppServices):
+async def test_pinning_is_no_confirmation(services: AppServices):
     fact = said("Tomas keeps bees.")
-    await house.knowing.learn(HER, [fact])
+    await services.knowing.learn(HER, [fact])
 
-    pinned = await house.knowing.pin(fact.guid, pinned=True)
+    pinned = await services.knowing.pin(fact.guid, pinned=True)
 
     assert (pinned.pinned, pinned.last_seen) == (True, fact.last_seen)
 
 
-async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: AppServices):
-    house.knowing._recall.use(embed, "words")
+async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: AppServices):
+    services.knowing._recall.use(embed, "words")
     old = said(f"Tomas has 2 cats {TAIL}")
-    await house.knowing.learn(HER, [old])
+    await services.knowing.learn(HER, [old])
     asked, answered = asyncio.Event(), asyncio.Event()
 
     async def judge(_old: str, _new: str) -> FactRelation:
@@ -273,40 +273,44 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: AppSe
         await answered.wait()
         return FactRelation.SAME
 
-    learning = asyncio.create_task(house.knowing.learn(HER, [said(f"Tomas has 3 cats {TAIL}", day=1)], judge))
+    learning = asyncio.create_task(services.knowing.learn(HER, [said(f"Tomas has 3 cats {TAIL}", day=1)], judge))
     await asyncio.wait_for(asked.wait(), 120)
-    await house.knowing.edit(old.guid, "Tomas has cats, and nobody knows how many.")
+    await services.knowing.edit(old.guid, "Tomas has cats, and nobody knows how many.")
     answered.set()
     await learning
 
-    assert (await known(house))["Tomas has cats, and nobody knows how many."].guid == old.guid
+    assert (await known(services))["Tomas has cats, and nobody knows how many."].guid == old.guid
 
 
-async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(house: AppServices):
-    session = await hold(house, *NUTS)
-    await house.archiving.archive_session(session.guid)
-    before = await house.knowing.all(HER)
+async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(services: AppServices):
+    session = await hold(services, *NUTS)
+    await services.archiving.archive_session(session.guid)
+    before = await services.knowing.all(HER)
 
-    await house.sessions.delete(session.guid)
-    assert await house.knowing.all(HER) == []
+    await services.sessions.delete(session.guid)
+    assert await services.knowing.all(HER) == []
 
-    await house.sessions.restore(session.guid)
-    assert await house.knowing.all(HER) == before
+    await services.sessions.restore(session.guid)
+    assert await services.knowing.all(HER) == before
 
 
-async def test_a_fact_needs_words_and_has_to_be_there(house: AppServices):
-    fact = await house.knowing.add(HER, "Tomas keeps bees.")
+async def test_a_fact_needs_words_and_has_to_be_there(services: AppServices):
+    fact = await services.knowing.add(HER, "Tomas keeps bees.")
 
-    for attempt in (house.knowing.add(HER, " \n"), house.knowing.edit(fact.guid, "")):
+    for attempt in (services.knowing.add(HER, " \n"), services.knowing.edit(fact.guid, "")):
         with pytest.raises(LetheError):
             await attempt
-    await house.knowing.forget_fact(fact.guid)
-    for gone in (house.knowing.forget_fact(fact.guid), house.knowing.edit(fact.guid, "x"), house.knowing.forget_fact(uuid4())):
+    await services.knowing.forget_fact(fact.guid)
+    for gone in (
+        services.knowing.forget_fact(fact.guid),
+        services.knowing.edit(fact.guid, "x"),
+        services.knowing.forget_fact(uuid4()),
+    ):
         with pytest.raises(StorageError):
             await gone
 
 
-async def test_newest_first_whatever_the_zone(house: AppServices):
+async def test_newest_first_whatever_the_zone(services: AppServices):
     east, west = (now().astimezone(timezone(timedelta(hours=hours))) for hours in (12, -12))
     older, newer = west - timedelta(minutes=1), east
     for text, moment in (
@@ -314,9 +318,9 @@ async def test_newest_first_whatever_the_zone(house: AppServices):
         ("Tomas likes tea.", older),
         ("Ines lives in Porto.", newer.astimezone(west.tzinfo) - timedelta(hours=1)),
     ):
-        await house.knowing.learn(HER, [ExtractedFact(fact=text, first_seen=moment, last_seen=moment)])
+        await services.knowing.learn(HER, [ExtractedFact(fact=text, first_seen=moment, last_seen=moment)])
 
-    assert [fact.fact for fact in await house.knowing.all(HER)] == [
+    assert [fact.fact for fact in await services.knowing.all(HER)] == [
         "Tomas keeps bees.",
         "Tomas likes tea.",
         "Ines lives in Porto.",
@@ -331,9 +335,9 @@ STEP = st.tuples(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=3, max_size=14))
-async def test_whatever_is_done_the_ledger_stays_in_order(house: AppServices, steps: list[tuple[str, int]]):
+async def test_whatever_is_done_the_ledger_stays_in_order(services: AppServices, steps: list[tuple[str, int]]):
     persona, history, counts, forgotten = uuid4().hex, [], {}, {}
-    knowing = house.knowing
+    knowing = services.knowing
     for kind, number in steps:
         facts = sorted(await knowing.all(persona), key=lambda fact: fact.guid)
         some = facts[number % len(facts)] if facts else None
@@ -367,56 +371,56 @@ async def test_whatever_is_done_the_ledger_stays_in_order(house: AppServices, st
     assert await knowing.learn(persona, history) == 0
 
 
-async def test_archiving_twice_counts_once_for_every_conversation(house: AppServices):
-    sessions = [await hold(house, *NUTS) for _number in range(3)]
+async def test_archiving_twice_counts_once_for_every_conversation(services: AppServices):
+    sessions = [await hold(services, *NUTS) for _number in range(3)]
     for _time in range(2):
         for session in sessions:
-            await house.archiving.update(session.guid)
+            await services.archiving.update(session.guid)
 
-    assert {fact.reference_count for fact in await house.knowing.all(HER)} == {3}
-    assert SessionPart.FACTS in await house.archiving.parts(sessions[0].guid)
+    assert {fact.reference_count for fact in await services.knowing.all(HER)} == {3}
+    assert SessionPart.FACTS in await services.archiving.parts(sessions[0].guid)
 
 
-async def test_several_facts_become_one_with_all_their_sources_counts_and_the_earliest_day(house: AppServices):
+async def test_several_facts_become_one_with_all_their_sources_counts_and_the_earliest_day(services: AppServices):
     first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Bees live with Tomas.", day=9)
-    await house.knowing.learn(HER, [first, second, third])
+    await services.knowing.learn(HER, [first, second, third])
 
-    merged = await house.knowing.merge([third.guid, second.guid, first.guid], "Tomas has kept bees for years.")
+    merged = await services.knowing.merge([third.guid, second.guid, first.guid], "Tomas has kept bees for years.")
 
     assert merged.guid == first.guid
     assert (merged.fact, merged.made_by, merged.reference_count) == ("Tomas has kept bees for years.", MadeBy.USER, 3)
     assert (merged.first_seen, merged.last_seen) == (first.first_seen, third.last_seen)
     assert set(merged.source_messages) == {id_ for each in (first, second, third) for id_ in each.source_messages}
-    gone = {fact.guid: fact.superseded_by for fact in await house.knowing.all(HER) if fact.superseded}
+    gone = {fact.guid: fact.superseded_by for fact in await services.knowing.all(HER) if fact.superseded}
     assert gone == {second.guid: first.guid, third.guid: first.guid}
-    assert await house.knowing.learn(HER, [first, second, third]) == 0
+    assert await services.knowing.learn(HER, [first, second, third]) == 0
 
 
-async def test_the_one_that_says_just_that_keeps_its_identity(house: AppServices):
+async def test_the_one_that_says_just_that_keeps_its_identity(services: AppServices):
     first, second = said("Tomas keeps bees."), said("Tomas has beehives.", day=3)
-    await house.knowing.learn(HER, [first, second])
-    assert (await house.knowing.merge([first.guid, second.guid], second.fact)).guid == second.guid
+    await services.knowing.learn(HER, [first, second])
+    assert (await services.knowing.merge([first.guid, second.guid], second.fact)).guid == second.guid
 
 
 @pytest.mark.parametrize("words", ["", "Tomas keeps bees."])
-async def test_one_fact_alone_or_without_words_is_not_merged(house: AppServices, words: str):
+async def test_one_fact_alone_or_without_words_is_not_merged(services: AppServices, words: str):
     fact = said("Tomas keeps bees.")
-    await house.knowing.learn(HER, [fact])
+    await services.knowing.learn(HER, [fact])
     with pytest.raises(LetheError):
-        await house.knowing.merge([fact.guid, fact.guid], words)
-    assert (await known(house))["Tomas keeps bees."].reference_count == 1
+        await services.knowing.merge([fact.guid, fact.guid], words)
+    assert (await known(services))["Tomas keeps bees."].reference_count == 1
 
 
-async def test_what_the_user_changed_can_be_put_back_just_as_it_was(house: AppServices):
+async def test_what_the_user_changed_can_be_put_back_just_as_it_was(services: AppServices):
     first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Tomas reads.", day=4)
-    await house.knowing.learn(HER, [first, second, third])
-    before = await house.knowing.all(HER)
+    await services.knowing.learn(HER, [first, second, third])
+    before = await services.knowing.all(HER)
 
-    await house.knowing.merge([first.guid, second.guid], "Tomas has bees.")
-    await house.knowing.edit(third.guid, "Tomas writes.")
-    await house.knowing.forget_fact(third.guid)
-    added = await house.knowing.add(HER, "Tomas sings.")
-    await house.knowing.put_back(before, [added.guid])
+    await services.knowing.merge([first.guid, second.guid], "Tomas has bees.")
+    await services.knowing.edit(third.guid, "Tomas writes.")
+    await services.knowing.forget_fact(third.guid)
+    added = await services.knowing.add(HER, "Tomas sings.")
+    await services.knowing.put_back(before, [added.guid])
 
-    assert sorted(await house.knowing.all(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
-    assert await house.knowing._facts.tombstones(HER) == []
+    assert sorted(await services.knowing.all(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
+    assert await services.knowing._facts.tombstones(HER) == []

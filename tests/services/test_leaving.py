@@ -32,29 +32,29 @@ async def made(scene: TaskContext) -> Result:
     return Result("Looked at the tide.")
 
 
-async def lived(house: AppServices) -> None:
+async def lived(services: AppServices) -> None:
     """Something of everything that is ever kept of her."""
-    session = await hold(house, "Shall we sail?", "At six.")
-    asked, reply = await house.sessions.page(session.guid, 0, 2)
-    await employ(house, Scripted(made))
-    house.away.ask(MIRA, "something")
-    await house.away.look()
-    await house.feedback.thumb(reply.id, ReplyRating.BAD)
-    await house.feedback.collect_remarks(MIRA)
-    await house.objecting.make(MIRA, uuid4(), asked)
-    await house.dreams._changes.save_changes(RecordedChange(persona_id=MIRA, what="infer"))
-    await house.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
-    await house.mind.wishes.ask(MIRA, "Learn the stars.")
-    await house.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
-    thrown = await house.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
-    await house.mind.notebooks.delete(MIRA, thrown)
-    await house.mind.notekeeping._house.set("notebooks", MIRA, {str(session.guid): 2})
+    session = await hold(services, "Shall we sail?", "At six.")
+    asked, reply = await services.sessions.page(session.guid, 0, 2)
+    await employ(services, Scripted(made))
+    services.away.ask(MIRA, "something")
+    await services.away.look()
+    await services.feedback.thumb(reply.id, ReplyRating.BAD)
+    await services.feedback.collect_remarks(MIRA)
+    await services.objecting.make(MIRA, uuid4(), asked)
+    await services.dreams._changes.save_changes(RecordedChange(persona_id=MIRA, what="infer"))
+    await services.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
+    await services.mind.wishes.ask(MIRA, "Learn the stars.")
+    await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
+    thrown = await services.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
+    await services.mind.notebooks.delete(MIRA, thrown)
+    await services.mind.notekeeping._services.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
-    await house.researching.restore(inquiry)
-    await house.tooling.bench.save_entry(of_session(session.guid), "page", "A whole page.")
+    await services.researching.restore(inquiry)
+    await services.tooling.bench.save_entry(of_session(session.guid), "page", "A whole page.")
 
 
-async def rows_about(house: AppServices, persona_id: str) -> dict[str, int]:
+async def rows_about(services: AppServices, persona_id: str) -> dict[str, int]:
     """By table, how many rows hold that name anywhere."""
 
     def work(connection) -> dict[str, int]:
@@ -67,63 +67,63 @@ async def rows_about(house: AppServices, persona_id: str) -> dict[str, int]:
             found[table] = sum(any(persona_id in str(cell) for cell in row) for row in rows)
         return {table: count for table, count in found.items() if count}
 
-    return await house._database.run(work)
+    return await services._database.run(work)
 
 
-async def count(house: AppServices, table: str) -> int:
-    return await house._database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+async def count(services: AppServices, table: str) -> int:
+    return await services._database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def files_of(folder: Path, persona_id: str) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and persona_id in path.parts]
 
 
-async def test_of_a_persona_deleted_for_good_nothing_is_left(house: AppServices, says: Callable[..., object]):
+async def test_of_a_persona_deleted_for_good_nothing_is_left(services: AppServices, says: Callable[..., object]):
     await says("Indeed.")
-    await lived(house)
-    before = await rows_about(house, MIRA)
+    await lived(services)
+    before = await rows_about(services, MIRA)
     assert before.keys() >= {"task_runs", "changes", "feedback", "house_state", "memories", "sessions"}
     assert before["house_state"] >= 8
-    assert await count(house, "workbench") == 1
-    assert len(files_of(house.paths.home, MIRA)) == 3
+    assert await count(services, "workbench") == 1
+    assert len(files_of(services.paths.home, MIRA)) == 3
 
-    await house.library.delete_persona(MIRA)
-    item = next(one for one in await house.trash.all() if one.stem == MIRA)
-    await house.trash.erase([item])
+    await services.library.delete_persona(MIRA)
+    item = next(one for one in await services.trash.all() if one.stem == MIRA)
+    await services.trash.erase([item])
 
-    assert await rows_about(house, MIRA) == {}
-    assert await count(house, "workbench") == 0
-    assert files_of(house.paths.home, MIRA) == []
-    assert [one for one in await house.trash.all() if one.persona_id == MIRA] == []
+    assert await rows_about(services, MIRA) == {}
+    assert await count(services, "workbench") == 0
+    assert files_of(services.paths.home, MIRA) == []
+    assert [one for one in await services.trash.all() if one.persona_id == MIRA] == []
 
 
-async def test_from_the_trash_all_of_it_comes_back_with_her(house: AppServices, says: Callable[..., object]):
+async def test_from_the_trash_all_of_it_comes_back_with_her(services: AppServices, says: Callable[..., object]):
     await says("Indeed.")
-    await lived(house)
-    before, files = await rows_about(house, MIRA), files_of(house.paths.home, MIRA)
+    await lived(services)
+    before, files = await rows_about(services, MIRA), files_of(services.paths.home, MIRA)
 
-    await house.library.delete_persona(MIRA)
-    await house.trash.restore(next(one for one in await house.trash.all() if one.stem == MIRA))
+    await services.library.delete_persona(MIRA)
+    await services.trash.restore(next(one for one in await services.trash.all() if one.stem == MIRA))
 
-    assert await rows_about(house, MIRA) == before
-    assert files_of(house.paths.home, MIRA) == files
-    assert [run.task for run in await house.away.runs()] == ["something"]
-    assert len(await house.feedback.list_feedback(MIRA)) == 1
-    assert len(await house.researching.all()) == 1
-    assert len(await house.mind.moods.readings(MIRA)) == 1
-    assert len(await house.mind.notebooks.notebooks_of(MIRA)) == 1
+    assert await rows_about(services, MIRA) == before
+    assert files_of(services.paths.home, MIRA) == files
+    assert [run.task for run in await services.away.runs()] == ["something"]
+    assert len(await services.feedback.list_feedback(MIRA)) == 1
+    assert len(await services.researching.all()) == 1
+    assert len(await services.mind.moods.readings(MIRA)) == 1
+    assert len(await services.mind.notebooks.notebooks_of(MIRA)) == 1
 
 
-async def test_what_belongs_to_others_stays(house: AppServices, says: Callable[..., object]):
+async def test_what_belongs_to_others_stays(services: AppServices, says: Callable[..., object]):
     await says("Indeed.")
-    await lived(house)
-    await house.mind.wishes.ask(OTHER, "Learn the stars.")
-    await house.mind.notebooks.create(OTHER, "Stars", [Conclusion("Vega is blue.", now().date())])
-    await house.researching.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
+    await lived(services)
+    await services.mind.wishes.ask(OTHER, "Learn the stars.")
+    await services.mind.notebooks.create(OTHER, "Stars", [Conclusion("Vega is blue.", now().date())])
+    await services.researching.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
 
-    await house.library.delete_persona(MIRA)
-    await house.trash.erase([next(one for one in await house.trash.all() if one.stem == MIRA)])
+    await services.library.delete_persona(MIRA)
+    await services.trash.erase([next(one for one in await services.trash.all() if one.stem == MIRA)])
 
-    assert (await house.mind.wishes.goals_of(OTHER)).request == "Learn the stars."
-    assert [kept.notebook.title for kept in await house.mind.notebooks.notebooks_of(OTHER)] == ["Stars"]
-    assert [one.topic for one in await house.researching.all()] == ["Vega"]
+    assert (await services.mind.wishes.goals_of(OTHER)).request == "Learn the stars."
+    assert [kept.notebook.title for kept in await services.mind.notebooks.notebooks_of(OTHER)] == ["Stars"]
+    assert [one.topic for one in await services.researching.all()] == ["Vega"]

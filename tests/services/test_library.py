@@ -13,156 +13,161 @@ from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError, LetheError, ReadOnly
 
 
-def own(house: AppServices, name: str, content: object, folder: str = "personas") -> Path:
-    path = house.paths.home / folder / f"{name}.json"
+def own(services: AppServices, name: str, content: object, folder: str = "personas") -> Path:
+    path = services.paths.home / folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 
-async def test_characters_and_the_users_own_selves_are_told_apart(house: AppServices):
-    names = [persona.unique_name for persona in await house.library.personas()]
-    selves = [persona.unique_name for persona in await house.library.user_personas()]
+async def test_characters_and_the_users_own_selves_are_told_apart(services: AppServices):
+    names = [persona.unique_name for persona in await services.library.personas()]
+    selves = [persona.unique_name for persona in await services.library.user_personas()]
 
     assert {"mira", "mira-test"} <= set(names)
     assert "tomas" not in names
     assert "tomas" in selves
 
 
-async def test_personas_are_sorted_by_name(house: AppServices):
-    names = [persona.name.casefold() for persona in await house.library.personas()]
+async def test_personas_are_sorted_by_name(services: AppServices):
+    names = [persona.name.casefold() for persona in await services.library.personas()]
 
     assert names == sorted(names)
 
 
-async def test_the_users_file_wins_and_ours_comes_back_when_it_is_deleted(house: AppServices):
-    shipped = await house.library.persona("mira")
-    await house.library.save_persona(shipped.model_copy(update={"tagline": "retired"}))
-    mine = (await house.library.persona("mira")).tagline
+async def test_the_users_file_wins_and_ours_comes_back_when_it_is_deleted(services: AppServices):
+    shipped = await services.library.persona("mira")
+    await services.library.save_persona(shipped.model_copy(update={"tagline": "retired"}))
+    mine = (await services.library.persona("mira")).tagline
 
-    await house.library.delete_persona("mira")
+    await services.library.delete_persona("mira")
 
     assert mine == "retired"
-    assert await house.library.persona("mira") == shipped
-    assert [persona.unique_name for persona in await house.library.personas()].count("mira") == 1
+    assert await services.library.persona("mira") == shipped
+    assert [persona.unique_name for persona in await services.library.personas()].count("mira") == 1
 
 
-async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(house: AppServices):
+async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(services: AppServices):
     told: list[None] = []
-    house.library.changed.add(told.append)
+    services.library.changed.add(told.append)
 
-    first = await house.library.save_persona(Persona(name="Ada Lovelace"))
-    second = await house.library.save_persona(Persona(name="Ada Lovelace"))
-    await house.library.save_persona(second.model_copy(update={"bio": "Counts."}))
-    await house.library.delete_persona(first.unique_name)
+    first = await services.library.save_persona(Persona(name="Ada Lovelace"))
+    second = await services.library.save_persona(Persona(name="Ada Lovelace"))
+    await services.library.save_persona(second.model_copy(update={"bio": "Counts."}))
+    await services.library.delete_persona(first.unique_name)
 
     assert (first.unique_name, second.unique_name) == ("ada-lovelace", "ada-lovelace-2")
-    assert (await house.library.persona("ada-lovelace-2")).bio == "Counts."
+    assert (await services.library.persona("ada-lovelace-2")).bio == "Counts."
     assert len(told) == 4
 
 
-async def test_two_new_personas_of_one_name_saved_at_once_are_both_kept(house: AppServices):
-    saved = await asyncio.gather(*(house.library.save_persona(Persona(name="Ada", bio=str(number))) for number in range(4)))
+async def test_two_new_personas_of_one_name_saved_at_once_are_both_kept(services: AppServices):
+    saved = await asyncio.gather(*(services.library.save_persona(Persona(name="Ada", bio=str(number))) for number in range(4)))
 
     assert len({persona.unique_name for persona in saved}) == 4
-    assert {(await house.library.persona(persona.unique_name)).bio for persona in saved} == {"0", "1", "2", "3"}
+    assert {(await services.library.persona(persona.unique_name)).bio for persona in saved} == {"0", "1", "2", "3"}
 
 
-async def test_a_deleted_persona_lies_in_the_trash(house: AppServices):
-    await house.library.delete_persona("mira-test")
+async def test_a_deleted_persona_lies_in_the_trash(services: AppServices):
+    await services.library.delete_persona("mira-test")
 
-    (kept,) = (house.paths.trash / "personas").iterdir()
+    (kept,) = (services.paths.trash / "personas").iterdir()
     assert json.loads(kept.read_text(encoding="utf-8"))["name"] == "Mira"
     with pytest.raises(FileError, match="is not there"):
-        await house.library.persona("mira-test")
+        await services.library.persona("mira-test")
 
 
-async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told(house: AppServices):
+async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told(services: AppServices):
     told: list[None] = []
-    house.library.changed.add(told.append)
+    services.library.changed.add(told.append)
 
     with pytest.raises(ReadOnly, match="comes with Lethe"):
-        await house.library.delete_persona("mira")
+        await services.library.delete_persona("mira")
 
     assert told == []
 
 
 @pytest.mark.parametrize("name", ["../settings", "..", "", "a/b", ".hidden", "C:evil", "nul\0"])
-async def test_no_name_leads_out_of_the_folder(house: AppServices, name: str):
-    for attempt in (house.library.persona, house.library.delete_persona, house.library.sampler, house.library.system_preset):
+async def test_no_name_leads_out_of_the_folder(services: AppServices, name: str):
+    for attempt in (
+        services.library.persona,
+        services.library.delete_persona,
+        services.library.sampler,
+        services.library.system_preset,
+    ):
         with pytest.raises(LetheError):
             await attempt(name)
 
-    assert house.paths.settings.exists()
+    assert services.paths.settings.exists()
 
 
-async def test_an_edit_by_hand_is_seen_at_once(house: AppServices):
-    own(house, "mira-test", {"name": "Mira", "tagline": "admiral"})
+async def test_an_edit_by_hand_is_seen_at_once(services: AppServices):
+    own(services, "mira-test", {"name": "Mira", "tagline": "admiral"})
 
-    assert (await house.library.persona("mira-test")).tagline == "admiral"
+    assert (await services.library.persona("mira-test")).tagline == "admiral"
 
 
-async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_rest_is_there(house: AppServices):
-    clean = await house.library.problems()
-    own(house, "wrong", {"name": "Ada", "worlds": "quarr"})
-    own(house, "broken", '{"name": ')
-    own(house, "w", {"name": "W", "entries": 3}, "worldinfo")
-    own(house, "s", {"name": "S", "temperature": "hot"}, "presets/samplers")
-    own(house, "p", [], "presets/system")
-    own(house, "i", {"colour": 1}, "presets/instruct")
+async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_rest_is_there(services: AppServices):
+    clean = await services.library.problems()
+    own(services, "wrong", {"name": "Ada", "worlds": "quarr"})
+    own(services, "broken", '{"name": ')
+    own(services, "w", {"name": "W", "entries": 3}, "worldinfo")
+    own(services, "s", {"name": "S", "temperature": "hot"}, "presets/samplers")
+    own(services, "p", [], "presets/system")
+    own(services, "i", {"colour": 1}, "presets/instruct")
 
-    problems = {problem.path.stem: problem for problem in await house.library.problems()}
+    problems = {problem.path.stem: problem for problem in await services.library.problems()}
 
     assert clean == []
     assert set(problems) == {"wrong", "broken", "w", "s", "p", "i"}
     assert (problems["wrong"].field, problems["w"].field, problems["s"].field) == ("worlds", "entries", "temperature")
     assert all(str(problem.path) in problem.message for problem in problems.values())
-    assert "mira-test" in [persona.unique_name for persona in await house.library.personas()]
+    assert "mira-test" in [persona.unique_name for persona in await services.library.personas()]
 
 
-async def test_a_broken_version_of_ours_is_a_problem_and_ours_serves(house: AppServices):
-    own(house, "mira", '{"name": 7}')
+async def test_a_broken_version_of_ours_is_a_problem_and_ours_serves(services: AppServices):
+    own(services, "mira", '{"name": 7}')
 
-    served = await house.library.persona("mira")
-    (problem,) = await house.library.problems()
+    served = await services.library.persona("mira")
+    (problem,) = await services.library.problems()
 
     assert served.name == "Mira"
     assert problem.field == "name"
 
 
-async def test_saving_over_a_broken_file_keeps_what_was_broken(house: AppServices):
-    path = own(house, "mira", '{"name": 7, "bio": "years of work"}')
+async def test_saving_over_a_broken_file_keeps_what_was_broken(services: AppServices):
+    path = own(services, "mira", '{"name": 7, "bio": "years of work"}')
 
-    await house.library.save_persona(Persona(unique_name="mira", name="Mira"))
+    await services.library.save_persona(Persona(unique_name="mira", name="Mira"))
 
-    (kept,) = (house.paths.trash / "personas").iterdir()
+    (kept,) = (services.paths.trash / "personas").iterdir()
     assert "years of work" in kept.read_text(encoding="utf-8")
     assert json.loads(path.read_text(encoding="utf-8"))["name"] == "Mira"
 
 
-async def test_avatars_are_found_in_both_folders_the_users_first(house: AppServices):
-    mira = await house.library.persona("mira")
-    ours = house.library.avatar(mira)
-    (house.paths.personas / mira.avatar).write_bytes(b"<svg/>")
+async def test_avatars_are_found_in_both_folders_the_users_first(services: AppServices):
+    mira = await services.library.persona("mira")
+    ours = services.library.avatar(mira)
+    (services.paths.personas / mira.avatar).write_bytes(b"<svg/>")
 
-    theirs = house.library.avatar(mira)
+    theirs = services.library.avatar(mira)
 
-    assert ours == house.paths.shipped_personas / mira.avatar
-    assert theirs == house.paths.personas / mira.avatar
+    assert ours == services.paths.shipped_personas / mira.avatar
+    assert theirs == services.paths.personas / mira.avatar
 
 
 @pytest.mark.parametrize("avatar", ["", "gone.png", "../settings.json", "/etc/passwd"])
-def test_a_picture_that_is_not_there_or_elsewhere_is_none(house: AppServices, avatar: str):
-    assert house.library.avatar(Persona(name="Ada", avatar=avatar)) is None
+def test_a_picture_that_is_not_there_or_elsewhere_is_none(services: AppServices, avatar: str):
+    assert services.library.avatar(Persona(name="Ada", avatar=avatar)) is None
 
 
-async def test_worlds_and_presets_of_the_user_stand_beside_ours(house: AppServices):
-    own(house, "attic", {"name": "The attic", "entries": []}, "worldinfo")
-    own(house, "hot", {"name": "Hot", "temperature": 1.5}, "presets/samplers")
-    own(house, "brief", {"name": "Brief", "prompt": "You are {{char}}."}, "presets/system")
+async def test_worlds_and_presets_of_the_user_stand_beside_ours(services: AppServices):
+    own(services, "attic", {"name": "The attic", "entries": []}, "worldinfo")
+    own(services, "hot", {"name": "Hot", "temperature": 1.5}, "presets/samplers")
+    own(services, "brief", {"name": "Brief", "prompt": "You are {{char}}."}, "presets/system")
 
-    assert {"attic", "quarr"} <= set(await house.library.worlds())
-    assert (await house.library.sampler("hot")).temperature == 1.5
-    assert {"hot", "default"} <= set(await house.library.samplers())
-    assert {"brief", "default"} <= set(await house.library.system_presets())
-    assert await house.library.instruct_presets()
+    assert {"attic", "quarr"} <= set(await services.library.worlds())
+    assert (await services.library.sampler("hot")).temperature == 1.5
+    assert {"hot", "default"} <= set(await services.library.samplers())
+    assert {"brief", "default"} <= set(await services.library.system_presets())
+    assert await services.library.instruct_presets()

@@ -32,37 +32,37 @@ GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_m
 
 
 @pytest.fixture
-async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
-    await house.preferences.set(recall_without_match=0, global_worlds=["isles"], rag_enabled=False)
-    return await house.sessions.new(MIRA)
+    await services.preferences.set(recall_without_match=0, global_worlds=["isles"], rag_enabled=False)
+    return await services.sessions.new(MIRA)
 
 
-async def ways(house: AppServices, session: ChatSession, *texts: str, title: str = "Grotto") -> list[str | None]:
-    return [(await say(house, session, text)).ways.get(title) for text in texts]
+async def ways(services: AppServices, session: ChatSession, *texts: str, title: str = "Grotto") -> list[str | None]:
+    return [(await say(services, session, text)).ways.get(title) for text in texts]
 
 
 def why(played: Played) -> dict[str, str]:
     return {one.title: one.why for one in played.memory.blocked}
 
 
-async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(house: AppServices, session: ChatSession):
-    write_world(house, "isles", GROTTO)
-    played = await say(house, session, "Into the grotto!")
+async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(services: AppServices, session: ChatSession):
+    write_world(services, "isles", GROTTO)
+    played = await say(services, session, "Into the grotto!")
     one = recalled(played.memory, "Grotto")
     assert (one.way, one.world) == (RecallWay.KEYWORD, "Isles")
     assert one.because[0].what == "“grotto” was said in your message"
-    prompt = await prompt_of(house, session, played)
+    prompt = await prompt_of(services, session, played)
     assert prompt.index("The grotto floods at noon.") < prompt.rindex("Into the grotto!")
 
 
 async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(
-    house: AppServices, session: ChatSession, echo_model: Callable[..., object]
+    services: AppServices, session: ChatSession, echo_model: Callable[..., object]
 ):
-    write_world(house, "isles", {**GROTTO, "duration": 3, "cooldown": 2}, scan_depth=0)
-    assert await ways(house, session, "The grotto!", "Good.") == ["keyword", "active"]
-    await house.close()
-    again = await build(house.paths, engine="echo")
+    write_world(services, "isles", {**GROTTO, "duration": 3, "cooldown": 2}, scan_depth=0)
+    assert await ways(services, session, "The grotto!", "Good.") == ["keyword", "active"]
+    await services.close()
+    again = await build(services.paths, engine="echo")
     try:
         await again.models.load(echo_model(*["“Aye.”"] * 9))
         rest = await ways(again, session, "Fine.", "The grotto!", "The grotto?", "The grotto.")
@@ -71,35 +71,35 @@ async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(
         await again.close()
 
 
-async def test_an_entry_that_rests_says_so(house: AppServices, session: ChatSession):
-    write_world(house, "isles", {**GROTTO, "cooldown": 3}, scan_depth=0)
-    await say(house, session, "The grotto!")
-    assert why(await say(house, session, "The grotto!")) == {"Grotto": "cooldown"}
+async def test_an_entry_that_rests_says_so(services: AppServices, session: ChatSession):
+    write_world(services, "isles", {**GROTTO, "cooldown": 3}, scan_depth=0)
+    await say(services, session, "The grotto!")
+    assert why(await say(services, session, "The grotto!")) == {"Grotto": "cooldown"}
 
 
-async def test_an_entry_waits_for_its_number_of_messages(house: AppServices, session: ChatSession):
-    write_world(house, "isles", {**GROTTO, "delay": 4}, scan_depth=0)
-    assert await ways(house, session, "The grotto!", "The grotto!") == [None, "keyword"]  # the greeting is the first message
+async def test_an_entry_waits_for_its_number_of_messages(services: AppServices, session: ChatSession):
+    write_world(services, "isles", {**GROTTO, "delay": 4}, scan_depth=0)
+    assert await ways(services, session, "The grotto!", "The grotto!") == [None, "keyword"]  # the greeting is the first message
 
 
-async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(house: AppServices, session: ChatSession):
-    write_world(house, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
-    played = [await say(house, session, "The grotto!") for _turn in range(12)]
+async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(services: AppServices, session: ChatSession):
+    write_world(services, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
+    played = [await say(services, session, "The grotto!") for _turn in range(12)]
     assert {"Grotto" in one.ways for one in played} == {True, False}
-    anew = await heard(house.chat.regenerate(session.guid, played[-1].reply.id))
+    anew = await heard(services.chat.regenerate(session.guid, played[-1].reply.id))
     assert anew.memory == played[-1].memory
 
 
-async def test_a_constant_entry_needs_no_word(house: AppServices, session: ChatSession):
-    write_world(house, "isles", {"name": "Law", "content": "No fire after dusk.", "sticky": True})
-    assert (await say(house, session, "Good.")).ways == {"Law": "constant"}
+async def test_a_constant_entry_needs_no_word(services: AppServices, session: ChatSession):
+    write_world(services, "isles", {"name": "Law", "content": "No fire after dusk.", "sticky": True})
+    assert (await say(services, session, "Good.")).ways == {"Law": "constant"}
 
 
 async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late_in_their_order(
-    house: AppServices, session: ChatSession
+    services: AppServices, session: ChatSession
 ):
     write_world(
-        house,
+        services,
         "isles",
         {**GROTTO, "name": "Head", "content": "HEAD entry", "position_index": -1},
         {**GROTTO, "name": "Late", "content": "LATE entry", "order": 200},
@@ -107,8 +107,8 @@ async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late
         {**GROTTO, "name": "Deep", "content": "DEEP entry", "position_index": 4},
         {**GROTTO, "name": "Voice", "content": "VOICE entry", "role": "user", "order": 300},
     )
-    await say(house, session, "Evening.")
-    prompt = await prompt_of(house, session, played := await say(house, session, "The grotto!"))
+    await say(services, session, "Evening.")
+    prompt = await prompt_of(services, session, played := await say(services, session, "The grotto!"))
     places = [prompt.index(f"{name} entry") for name in ("HEAD", "DEEP", "EARLY", "LATE", "VOICE")]
     assert places == sorted(places)
     assert prompt.index("HEAD entry") < prompt.index("Evening.") < prompt.index("DEEP entry")
@@ -117,45 +117,45 @@ async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late
 
 
 async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_take_part(
-    house: AppServices, session: ChatSession
+    services: AppServices, session: ChatSession
 ):
     for name in ("isles", "hers", "mine", "here", "elsewhere"):
-        write_world(house, name, {**GROTTO, "name": name})
-    await change_persona(house, worlds=["hers", "missing"])
-    await change_persona(house, "tomas", worlds=["mine"])
-    await house.chat._remembering._recollecting._keeping.bind(session.guid, ["here"])
-    assert set((await say(house, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
-    other = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
-    assert set((await say(house, other, "The grotto!")).ways) == {"isles", "hers", "mine"}
+        write_world(services, name, {**GROTTO, "name": name})
+    await change_persona(services, worlds=["hers", "missing"])
+    await change_persona(services, "tomas", worlds=["mine"])
+    await services.chat._remembering._recollecting._keeping.bind(session.guid, ["here"])
+    assert set((await say(services, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
+    other = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
+    assert set((await say(services, other, "The grotto!")).ways) == {"isles", "hers", "mine"}
 
 
-async def test_an_edited_added_or_deleted_file_counts_at_once(house: AppServices, session: ChatSession):
-    write_world(house, "isles", GROTTO)
-    assert await ways(house, session, "The grotto!") == ["keyword"]
-    write_world(house, "isles", {**GROTTO, "content": "The grotto is dry now, and has been."})
-    played = await say(house, session, "The grotto!")
+async def test_an_edited_added_or_deleted_file_counts_at_once(services: AppServices, session: ChatSession):
+    write_world(services, "isles", GROTTO)
+    assert await ways(services, session, "The grotto!") == ["keyword"]
+    write_world(services, "isles", {**GROTTO, "content": "The grotto is dry now, and has been."})
+    played = await say(services, session, "The grotto!")
     assert recalled(played.memory, "Grotto").text == "The grotto is dry now, and has been."
-    (house.paths.worlds / "isles.json").unlink()
-    assert await ways(house, session, "The grotto!") == [None]
+    (services.paths.worlds / "isles.json").unlink()
+    assert await ways(services, session, "The grotto!") == [None]
 
 
-async def test_a_broken_world_keeps_nobody_from_answering(house: AppServices, session: ChatSession):
-    write_world(house, "isles", GROTTO)
-    (house.paths.worlds / "isles.json").write_text('{"name": "Isles", "entries": [{"duration"', encoding="utf-8")
-    played = await say(house, session, "The grotto!")
+async def test_a_broken_world_keeps_nobody_from_answering(services: AppServices, session: ChatSession):
+    write_world(services, "isles", GROTTO)
+    (services.paths.worlds / "isles.json").write_text('{"name": "Isles", "entries": [{"duration"', encoding="utf-8")
+    played = await say(services, session, "The grotto!")
     assert played.reply.content == "“Aye.”"
     assert played.memory.recalled == []
 
 
-async def test_a_hostile_expression_keeps_nobody_from_answering(house: AppServices, session: ChatSession):
+async def test_a_hostile_expression_keeps_nobody_from_answering(services: AppServices, session: ChatSession):
     evil = {"name": "Evil", "content": "x", "keywords_main": ["/(a|aa)+$/", "/(?:x{9999}){9999}/", "/(/"]}
-    write_world(house, "isles", evil, GROTTO)
-    played = await say(house, session, "The grotto! " + "a" * 3000 + "b")
+    write_world(services, "isles", evil, GROTTO)
+    played = await say(services, session, "The grotto! " + "a" * 3000 + "b")
     assert "Grotto" in played.ways
 
 
 async def test_a_large_world_is_made_ready_once_for_many_turns(
-    house: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ):
     made: list[int] = []
     real = Lore.__init__
@@ -166,33 +166,33 @@ async def test_a_large_world_is_made_ready_once_for_many_turns(
 
     monkeypatch.setattr(Lore, "__init__", counted)
     many = [{"name": f"n{number}", "content": f"About {number}.", "keywords_main": [f"word{number}"]} for number in range(2000)]
-    write_world(house, "isles", *many)
-    first = await say(house, session, "word7!")
-    worlds = await house.library.worlds()
+    write_world(services, "isles", *many)
+    first = await say(services, session, "word7!")
+    worlds = await services.library.worlds()
     assert set(first.ways) == {"n7"}
     for _turn in range(3):
-        assert set((await say(house, session, "word8!")).ways) >= {"n8"}
+        assert set((await say(services, session, "word8!")).ways) >= {"n8"}
     assert made.count(2000) == 1
-    assert (await house.library.worlds())["isles"] is worlds["isles"]
+    assert (await services.library.worlds())["isles"] is worlds["isles"]
 
 
-async def test_words_are_looked_for_as_deep_as_a_world_says(house: AppServices, session: ChatSession):
-    write_world(house, "isles", {**GROTTO, "scan_depth": 30})
-    await spoke(house, session, "The grotto!", before_now(days=1))
+async def test_words_are_looked_for_as_deep_as_a_world_says(services: AppServices, session: ChatSession):
+    write_world(services, "isles", {**GROTTO, "scan_depth": 30})
+    await spoke(services, session, "The grotto!", before_now(days=1))
     for number in range(28):
-        await spoke(house, session, f"Line {number}.", before_now(hours=2))
-    assert await ways(house, session, "Good.", "Fine.") == ["keyword", None]
+        await spoke(services, session, f"Line {number}.", before_now(hours=2))
+    assert await ways(services, session, "Good.", "Fine.") == ["keyword", None]
 
 
 WINCH = "The cormorant nests beneath the broken winch."
 ASKED = "Where does the cormorant nest, near the broken winch?"
 
 
-async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(house: AppServices, session: ChatSession):
-    await house.preferences.set(rag_enabled=True)
-    write_world(house, "isles", {"name": "Open", "content": WINCH, "duration": 2})
-    await house.indexing.sync_worlds()
-    assert await ways(house, session, ASKED, "Good.", "Fine.", title="Open") == ["meaning", "active", None]
+async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(services: AppServices, session: ChatSession):
+    await services.preferences.set(rag_enabled=True)
+    write_world(services, "isles", {"name": "Open", "content": WINCH, "duration": 2})
+    await services.indexing.sync_worlds()
+    assert await ways(services, session, ASKED, "Good.", "Fine.", title="Open") == ["meaning", "active", None]
 
 
 @pytest.mark.parametrize(
@@ -210,30 +210,32 @@ async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(hous
     ids="-".join,
 )
 async def test_what_the_rules_of_its_world_keep_back_is_not_found_by_what_it_says(
-    house: AppServices, session: ChatSession, rule: dict[str, object]
+    services: AppServices, session: ChatSession, rule: dict[str, object]
 ):
-    await house.preferences.set(rag_enabled=True)
-    write_world(house, "isles", {"name": "Shut", "content": WINCH, **rule})
-    await house.indexing.sync_worlds()
-    assert (await say(house, session, ASKED)).ways == {}
+    await services.preferences.set(rag_enabled=True)
+    write_world(services, "isles", {"name": "Shut", "content": WINCH, **rule})
+    await services.indexing.sync_worlds()
+    assert (await say(services, session, ASKED)).ways == {}
 
 
-async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(house: AppServices, session: ChatSession):
-    await house.preferences.set(rag_enabled=True)
-    write_world(house, "isles", {"name": "Rests", "content": WINCH, "keywords_main": ["zephyr"], "cooldown": 5}, scan_depth=0)
-    await house.indexing.sync_worlds()
-    assert (await say(house, session, "A zephyr!")).ways == {"Rests": "keyword"}
-    assert (await say(house, session, ASKED)).ways == {}
+async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(services: AppServices, session: ChatSession):
+    await services.preferences.set(rag_enabled=True)
+    write_world(
+        services, "isles", {"name": "Rests", "content": WINCH, "keywords_main": ["zephyr"], "cooldown": 5}, scan_depth=0
+    )
+    await services.indexing.sync_worlds()
+    assert (await say(services, session, "A zephyr!")).ways == {"Rests": "keyword"}
+    assert (await say(services, session, ASKED)).ways == {}
 
 
-async def test_keywords_may_hold_macros(house: AppServices, session: ChatSession):
-    write_world(house, "isles", {**GROTTO, "keywords_main": ["{{user}}'s grotto"], "content": "{{char}} knows it."})
-    played = await say(house, session, "Where is Tomas's grotto?")
+async def test_keywords_may_hold_macros(services: AppServices, session: ChatSession):
+    write_world(services, "isles", {**GROTTO, "keywords_main": ["{{user}}'s grotto"], "content": "{{char}} knows it."})
+    played = await say(services, session, "Where is Tomas's grotto?")
     assert played.ways == {"Grotto": "keyword"}
-    assert "Mira knows it." in await prompt_of(house, session, played)
+    assert "Mira knows it." in await prompt_of(services, session, played)
 
 
-async def test_a_memory_and_an_entry_come_side_by_side(house: AppServices, session: ChatSession):
-    write_world(house, "isles", GROTTO)
-    await keep(house, keywords_main=["grotto"])
-    assert (await say(house, session, "The grotto!")).ways == {"Grotto": "keyword", "The lamp": "keyword"}
+async def test_a_memory_and_an_entry_come_side_by_side(services: AppServices, session: ChatSession):
+    write_world(services, "isles", GROTTO)
+    await keep(services, keywords_main=["grotto"])
+    assert (await say(services, session, "The grotto!")).ways == {"Grotto": "keyword", "The lamp": "keyword"}

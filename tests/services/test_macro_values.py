@@ -14,72 +14,76 @@ from tests.services.stage import MIRA, back_in_time, before_now, change_persona,
 
 
 @pytest.fixture
-async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
     """A new conversation in which nothing comes to mind by itself."""
     await says(*["“Aye.”"] * 20)
-    await house.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
-    return await house.sessions.new(MIRA)
+    await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
+    return await services.sessions.new(MIRA)
 
 
-async def test_a_memory_stands_where_a_part_of_its_title_is_named(house: AppServices, session: ChatSession):
-    await keep(house, "It is dark since May.", name="The lamp of Velm")
-    await change_persona(house, bio="{{char}} knows this: {{memory:lamp}}")
+async def test_a_memory_stands_where_a_part_of_its_title_is_named(services: AppServices, session: ChatSession):
+    await keep(services, "It is dark since May.", name="The lamp of Velm")
+    await change_persona(services, bio="{{char}} knows this: {{memory:lamp}}")
 
-    prompt = await prompt_of(house, session, await say(house, session, "Good evening."))
+    prompt = await prompt_of(services, session, await say(services, session, "Good evening."))
 
     assert "Mira knows this: It is dark since May." in prompt
 
 
 async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_same_way(
-    house: AppServices, session: ChatSession
+    services: AppServices, session: ChatSession
 ):
     fields = {"name": "The storm", "content": "The mast broke.", "archived": True}
-    await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
-    write_world(house, "isles", {"name": "Harbour law", "content": "No whistling.", "category": "world_info"})
-    await change_persona(house, bio="{{memory:the storm}} {{memory:Harbour}} {{memory:nothing}}", worlds=["isles"])
+    await Chats(services._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    write_world(services, "isles", {"name": "Harbour law", "content": "No whistling.", "category": "world_info"})
+    await change_persona(services, bio="{{memory:the storm}} {{memory:Harbour}} {{memory:nothing}}", worlds=["isles"])
 
-    prompt = await prompt_of(house, session, await say(house, session, "Good evening."))
+    prompt = await prompt_of(services, session, await say(services, session, "Good evening."))
 
     assert "The mast broke. No whistling. {{memory:nothing}}" in prompt
 
 
-async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_prompt(house: AppServices, session: ChatSession):
-    await keep(house, "It is dark.", name="The lamp", added=before_now(days=2))
-    await change_persona(house, bio="{{memory:lamp}}")
-    before = await prompt_of(house, session, await say(house, session, "Good evening."))
+async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_prompt(
+    services: AppServices, session: ChatSession
+):
+    await keep(services, "It is dark.", name="The lamp", added=before_now(days=2))
+    await change_persona(services, bio="{{memory:lamp}}")
+    before = await prompt_of(services, session, await say(services, session, "Good evening."))
 
-    await keep(house, "It is lit.", name="The other lamp")
+    await keep(services, "It is lit.", name="The other lamp")
 
     assert "It is dark." in before
-    assert "It is dark." in await prompt_of(house, session, await say(house, session, "Good night."))
+    assert "It is dark." in await prompt_of(services, session, await say(services, session, "Good night."))
 
 
-async def test_the_silence_in_a_memory_is_that_before_the_message_which_is_answered(house: AppServices, session: ChatSession):
-    await keep(house, "Silent for {{idle_duration}}.", keywords_main=["there"])
-    await say(house, session, "Good evening.")
-    await back_in_time(house, session, timedelta(hours=3))
+async def test_the_silence_in_a_memory_is_that_before_the_message_which_is_answered(
+    services: AppServices, session: ChatSession
+):
+    await keep(services, "Silent for {{idle_duration}}.", keywords_main=["there"])
+    await say(services, session, "Good evening.")
+    await back_in_time(services, session, timedelta(hours=3))
 
-    played = await say(house, session, "Are you still there?")
+    played = await say(services, session, "Are you still there?")
 
-    assert "Silent for 3 hours." in await prompt_of(house, session, played)
-
-
-async def test_the_silence_reaches_back_into_earlier_conversations(house: AppServices, session: ChatSession):
-    await say(house, session, "Good evening.")
-    await back_in_time(house, session, timedelta(days=2))
-    later = await house.sessions.new(MIRA)
-    await change_persona(house, bio="Silent for {{idle_duration}}.")
-
-    first, second = await say(house, later, "Good evening."), await say(house, later, "I am back.")
-
-    assert "Silent for 2 days." in await prompt_of(house, later, first)
-    assert "Silent for 2 days." in await prompt_of(house, later, second)  # the system prompt stays as it began
+    assert "Silent for 3 hours." in await prompt_of(services, session, played)
 
 
-async def test_what_the_user_writes_is_filled_in_when_it_is_said(house: AppServices, session: ChatSession):
-    await keep(house, "It is dark since May.", name="The lamp")
-    await spoke(house, session, "Good evening.", before_now(hours=5))
+async def test_the_silence_reaches_back_into_earlier_conversations(services: AppServices, session: ChatSession):
+    await say(services, session, "Good evening.")
+    await back_in_time(services, session, timedelta(days=2))
+    later = await services.sessions.new(MIRA)
+    await change_persona(services, bio="Silent for {{idle_duration}}.")
 
-    await say(house, session, "I was away for {{idle_duration}}. {{memory:lamp}}")
+    first, second = await say(services, later, "Good evening."), await say(services, later, "I am back.")
 
-    assert "I was away for 5 hours. It is dark since May." in [one.content for one in await log(house, session)]
+    assert "Silent for 2 days." in await prompt_of(services, later, first)
+    assert "Silent for 2 days." in await prompt_of(services, later, second)  # the system prompt stays as it began
+
+
+async def test_what_the_user_writes_is_filled_in_when_it_is_said(services: AppServices, session: ChatSession):
+    await keep(services, "It is dark since May.", name="The lamp")
+    await spoke(services, session, "Good evening.", before_now(hours=5))
+
+    await say(services, session, "I was away for {{idle_duration}}. {{memory:lamp}}")
+
+    assert "I was away for 5 hours. It is dark since May." in [one.content for one in await log(services, session)]

@@ -19,10 +19,10 @@ from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Read
 
 
 @pytest.fixture
-def told(house: AppServices) -> list[ModelState]:
+def told(services: AppServices) -> list[ModelState]:
     """Every state in the order in which it was told."""
     states: list[ModelState] = []
-    house.models.changed.add(states.append)
+    services.models.changed.add(states.append)
     return states
 
 
@@ -42,9 +42,9 @@ def script(tmp_path: Path) -> Callable[..., Path]:
 async def earnest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
     """A house with the real engine."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    house = await build(Paths.standard(tmp_path / "earnest"))
-    yield house
-    await house.close()
+    services = await build(Paths.standard(tmp_path / "earnest"))
+    yield services
+    await services.close()
 
 
 def kinds(states: list[ModelState]) -> list[str]:
@@ -53,32 +53,32 @@ def kinds(states: list[ModelState]) -> list[str]:
     return [name for place, name in enumerate(names) if place == 0 or names[place - 1] != name]
 
 
-async def until_it_is_loading(house: AppServices) -> None:
+async def until_it_is_loading(services: AppServices) -> None:
     begun = asyncio.Event()
-    forget = house.models.changed.add(lambda state: begun.set())
+    forget = services.models.changed.add(lambda state: begun.set())
     await begun.wait()
     forget()
-    assert isinstance(house.models.state, Loading)
+    assert isinstance(services.models.state, Loading)
 
 
-def name_of(house: AppServices) -> str:
-    state = house.models.state
+def name_of(services: AppServices) -> str:
+    state = services.models.state
     return state.model.file.name if isinstance(state, Ready) else type(state).__name__
 
 
 async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
-    house: AppServices, told: list[ModelState], script: Callable[..., Path]
+    services: AppServices, told: list[ModelState], script: Callable[..., Path]
 ):
-    before = house.models.state
-    await house.models.load(script("one"))
-    ready = house.models.state
-    await house.models.unload()
+    before = services.models.state
+    await services.models.load(script("one"))
+    ready = services.models.state
+    await services.models.unload()
 
     assert isinstance(before, NoModel)
     assert isinstance(ready, Ready)
     assert (ready.model.file.name, ready.model.context) == ("one", 8192)
     assert kinds(told) == ["Loading", "Ready", "NoModel"]
-    assert house.models.state == NoModel()
+    assert services.models.state == NoModel()
 
 
 async def test_loading_tells_the_name_and_how_far_it_is(earnest: AppServices, starter_model: Path):
@@ -96,23 +96,23 @@ async def test_loading_tells_the_name_and_how_far_it_is(earnest: AppServices, st
     assert told[-1].model.file.name == loading[0].name
 
 
-async def test_the_choice_is_remembered_once_the_model_answers(house: AppServices, script: Callable[..., Path]):
+async def test_the_choice_is_remembered_once_the_model_answers(services: AppServices, script: Callable[..., Path]):
     one, two = script("one"), script("two", colour="red")
-    await house.models.load(one)
+    await services.models.load(one)
 
     with pytest.raises(ModelUnreadable):
-        await house.models.load(two)
+        await services.models.load(two)
 
-    assert house.preferences.current.model_path == str(one)
+    assert services.preferences.current.model_path == str(one)
 
 
-async def test_without_a_name_the_model_chosen_before_is_loaded(house: AppServices, script: Callable[..., Path]):
-    await house.models.load(script("one"))
-    await house.models.unload()
+async def test_without_a_name_the_model_chosen_before_is_loaded(services: AppServices, script: Callable[..., Path]):
+    await services.models.load(script("one"))
+    await services.models.unload()
 
-    await house.models.load()
+    await services.models.load()
 
-    assert name_of(house) == "one"
+    assert name_of(services) == "one"
 
 
 async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: AppServices, tmp_path: Path, starter_model: Path):
@@ -125,15 +125,15 @@ async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: AppServ
     assert earnest.preferences.current.model_path == str(tmp_path / "gone.gguf")
 
 
-async def test_without_any_model_the_error_says_what_to_do(house: AppServices, monkeypatch: pytest.MonkeyPatch):
+async def test_without_any_model_the_error_says_what_to_do(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
     with pytest.raises(ModelMissing) as missing:
-        await house.models.load()
+        await services.models.load()
 
-    assert await house.models.found() == []
+    assert await services.models.found() == []
     assert missing.value.remedy
-    assert not isinstance(house.models.state, Loading | Ready)
+    assert not isinstance(services.models.state, Loading | Ready)
 
 
 async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_answers(
@@ -154,146 +154,146 @@ async def test_a_file_that_cannot_be_read_is_named_and_leaves_the_model_that_ans
 
 
 async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(
-    house: AppServices, script: Callable[..., Path]
+    services: AppServices, script: Callable[..., Path]
 ):
     with pytest.raises(ModelUnreadable):
-        await house.models.load(script("bad", colour="red"))
+        await services.models.load(script("bad", colour="red"))
     told: list[ModelState] = []
-    house.models.changed.add(told.append)
+    services.models.changed.add(told.append)
 
     with pytest.raises(ModelUnreadable, match="bad"):
-        await house.models.ready()
+        await services.models.ready()
 
     assert told == []
 
 
-async def test_a_failed_load_leaves_no_process(house: AppServices, script: Callable[..., Path]):
+async def test_a_failed_load_leaves_no_process(services: AppServices, script: Callable[..., Path]):
     with pytest.raises(ModelUnreadable):
-        await house.models.load(script("bad", colour="red"))
+        await services.models.load(script("bad", colour="red"))
 
-    assert not house._client.is_running
+    assert not services._client.is_running
 
 
 async def test_two_loads_at_once_come_one_after_the_other(
-    house: AppServices, told: list[ModelState], script: Callable[..., Path]
+    services: AppServices, told: list[ModelState], script: Callable[..., Path]
 ):
-    await asyncio.gather(house.models.load(script("one")), house.models.load(script("two")))
+    await asyncio.gather(services.models.load(script("one")), services.models.load(script("two")))
 
     assert kinds(told) == ["Loading", "Ready", "Loading", "Ready"]
-    assert name_of(house) == "two"
-    assert house.preferences.current.model_path.endswith("two.json")
+    assert name_of(services) == "two"
+    assert services.preferences.current.model_path.endswith("two.json")
     names = [process.name() for process in psutil.Process().children() if "spawn_main" in " ".join(process.cmdline())]
     assert len(names) == 1
 
 
 async def test_whoever_needs_the_model_waits_while_it_is_loading(
-    house: AppServices, told: list[ModelState], script: Callable[..., Path]
+    services: AppServices, told: list[ModelState], script: Callable[..., Path]
 ):
-    loading = asyncio.ensure_future(house.models.load(script("one")))
-    await until_it_is_loading(house)
+    loading = asyncio.ensure_future(services.models.load(script("one")))
+    await until_it_is_loading(services)
 
-    models = await asyncio.gather(house.models.ready(), house.models.ready())
+    models = await asyncio.gather(services.models.ready(), services.models.ready())
     await loading
 
     assert [model.file.name for model in models] == ["one", "one"]
     assert kinds(told) == ["Loading", "Ready"]
 
 
-async def test_unloading_while_loading_ends_with_no_model(house: AppServices, script: Callable[..., Path]):
-    loading = asyncio.ensure_future(house.models.load(script("one")))
-    await until_it_is_loading(house)
+async def test_unloading_while_loading_ends_with_no_model(services: AppServices, script: Callable[..., Path]):
+    loading = asyncio.ensure_future(services.models.load(script("one")))
+    await until_it_is_loading(services)
 
-    await house.models.unload()
+    await services.models.unload()
     await loading
 
-    assert house.models.state == NoModel()
-    assert not house._client.is_running
+    assert services.models.state == NoModel()
+    assert not services._client.is_running
 
 
-async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(house: AppServices, script: Callable[..., Path]):
-    loading = asyncio.ensure_future(house.models.load(script("one")))
-    await until_it_is_loading(house)
+async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(services: AppServices, script: Callable[..., Path]):
+    loading = asyncio.ensure_future(services.models.load(script("one")))
+    await until_it_is_loading(services)
     loading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await loading
 
-    assert not isinstance(house.models.state, Loading)
+    assert not isinstance(services.models.state, Loading)
 
 
 async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_told(
-    house: AppServices, script: Callable[..., Path]
+    services: AppServices, script: Callable[..., Path]
 ):
-    loading = asyncio.ensure_future(house.models.load(script("one")))
-    await until_it_is_loading(house)
+    loading = asyncio.ensure_future(services.models.load(script("one")))
+    await until_it_is_loading(services)
 
-    house.models.call_off()
+    services.models.call_off()
 
     with pytest.raises(ModelMissing, match="was stopped"):
         await loading
-    assert house.models.state == NoModel()
-    house.models.call_off()  # nothing is being loaded, so nothing happens
-    await house.models.load(script("two"))
-    assert name_of(house) == "two"
+    assert services.models.state == NoModel()
+    services.models.call_off()  # nothing is being loaded, so nothing happens
+    await services.models.load(script("two"))
+    assert name_of(services) == "two"
 
 
-async def test_who_asks_for_an_unloaded_model_gets_it_back(house: AppServices, script: Callable[..., Path]):
-    await house.models.load(script("one"))
-    await house.models.unload()
+async def test_who_asks_for_an_unloaded_model_gets_it_back(services: AppServices, script: Callable[..., Path]):
+    await services.models.load(script("one"))
+    await services.models.unload()
 
-    model = await house.models.ready()
+    model = await services.models.ready()
 
     assert model.file.name == "one"
-    assert isinstance(house.models.state, Ready)
+    assert isinstance(services.models.state, Ready)
 
 
-async def test_unloading_twice_does_no_harm(house: AppServices, script: Callable[..., Path]):
-    await house.models.load(script("one"))
-    await house.models.unload()
-    await house.models.unload()
+async def test_unloading_twice_does_no_harm(services: AppServices, script: Callable[..., Path]):
+    await services.models.load(script("one"))
+    await services.models.unload()
+    await services.models.unload()
 
-    assert house.models.state == NoModel()
+    assert services.models.state == NoModel()
 
 
-async def test_a_restart_takes_the_new_settings_with_the_same_model(house: AppServices, script: Callable[..., Path]):
-    await house.models.load(script("one"))
-    await house.preferences.set(context=2048)
+async def test_a_restart_takes_the_new_settings_with_the_same_model(services: AppServices, script: Callable[..., Path]):
+    await services.models.load(script("one"))
+    await services.preferences.set(context=2048)
 
-    await house.models.restart()
+    await services.models.restart()
 
-    assert isinstance(house.models.state, Ready)
-    assert (house.models.state.model.file.name, house.models.state.model.context) == ("one", 2048)
+    assert isinstance(services.models.state, Ready)
+    assert (services.models.state.model.file.name, services.models.state.model.context) == ("one", 2048)
 
 
 async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_needed(
-    house: AppServices, script: Callable[..., Path]
+    services: AppServices, script: Callable[..., Path]
 ):
-    await house.models.load(script("one"))
+    await services.models.load(script("one"))
     heard = asyncio.Event()
-    house.models.changed.add(lambda state: heard.set())
-    assert house._client._process is not None
+    services.models.changed.add(lambda state: heard.set())
+    assert services._client._process is not None
 
-    house._client._process.kill()
+    services._client._process.kill()
     await heard.wait()
-    died = house.models.state
-    model = await house.models.ready()
+    died = services.models.state
+    model = await services.models.ready()
 
     assert isinstance(died, Failed)
     assert isinstance(died.error, ModelCrashed)
     assert model.file.name == "one"
 
 
-async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(house: AppServices, script: Callable[..., Path]):
-    await house.models.load(script("one"))
+async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(services: AppServices, script: Callable[..., Path]):
+    await services.models.load(script("one"))
     heard = asyncio.Event()
-    forget = house.models.changed.add(lambda state: heard.set())
-    assert house._client._process is not None
-    house._client._process.kill()
+    forget = services.models.changed.add(lambda state: heard.set())
+    assert services._client._process is not None
+    services._client._process.kill()
     await heard.wait()
     forget()
 
-    await house.models.restart()
+    await services.models.restart()
 
-    assert name_of(house) == "one"
+    assert name_of(services) == "one"
 
 
 async def test_the_users_own_models_come_first_and_the_starter_last(earnest: AppServices, tmp_path: Path, starter_model: Path):
@@ -311,12 +311,12 @@ async def test_the_users_own_models_come_first_and_the_starter_last(earnest: App
     assert [model.source for model in found] == ["Your models", "Starter model"]
 
 
-async def test_settings_become_the_options_of_the_next_load(house: AppServices, script: Callable[..., Path]):
-    await house.preferences.set(context=4096, threads=3, batch=64, kv_type="q8_0", flash_attention=True, mmap=False)
+async def test_settings_become_the_options_of_the_next_load(services: AppServices, script: Callable[..., Path]):
+    await services.preferences.set(context=4096, threads=3, batch=64, kv_type="q8_0", flash_attention=True, mmap=False)
 
-    await house.models.load(script("one"))
+    await services.models.load(script("one"))
 
-    assert isinstance(house.models.state, Ready)
-    options = house.models.state.model.options
+    assert isinstance(services.models.state, Ready)
+    options = services.models.state.model.options
     assert (options.context, options.threads, options.batch) == (4096, 3, 64)
     assert (str(options.kv_type), options.flash_attention, options.mmap) == ("q8_0", True, False)

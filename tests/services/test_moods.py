@@ -21,218 +21,221 @@ LOWER, SAME, HIGHER = {"change": "lower"}, {"change": "same"}, {"change": "much 
 
 
 @pytest.fixture
-async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
-    await house.preferences.set(recall_without_match=0, rotation_minutes=0)
-    await change_persona(house, mood=True)
-    return await house.sessions.new(MIRA)
+    await services.preferences.set(recall_without_match=0, rotation_minutes=0)
+    await change_persona(services, mood=True)
+    return await services.sessions.new(MIRA)
 
 
-async def cheer(house: AppServices) -> float:
-    return (await house.mind.moods.mood(MIRA)).feelings["cheer"].value
+async def cheer(services: AppServices) -> float:
+    return (await services.mind.moods.mood(MIRA)).feelings["cheer"].value
 
 
-async def praised(house: AppServices, session: ChatSession, times: int) -> list[Played]:
-    return [await say(house, session, "Well done, I love it.") for _time in range(times)]
+async def praised(services: AppServices, session: ChatSession, times: int) -> list[Played]:
+    return [await say(services, session, "Well done, I love it.") for _time in range(times)]
 
 
-async def test_praise_cheers_her_and_the_prompt_says_so_once(house: AppServices, session: ChatSession):
-    turns = await praised(house, session, 4)
+async def test_praise_cheers_her_and_the_prompt_says_so_once(services: AppServices, session: ChatSession):
+    turns = await praised(services, session, 4)
 
     told = [played.memory.mood for played in turns]
     assert told == ["Mira feels rested.", "", "Mira feels happy now.", ""]
-    assert "Mira feels happy now." in await prompt_of(house, session, turns[2])
-    assert "happy" not in await prompt_of(house, session, turns[3])
-    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
+    assert "Mira feels happy now." in await prompt_of(services, session, turns[2])
+    assert "happy" not in await prompt_of(services, session, turns[3])
+    assert (await services.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
 
 
-async def test_what_is_told_of_her_mood_costs_no_stable_part_of_the_prompt(house: AppServices, session: ChatSession):
-    turns = await praised(house, session, 3)
-    prompt, later = await prompt_of(house, session, turns[2]), await prompt_of(house, session, await say(house, session, "Hm."))
+async def test_what_is_told_of_her_mood_costs_no_stable_part_of_the_prompt(services: AppServices, session: ChatSession):
+    turns = await praised(services, session, 3)
+    prompt, later = (
+        await prompt_of(services, session, turns[2]),
+        await prompt_of(services, session, await say(services, session, "Hm.")),
+    )
 
     told = prompt.index("Mira feels happy now.")
     assert later.startswith(prompt[: prompt.rindex("“Aye.”", 0, told)])
 
 
-async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(house: AppServices, session: ChatSession):
-    turns = await praised(house, session, 3)
-    before = await cheer(house)
+async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(services: AppServices, session: ChatSession):
+    turns = await praised(services, session, 3)
+    before = await cheer(services)
 
-    again = await heard(house.chat.regenerate(session.guid, turns[2].reply.id))
+    again = await heard(services.chat.regenerate(session.guid, turns[2].reply.id))
 
     assert again.memory.mood == turns[2].memory.mood == "Mira feels happy now."
-    assert await cheer(house) == pytest.approx(before, abs=1e-4)
+    assert await cheer(services) == pytest.approx(before, abs=1e-4)
 
 
-async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time(house: AppServices, session: ChatSession):
-    turns = await praised(house, session, 2)
-    before = await cheer(house)
-    await house.chat.edit(turns[1].asked.id, "You did great, thank you, well done.")
+async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time(services: AppServices, session: ChatSession):
+    turns = await praised(services, session, 2)
+    before = await cheer(services)
+    await services.chat.edit(turns[1].asked.id, "You did great, thank you, well done.")
 
-    again = await heard(house.chat.regenerate(session.guid, turns[1].reply.id))
+    again = await heard(services.chat.regenerate(session.guid, turns[1].reply.id))
 
     assert again.memory.mood == turns[1].memory.mood
-    assert await cheer(house) == pytest.approx(before, abs=1e-4)
+    assert await cheer(services) == pytest.approx(before, abs=1e-4)
 
 
 @pytest.mark.parametrize("switch", ["master", "persona", "guidance"])
-async def test_who_has_no_moods_is_never_moved(house: AppServices, session: ChatSession, switch: str):
+async def test_who_has_no_moods_is_never_moved(services: AppServices, session: ChatSession, switch: str):
     if switch == "master":
-        await house.preferences.set(mood_handling=False)
+        await services.preferences.set(mood_handling=False)
     else:
-        await change_persona(house, **({"mood": False} if switch == "persona" else {"disable_bot_guidance": True}))
-    before = await cheer(house)
+        await change_persona(services, **({"mood": False} if switch == "persona" else {"disable_bot_guidance": True}))
+    before = await cheer(services)
 
-    turns = await praised(house, session, 4)
+    turns = await praised(services, session, 4)
 
     assert {played.memory.mood for played in turns} == {""}
-    assert await cheer(house) == pytest.approx(before, abs=1e-4)
+    assert await cheer(services) == pytest.approx(before, abs=1e-4)
 
 
-async def test_a_steady_mood_is_told_and_never_moves(house: AppServices, session: ChatSession):
-    await house.preferences.set(static_mood=True)
-    before = (await house.mind.moods.mood(MIRA)).values
+async def test_a_steady_mood_is_told_and_never_moves(services: AppServices, session: ChatSession):
+    await services.preferences.set(static_mood=True)
+    before = (await services.mind.moods.mood(MIRA)).values
 
-    turns = await praised(house, session, 4)
+    turns = await praised(services, session, 4)
 
-    assert (await house.mind.moods.mood(MIRA)).values == before
+    assert (await services.mind.moods.mood(MIRA)).values == before
     assert [played.memory.mood for played in turns] == ["Mira feels rested.", "", "", ""]
 
 
 async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say_it_twice(
-    house: AppServices, session: ChatSession
+    services: AppServices, session: ChatSession
 ):
-    await change_persona(house, sense_of_time=True)
-    await house.mind.moods.set_mood(MIRA, "cheer", 0.95)
-    await say(house, session, "Hello.")
-    await back_in_time(house, session, timedelta(hours=9))
+    await change_persona(services, sense_of_time=True)
+    await services.mind.moods.set_mood(MIRA, "cheer", 0.95)
+    await say(services, session, "Hello.")
+    await back_in_time(services, session, timedelta(hours=9))
 
-    played = await say(house, session, "I am back.")
+    played = await say(services, session, "I am back.")
 
     assert played.note is not None
     assert "Mira feels rested and joyful." in played.note.content
     assert played.memory.mood == ""
 
 
-async def test_the_user_can_put_a_mood_by_hand_and_back(house: AppServices):
-    before = (await house.mind.moods.mood(MIRA)).feelings["cheer"]
+async def test_the_user_can_put_a_mood_by_hand_and_back(services: AppServices):
+    before = (await services.mind.moods.mood(MIRA)).feelings["cheer"]
     heard_of: list[str] = []
-    house.mind.moods.changed.add(heard_of.append)
+    services.mind.moods.changed.add(heard_of.append)
 
-    old = await house.mind.moods.set_mood(MIRA, "cheer", 0.95)
-    assert await cheer(house) == pytest.approx(0.95, abs=0.001)
-    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.HAND
-    await house.mind.moods.put_back(MIRA, "cheer", old)
+    old = await services.mind.moods.set_mood(MIRA, "cheer", 0.95)
+    assert await cheer(services) == pytest.approx(0.95, abs=0.001)
+    assert (await services.mind.moods.mood(MIRA)).feelings["cheer"].why == MoodCause.HAND
+    await services.mind.moods.put_back(MIRA, "cheer", old)
 
-    assert await cheer(house) == pytest.approx(before.value, abs=0.001)
+    assert await cheer(services) == pytest.approx(before.value, abs=0.001)
     assert heard_of == [MIRA, MIRA]
 
 
-async def test_history_has_a_sample_for_every_day_and_is_bounded(house: AppServices, monkeypatch: pytest.MonkeyPatch):
+async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.services.mood.MOST_SAMPLES", 3)
     assert MOST_SAMPLES == 400
     clock = [now()]
     with told_by(lambda: clock[0]):
         for _day in range(6):
             clock[0] += timedelta(days=1)
-            await house.mind.moods.set_mood(MIRA, "cheer", 0.7)
-        history = await house.mind.moods.history(MIRA)
+            await services.mind.moods.set_mood(MIRA, "cheer", 0.7)
+        history = await services.mind.moods.history(MIRA)
 
     assert len(history) == 4
     assert [one.at for one in history] == sorted(one.at for one in history)
 
 
-async def test_what_lies_there_in_another_form_counts_as_nothing(house: AppServices, session: ChatSession):
+async def test_what_lies_there_in_another_form_counts_as_nothing(services: AppServices, session: ChatSession):
     for scope in ("moods", "mood history", "mood readings"):
-        await house.mind.moods._house.set(scope, MIRA, {"feelings": 7})
+        await services.mind.moods._services.set(scope, MIRA, {"feelings": 7})
 
-    assert await cheer(house) == pytest.approx(0.5, abs=1e-4)
-    assert len(await house.mind.moods.history(MIRA)) == 1
-    assert await house.mind.moods.readings(MIRA) == []
+    assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
+    assert len(await services.mind.moods.history(MIRA)) == 1
+    assert await services.mind.moods.readings(MIRA) == []
 
 
 # After a conversation
 
 
-async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(house: AppServices, tmp_path: Path):
-    await change_persona(house, mood=True)
-    talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
-    await trusted(house, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
-    await house.archiving._parts.start_archive(talk.guid)
-    await house.archiving.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
-    before = (await house.mind.moods.mood(MIRA)).values
+async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(services: AppServices, tmp_path: Path):
+    await change_persona(services, mood=True)
+    talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    await trusted(services, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
+    await services.archiving._parts.start_archive(talk.guid)
+    await services.archiving.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
+    before = (await services.mind.moods.mood(MIRA)).values
 
-    await house.mind.reader.read(talk.guid)
-    await house.mind.reader.read(talk.guid)
+    await services.mind.reader.read(talk.guid)
+    await services.mind.reader.read(talk.guid)
 
-    after = (await house.mind.moods.mood(MIRA)).values
+    after = (await services.mind.moods.mood(MIRA)).values
     assert after["energy"] - before["energy"] == pytest.approx(-0.1, abs=0.001)
     assert after["cheer"] - before["cheer"] == pytest.approx(0.2, abs=0.001)
     assert after["curiosity"] == pytest.approx(before["curiosity"], abs=0.001)
-    (reading,) = await house.mind.moods.readings(MIRA)
+    (reading,) = await services.mind.moods.readings(MIRA)
     assert reading.session == talk.guid
     assert reading.model == "good"
     assert reading.steps == {"energy": -0.1, "cheer": 0.2, "curiosity": 0.0}
 
 
-async def test_a_conversation_that_was_archived_is_read_by_itself(house: AppServices, tmp_path: Path):
-    await change_persona(house, mood=True)
-    talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
-    await trusted(house, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
-    await house.archiving.archive_session(talk.guid)
-    await house.archiving.finish()
+async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppServices, tmp_path: Path):
+    await change_persona(services, mood=True)
+    talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    await trusted(services, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
+    await services.archiving.archive_session(talk.guid)
+    await services.archiving.finish()
 
-    house.mind.reader.start()
+    services.mind.reader.start()
 
-    await until(lambda: house.mind.moods.readings(MIRA))
+    await until(lambda: services.mind.moods.readings(MIRA))
 
 
-async def test_a_model_that_may_not_write_is_not_asked(house: AppServices, says: Callable[..., object]):
-    await change_persona(house, mood=True)
+async def test_a_model_that_may_not_write_is_not_asked(services: AppServices, says: Callable[..., object]):
+    await change_persona(services, mood=True)
     await says("“Aye.”")
-    talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
-    await house.archiving.archive_session(talk.guid)
-    house.mind.reader._heard.append(talk.guid)
+    talk = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    await services.archiving.archive_session(talk.guid)
+    services.mind.reader._heard.append(talk.guid)
 
-    await house.mind.reader.catch_up()
+    await services.mind.reader.catch_up()
 
-    assert await house.mind.moods.readings(MIRA) == []
-    assert await house.mind.reader._waiting() == [talk.guid]
+    assert await services.mind.moods.readings(MIRA) == []
+    assert await services.mind.reader._waiting() == [talk.guid]
 
 
-async def test_an_old_or_an_open_conversation_leaves_no_trace(house: AppServices, tmp_path: Path):
-    await change_persona(house, mood=True)
-    await trusted(house, tmp_path / "script.json", answers=[LOWER] * 6)
-    old = await hold(house, "I am leaving.", "Oh.", "For good.", "I see.", at=now() - timedelta(days=9))
-    await house.archiving.archive_session(old.guid)
-    still_open = await hold(house, "I am leaving.", "Oh.", "For good.", "I see.")
+async def test_an_old_or_an_open_conversation_leaves_no_trace(services: AppServices, tmp_path: Path):
+    await change_persona(services, mood=True)
+    await trusted(services, tmp_path / "script.json", answers=[LOWER] * 6)
+    old = await hold(services, "I am leaving.", "Oh.", "For good.", "I see.", at=now() - timedelta(days=9))
+    await services.archiving.archive_session(old.guid)
+    still_open = await hold(services, "I am leaving.", "Oh.", "For good.", "I see.")
 
     for talk in (old, still_open):
-        await house.mind.reader.read(talk.guid)
+        await services.mind.reader.read(talk.guid)
 
-    assert await house.mind.moods.readings(MIRA) == []
+    assert await services.mind.moods.readings(MIRA) == []
 
 
-async def test_a_steady_mood_is_not_read(house: AppServices):
-    await house.preferences.set(static_mood=True)
-    talk = await hold(house, "Hello.", "Hello.")
+async def test_a_steady_mood_is_not_read(services: AppServices):
+    await services.preferences.set(static_mood=True)
+    talk = await hold(services, "Hello.", "Hello.")
     reading = MoodReading(session=talk.guid, at=datetime.now().astimezone(), model="good", steps={"cheer": 0.2})
 
-    await house.mind.moods.read(MIRA, reading)
+    await services.mind.moods.read(MIRA, reading)
 
-    assert await cheer(house) == pytest.approx(0.5, abs=1e-4)
-    assert await log(house, talk)
+    assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
+    assert await log(services, talk)
 
 
-async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(house: AppServices, session: ChatSession):
-    moods, mira = house.mind.moods, await house.library.persona(MIRA)
+async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(services: AppServices, session: ChatSession):
+    moods, mira = services.mind.moods, await services.library.persona(MIRA)
     before = await moods.in_words(mira, session.guid)
-    turns = await praised(house, session, 3)
+    turns = await praised(services, session, 3)
     now_felt = await moods.in_words(mira, session.guid)
     told = " ".join(played.memory.mood for played in turns)
     await moods.set_mood(MIRA, "energy", 0.0)  # by hand, and not told yet
     still, elsewhere = await moods.in_words(mira, session.guid), await moods.in_words(mira, uuid4())
-    await house.preferences.set(mood_handling=False)
+    await services.preferences.set(mood_handling=False)
 
     assert before == turns[0].memory.mood == "Mira feels rested."
     assert now_felt == still == "Mira feels rested and happy."

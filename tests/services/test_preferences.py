@@ -15,20 +15,20 @@ from lethe_app.errors import LetheError, StorageError
 from lethe_app.paths import Paths
 
 
-def on_disk(house: AppServices) -> dict[str, object]:
-    found = json.loads(house.paths.settings.read_text(encoding="utf-8"))
+def on_disk(services: AppServices) -> dict[str, object]:
+    found = json.loads(services.paths.settings.read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
 
 
-async def test_a_change_is_on_disk_before_it_is_told(house: AppServices):
+async def test_a_change_is_on_disk_before_it_is_told(services: AppServices):
     told: list[tuple[Settings, object]] = []
-    house.preferences.changed.add(lambda settings: told.append((settings, on_disk(house)["font_size"])))
+    services.preferences.changed.add(lambda settings: told.append((settings, on_disk(services)["font_size"])))
 
-    await house.preferences.set(font_size=20, theme="dark")
+    await services.preferences.set(font_size=20, theme="dark")
 
     assert [(settings.font_size, settings.theme, written) for settings, written in told] == [(20, "dark", 20)]
-    assert house.preferences.current is told[0][0]
+    assert services.preferences.current is told[0][0]
 
 
 async def test_settings_are_there_after_reopening(tmp_path: Path):
@@ -43,11 +43,11 @@ async def test_settings_are_there_after_reopening(tmp_path: Path):
     assert (again.preferences.current.font_size, again.preferences.current.model_folders) == (21, ["/somewhere"])
 
 
-async def test_what_changes_nothing_is_not_told(house: AppServices):
+async def test_what_changes_nothing_is_not_told(services: AppServices):
     told: list[Settings] = []
-    house.preferences.changed.add(told.append)
+    services.preferences.changed.add(told.append)
 
-    await house.preferences.set(font_size=house.preferences.current.font_size)
+    await services.preferences.set(font_size=services.preferences.current.font_size)
 
     assert told == []
 
@@ -69,55 +69,59 @@ async def test_what_changes_nothing_is_not_told(house: AppServices):
     ids=str,
 )
 async def test_a_value_out_of_bounds_is_refused_by_title_and_changes_nothing(
-    house: AppServices, values: dict[str, object], title: str
+    services: AppServices, values: dict[str, object], title: str
 ):
-    before, written = house.preferences.current, on_disk(house)
+    before, written = services.preferences.current, on_disk(services)
 
     with pytest.raises(LetheError, match=f"“{title}” cannot be set to"):
-        await house.preferences.set(last_persona="mira-test", **values)
+        await services.preferences.set(last_persona="mira-test", **values)
 
-    assert house.preferences.current is before
-    assert on_disk(house) == written
+    assert services.preferences.current is before
+    assert on_disk(services) == written
 
 
-async def test_changes_made_at_once_are_all_kept(house: AppServices):
-    await asyncio.gather(*(house.preferences.set(**{name: True}) for name in ("add_names", "show_hidden", "mlock", "welcomed")))
+async def test_changes_made_at_once_are_all_kept(services: AppServices):
+    await asyncio.gather(
+        *(services.preferences.set(**{name: True}) for name in ("add_names", "show_hidden", "mlock", "welcomed"))
+    )
 
-    found = house.preferences.current
+    found = services.preferences.current
     assert (found.add_names, found.show_hidden, found.mlock, found.welcomed) == (True,) * 4
-    assert [on_disk(house)[name] for name in ("add_names", "show_hidden", "mlock", "welcomed")] == [True] * 4
+    assert [on_disk(services)[name] for name in ("add_names", "show_hidden", "mlock", "welcomed")] == [True] * 4
 
 
 async def test_what_a_newer_version_wrote_is_kept(tmp_path: Path):
     paths = Paths.standard(tmp_path)
     paths.settings.write_text(json.dumps({"font_size": 18, "hologram": {"depth": 3}}), encoding="utf-8")
-    house = await build(paths, engine="echo")
+    services = await build(paths, engine="echo")
 
-    await house.preferences.set(font_size=19)
-    await house.close()
+    await services.preferences.set(font_size=19)
+    await services.close()
 
-    assert (on_disk(house)["font_size"], on_disk(house)["hologram"]) == (19, {"depth": 3})
+    assert (on_disk(services)["font_size"], on_disk(services)["hologram"]) == (19, {"depth": 3})
 
 
-async def test_a_change_that_cannot_be_written_is_told_and_not_made(house: AppServices):
-    (house.paths.home / "occupied").touch()
-    house.paths.settings.unlink()
-    house.paths.settings.symlink_to(house.paths.home / "occupied" / "settings.json")  # a file stands where a folder must be
+async def test_a_change_that_cannot_be_written_is_told_and_not_made(services: AppServices):
+    (services.paths.home / "occupied").touch()
+    services.paths.settings.unlink()
+    services.paths.settings.symlink_to(
+        services.paths.home / "occupied" / "settings.json"
+    )  # a file stands where a folder must be
     told: list[Settings] = []
-    house.preferences.changed.add(told.append)
+    services.preferences.changed.add(told.append)
 
     with pytest.raises(StorageError, match=r"settings\.json could not be"):
-        await house.preferences.set(font_size=20)
+        await services.preferences.set(font_size=20)
 
-    assert house.preferences.current.font_size != 20
+    assert services.preferences.current.font_size != 20
     assert told == []
 
 
-async def test_a_listener_that_was_taken_back_hears_nothing(house: AppServices):
+async def test_a_listener_that_was_taken_back_hears_nothing(services: AppServices):
     told: list[Settings] = []
-    forget = house.preferences.changed.add(told.append)
+    forget = services.preferences.changed.add(told.append)
     forget()
 
-    await house.preferences.set(font_size=20)
+    await services.preferences.set(font_size=20)
 
     assert told == []

@@ -25,8 +25,8 @@ CONTEXT, REPLY = 1024, 64
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
-    return await house.sessions.new("mira-test")
+async def session(services: AppServices) -> ChatSession:
+    return await services.sessions.new("mira-test")
 
 
 async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Message]:
@@ -37,37 +37,37 @@ async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Message
     return receipt, finished.usage, finished.message
 
 
-def loaded(house: AppServices) -> LoadedModel:
-    state = house.models.state
+def loaded(services: AppServices) -> LoadedModel:
+    state = services.models.state
     assert isinstance(state, Ready)
     return state.model
 
 
-async def next_prompt(house: AppServices, session: ChatSession) -> str:
+async def next_prompt(services: AppServices, session: ChatSession) -> str:
     """What the model will be shown before the user's next words."""
-    prompting, casting = house.chat._prompting, house.chat._casting
-    return await prompting.beginning(session, await casting.of_session(session), loaded(house), TurnMemory())
+    prompting, casting = services.chat._prompting, services.chat._casting
+    return await prompting.beginning(session, await casting.of_session(session), loaded(services), TurnMemory())
 
 
-async def first_number(house: AppServices, session: ChatSession) -> int:
+async def first_number(services: AppServices, session: ChatSession) -> int:
     """Of the numbered things said, the first that is in the next prompt."""
-    found = re.search(r"(?<!\")number (\d+)", await next_prompt(house, session))  # not as quoted in the rolling summary
+    found = re.search(r"(?<!\")number (\d+)", await next_prompt(services, session))  # not as quoted in the rolling summary
     assert found
     return int(found[1])
 
 
 async def test_in_a_long_conversation_the_prompt_fits_and_its_beginning_stays_for_many_turns(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
-    await house.preferences.set(context=CONTEXT, max_reply=REPLY)
+    await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*(f"reply {turn} " + "and so on " * 10 for turn in range(60)))
     firsts, usages = [], []
 
     for turn in range(60):
-        receipt, usage, _message = await play(house.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+        receipt, usage, _message = await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
         usages.append(usage)
         assert receipt.prompt_tokens == usage.prompt_tokens <= CONTEXT - REPLY
-        firsts.append(await first_number(house, session))
+        firsts.append(await first_number(services, session))
 
     changes = [turn for turn in range(1, 60) if firsts[turn] != firsts[turn - 1]]
     assert firsts == sorted(firsts)
@@ -77,52 +77,52 @@ async def test_in_a_long_conversation_the_prompt_fits_and_its_beginning_stays_fo
     assert len(read_again) <= len(changes)
 
 
-async def test_the_beginning_stays_after_the_program_was_closed(house: AppServices, session: ChatSession, says: Says):
-    await house.preferences.set(context=CONTEXT, max_reply=REPLY)
+async def test_the_beginning_stays_after_the_program_was_closed(services: AppServices, session: ChatSession, says: Says):
+    await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(20):
-        await play(house.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
-    before = await first_number(house, session)
-    house.chat._prompting._format = None
-    await house.models.restart()
+        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+    before = await first_number(services, session)
+    services.chat._prompting._format = None
+    await services.models.restart()
 
-    assert await first_number(house, session) == before > 0
+    assert await first_number(services, session) == before > 0
 
 
-async def test_a_larger_context_brings_old_messages_back(house: AppServices, session: ChatSession, says: Says):
-    await house.preferences.set(context=CONTEXT, max_reply=REPLY)
+async def test_a_larger_context_brings_old_messages_back(services: AppServices, session: ChatSession, says: Says):
+    await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(30):
-        await play(house.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
-    small = await first_number(house, session)
-    await house.preferences.set(context=8192)
-    await house.models.restart()
+        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+    small = await first_number(services, session)
+    await services.preferences.set(context=8192)
+    await services.models.restart()
 
     assert small > 0
-    assert await first_number(house, session) == 0
+    assert await first_number(services, session) == 0
 
 
-async def test_a_message_that_was_the_first_may_be_deleted(house: AppServices, session: ChatSession, says: Says):
-    await house.preferences.set(context=CONTEXT, max_reply=REPLY)
+async def test_a_message_that_was_the_first_may_be_deleted(services: AppServices, session: ChatSession, says: Says):
+    await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
     for turn in range(20):
-        await play(house.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
-    for message in await house.sessions.page(session.guid, 0, 100):
-        if f"number {await first_number(house, session)} " in message.content:
-            await house.chat.delete(session.guid, message.id)
+        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+    for message in await services.sessions.page(session.guid, 0, 100):
+        if f"number {await first_number(services, session)} " in message.content:
+            await services.chat.delete(session.guid, message.id)
             break
 
-    receipt, _usage, _message = await play(house.chat.send(session.guid, "And now?"))
+    receipt, _usage, _message = await play(services.chat.send(session.guid, "And now?"))
 
     assert receipt.prompt_tokens <= CONTEXT - REPLY
 
 
-async def test_another_wording_is_made_from_what_was_said_before_it(house: AppServices, session: ChatSession, says: Says):
+async def test_another_wording_is_made_from_what_was_said_before_it(services: AppServices, session: ChatSession, says: Says):
     await says("First reply.", "Second reply.")
-    _receipt, _usage, first = await play(house.chat.send(session.guid, "One, please."))
-    await play(house.chat.send(session.guid, "Two, please."))
+    _receipt, _usage, first = await play(services.chat.send(session.guid, "One, please."))
+    await play(services.chat.send(session.guid, "Two, please."))
 
-    receipt, usage, again = await play(house.chat.regenerate(session.guid, first.id))
+    receipt, usage, again = await play(services.chat.regenerate(session.guid, first.id))
 
     assert "One, please." in again.content  # the script is used up, so it repeats the last words it was shown
     assert "Two" not in again.content
@@ -131,51 +131,51 @@ async def test_another_wording_is_made_from_what_was_said_before_it(house: AppSe
 
 
 async def test_regenerating_an_old_reply_above_the_cut_works_and_moves_nothing(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
-    await house.preferences.set(context=CONTEXT, max_reply=REPLY)
+    await services.preferences.set(context=CONTEXT, max_reply=REPLY)
     await says(*("and so on " * 10 for _turn in range(40)))
-    _receipt, _usage, oldest = await play(house.chat.send(session.guid, "number 0"))
+    _receipt, _usage, oldest = await play(services.chat.send(session.guid, "number 0"))
     for turn in range(1, 20):
-        await play(house.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
-    before = await first_number(house, session)
+        await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
+    before = await first_number(services, session)
 
-    receipt, _usage, _message = await play(house.chat.regenerate(session.guid, oldest.id))
+    receipt, _usage, _message = await play(services.chat.regenerate(session.guid, oldest.id))
 
     assert receipt.dropped_messages == 0
-    assert await first_number(house, session) == before > 0
+    assert await first_number(services, session) == before > 0
 
 
-async def test_a_continuation_is_shown_the_reply_it_goes_on_with(house: AppServices, session: ChatSession, says: Says):
+async def test_a_continuation_is_shown_the_reply_it_goes_on_with(services: AppServices, session: ChatSession, says: Says):
     await says("It was a dark", "and stormy night.")
-    _receipt, _usage, reply = await play(house.chat.send(session.guid, "Tell me."))
+    _receipt, _usage, reply = await play(services.chat.send(session.guid, "Tell me."))
 
-    receipt, usage, whole = await play(house.chat.proceed(session.guid, reply.id))
+    receipt, usage, whole = await play(services.chat.proceed(session.guid, reply.id))
 
     assert whole.content == "It was a darkand stormy night."
     assert receipt.prompt_tokens == usage.prompt_tokens
 
 
-async def test_the_temperature_of_the_settings_replaces_the_presets(house: AppServices, says: Says):
+async def test_the_temperature_of_the_settings_replaces_the_presets(services: AppServices, says: Says):
     await says("Yes.")
-    prompting = house.chat._prompting
-    preset = await prompting.sampler(loaded(house))
-    await house.preferences.set(temperature_override=0.0)
+    prompting = services.chat._prompting
+    preset = await prompting.sampler(loaded(services))
+    await services.preferences.set(temperature_override=0.0)
 
-    assert await prompting.sampler(loaded(house)) == preset.model_copy(update={"temperature": 0.0})
+    assert await prompting.sampler(loaded(services)) == preset.model_copy(update={"temperature": 0.0})
     assert preset.temperature > 0
 
 
 async def test_small_models_get_presets_that_suit_them_unless_one_is_chosen(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says("Yes.")
-    prompting = house.chat._prompting
-    model = loaded(house)
+    prompting = services.chat._prompting
+    model = loaded(services)
     small = replace(model, file=replace(model.file, parameters=135_000_000))
 
     by_size = [(await prompting.sampler(one)).name for one in (model, small)]
-    await house.preferences.set(sampler="default")
+    await services.preferences.set(sampler="default")
     chosen = (await prompting.sampler(small)).name
 
     assert by_size[0] != by_size[1]
@@ -184,92 +184,92 @@ async def test_small_models_get_presets_that_suit_them_unless_one_is_chosen(
 
 @pytest.mark.parametrize("setting", ["sampler", "system_preset"])
 async def test_a_preset_that_is_gone_is_named_and_the_message_kept(
-    house: AppServices, session: ChatSession, says: Says, setting: str
+    services: AppServices, session: ChatSession, says: Says, setting: str
 ):
     await says("Yes.")
-    await house.preferences.set(**{setting: "long-gone"})
+    await services.preferences.set(**{setting: "long-gone"})
 
     with pytest.raises(FileError, match="long-gone"):
-        await play(house.chat.send(session.guid, "Hello?"))
+        await play(services.chat.send(session.guid, "Hello?"))
 
-    assert (await house.sessions.page(session.guid, 0, 10))[-1].content == "Hello?"
+    assert (await services.sessions.page(session.guid, 0, 10))[-1].content == "Hello?"
 
 
 async def test_an_instruct_format_that_is_gone_gives_way_to_the_models_own(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says("Yes.")
-    await house.preferences.set(instruct="long-gone")
+    await services.preferences.set(instruct="long-gone")
 
-    receipt, _usage, reply = await play(house.chat.send(session.guid, "Hello?"))
+    receipt, _usage, reply = await play(services.chat.send(session.guid, "Hello?"))
 
     assert (receipt.template_source, reply.content) == ("recognised: ChatML", "Yes.")
 
 
-async def test_a_chosen_format_replaces_the_models_own_at_once(house: AppServices, session: ChatSession, says: Says):
+async def test_a_chosen_format_replaces_the_models_own_at_once(services: AppServices, session: ChatSession, says: Says):
     await says("One.", "Two.")
-    before, _usage, _message = await play(house.chat.send(session.guid, "Hello."))
-    await house.preferences.set(instruct="Alpaca")
+    before, _usage, _message = await play(services.chat.send(session.guid, "Hello."))
+    await services.preferences.set(instruct="Alpaca")
 
-    after, _usage, _message = await play(house.chat.send(session.guid, "Hello again."))
+    after, _usage, _message = await play(services.chat.send(session.guid, "Hello again."))
 
     assert (before.template_source, after.template_source) == ("recognised: ChatML", "chosen: Alpaca")
 
 
-async def test_thoughts_are_told_by_the_marks_chosen_for_this_model(house: AppServices, session: ChatSession, says: Says):
+async def test_thoughts_are_told_by_the_marks_chosen_for_this_model(services: AppServices, session: ChatSession, says: Says):
     await says("<hm>She is late.</hm>You are late.", "<hm>Again.</hm>Again?", template=CHATML)
-    before, _usage, plain = await play(house.chat.send(session.guid, "Hello."))
+    before, _usage, plain = await play(services.chat.send(session.guid, "Hello."))
     own = ModelChoices(thinking_start="<hm>", thinking_end="</hm>")
-    await house.preferences.set(model_choices={loaded(house).file.path.name: own})
+    await services.preferences.set(model_choices={loaded(services).file.path.name: own})
 
-    after, _usage, folded = await play(house.chat.send(session.guid, "Hello again."))
+    after, _usage, folded = await play(services.chat.send(session.guid, "Hello again."))
 
     assert (before.template_source, after.template_source) == ("model", "model")
     assert plain.content == "<hm>She is late.</hm>You are late."
     assert (folded.thinking, folded.content) == ("Again.", "Again?")
 
 
-async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(house: AppServices, session: ChatSession, says: Says):
+async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(services: AppServices, session: ChatSession, says: Says):
     await says("One.\n\nTwo.")
-    await house.preferences.set(first_paragraph_only=True)
+    await services.preferences.set(first_paragraph_only=True)
 
-    _receipt, _usage, reply = await play(house.chat.send(session.guid, "Hello."))
+    _receipt, _usage, reply = await play(services.chat.send(session.guid, "Hello."))
 
     assert reply.content == "One."
 
 
-async def test_names_are_put_before_messages_when_asked_for(house: AppServices, session: ChatSession, says: Says):
+async def test_names_are_put_before_messages_when_asked_for(services: AppServices, session: ChatSession, says: Says):
     await says("Yes.")
-    await house.preferences.set(add_names=True)
-    await play(house.chat.send(session.guid, "Hello."))
+    await services.preferences.set(add_names=True)
+    await play(services.chat.send(session.guid, "Hello."))
 
-    assert "Tomas: Hello." in await next_prompt(house, session)
+    assert "Tomas: Hello." in await next_prompt(services, session)
 
 
-async def test_an_edited_persona_speaks_in_the_next_prompt(house: AppServices, session: ChatSession, says: Says):
+async def test_an_edited_persona_speaks_in_the_next_prompt(services: AppServices, session: ChatSession, says: Says):
     await says("Yes.", "No.")
-    await play(house.chat.send(session.guid, "Hello."))
-    mira = await house.library.persona("mira-test")
-    await house.library.save_persona(mira.model_copy(update={"bio": "{{char}} has become a baker."}))
+    await play(services.chat.send(session.guid, "Hello."))
+    mira = await services.library.persona("mira-test")
+    await services.library.save_persona(mira.model_copy(update={"bio": "{{char}} has become a baker."}))
 
-    prompt = await next_prompt(house, session)
+    prompt = await next_prompt(services, session)
 
     assert "Mira has become a baker." in prompt
     assert "navigator" not in prompt
 
 
 async def test_what_is_read_ahead_is_the_beginning_of_the_prompt_that_follows(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says("Yes.", "No.")
-    await play(house.chat.send(session.guid, "Hello."))
-    ahead = await next_prompt(house, session)
-    prompting, casting = house.chat._prompting, house.chat._casting
-    await play(house.chat.send(session.guid, "Well?"))
-    reply = (await house.sessions.page(session.guid, 4, 1))[0]
+    await play(services.chat.send(session.guid, "Hello."))
+    ahead = await next_prompt(services, session)
+    prompting, casting = services.chat._prompting, services.chat._casting
+    await play(services.chat.send(session.guid, "Well?"))
+    reply = (await services.sessions.page(session.guid, 4, 1))[0]
 
     prompt = await prompting.build(
-        await house.sessions.open(session.guid), await casting.of_session(session), loaded(house), reply.id, None
+        await services.sessions.open(session.guid), await casting.of_session(session), loaded(services), reply.id, None
     )
 
     assert prompt.text.startswith(ahead)

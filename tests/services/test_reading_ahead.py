@@ -17,72 +17,74 @@ from lethe_app.storage.files.json_files import write_model
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
-    return await house.sessions.new("mira-test")
+async def session(services: AppServices) -> ChatSession:
+    return await services.sessions.new("mira-test")
 
 
-async def say(house: AppServices, session: ChatSession, text: str) -> Usage:
+async def say(services: AppServices, session: ChatSession, text: str) -> Usage:
     usage = Usage()
-    async with aclosing(house.chat.send(session.guid, text)) as events:
+    async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
             if isinstance(event, Finished):
                 usage = event.usage
     return usage
 
 
-async def until_read(house: AppServices) -> None:
-    task = house._ahead._task
+async def until_read(services: AppServices) -> None:
+    task = services._ahead._task
     assert task is not None
     await asyncio.wait_for(asyncio.shield(task), 120)
 
 
 async def test_a_conversation_looked_at_is_read_before_the_first_message(
-    house: AppServices, session: ChatSession, says: Callable[..., object]
+    services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
     await says("Yes.")
-    house.chat.attend(session.guid)
-    await until_read(house)
+    services.chat.attend(session.guid)
+    await until_read(services)
 
-    usage = await say(house, session, "Hello there, Mira.")
+    usage = await say(services, session, "Hello there, Mira.")
 
     assert usage.prompt_tokens > 20
     assert usage.evaluated_tokens < 10
 
 
-async def test_what_is_always_there_is_read_ahead_too(house: AppServices, session: ChatSession, says: Callable[..., object]):
+async def test_what_is_always_there_is_read_ahead_too(services: AppServices, session: ChatSession, says: Callable[..., object]):
     tide = WorldEntry(name="Tide", content="The sea breathes once in nineteen days.", sticky=True, position_index=-1)
-    write_model(house.paths.worlds / "sea.json", World(name="Sea", entries=[tide]))
-    await house.preferences.set(global_worlds=["sea"])
+    write_model(services.paths.worlds / "sea.json", World(name="Sea", entries=[tide]))
+    await services.preferences.set(global_worlds=["sea"])
     await says("Yes.", "No.", "Well.")
-    house.chat.attend(session.guid)
-    await until_read(house)
+    services.chat.attend(session.guid)
+    await until_read(services)
 
-    first = await say(house, session, "Hello there, Mira.")
-    await until_read(house)
-    second = await say(house, session, "And now?")
+    first = await say(services, session, "Hello there, Mira.")
+    await until_read(services)
+    second = await say(services, session, "And now?")
 
     assert first.evaluated_tokens < 10
     assert second.evaluated_tokens < 10
 
 
 async def test_the_model_that_comes_later_reads_what_is_open(
-    house: AppServices, session: ChatSession, says: Callable[..., object]
+    services: AppServices, session: ChatSession, says: Callable[..., object]
 ):
-    house.chat.attend(session.guid)
-    await until_read(house)
+    services.chat.attend(session.guid)
+    await until_read(services)
     await says("Yes.")
-    await until_read(house)
+    await until_read(services)
 
-    assert (await say(house, session, "Hello.")).evaluated_tokens < 10
+    assert (await say(services, session, "Hello.")).evaluated_tokens < 10
 
 
-async def test_a_message_does_not_wait_for_the_reading(house: AppServices, session: ChatSession, says: Callable[..., object]):
+async def test_a_message_does_not_wait_for_the_reading(
+    services: AppServices, session: ChatSession, says: Callable[..., object]
+):
     await says("Yes.", reading_delay=30)
-    house.chat.attend(session.guid)
+    services.chat.attend(session.guid)
     await asyncio.sleep(0.4)
-    reading = house._ahead._task
+    reading = services._ahead._task
 
-    sending = asyncio.ensure_future(say(house, session, "Hello."))
+    sending = asyncio.ensure_future(say(services, session, "Hello."))
     await asyncio.sleep(0.4)
 
     assert reading is not None
@@ -91,11 +93,11 @@ async def test_a_message_does_not_wait_for_the_reading(house: AppServices, sessi
     await asyncio.gather(sending, return_exceptions=True)
 
 
-async def test_it_can_be_switched_off(house: AppServices, session: ChatSession, says: Callable[..., object]):
-    await house.preferences.set(read_ahead=False)
+async def test_it_can_be_switched_off(services: AppServices, session: ChatSession, says: Callable[..., object]):
+    await services.preferences.set(read_ahead=False)
     await says("Yes.")
 
-    house.chat.attend(session.guid)
+    services.chat.attend(session.guid)
 
-    usage = await say(house, session, "Hello.")
+    usage = await say(services, session, "Hello.")
     assert usage.evaluated_tokens == usage.prompt_tokens

@@ -29,21 +29,21 @@ def later(by: timedelta) -> Iterator[None]:
 
 
 @pytest.fixture
-async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
-    await house.preferences.set(recall_without_match=0, rotation_minutes=0)
-    return await house.sessions.new(MIRA)
+    await services.preferences.set(recall_without_match=0, rotation_minutes=0)
+    return await services.sessions.new(MIRA)
 
 
-async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(house: AppServices, session: ChatSession):
-    await say(house, session, "Good evening.")
-    memory = await house.mind.reminders.remind(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
-    early = await say(house, session, "Anything on your mind?")
+async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(services: AppServices, session: ChatSession):
+    await say(services, session, "Good evening.")
+    memory = await services.mind.reminders.remind(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
+    early = await say(services, session, "Anything on your mind?")
 
     with later(3 * DAY):
-        back = await say(house, session, "I am back.")
-        after = await say(house, session, "And now?")
-        held = await now_held(house, memory)
+        back = await say(services, session, "I am back.")
+        after = await say(services, session, "And now?")
+        held = await now_held(services, memory)
 
     assert early.note is None
     assert back.note is not None
@@ -53,74 +53,76 @@ async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(house: 
     assert held.insertion is MemoryInsertion.NONE
 
 
-async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_message(house: AppServices, session: ChatSession):
-    await say(house, session, "Good evening.")
-    await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_message(
+    services: AppServices, session: ChatSession
+):
+    await say(services, session, "Good evening.")
+    await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
     with later(timedelta(minutes=10)):
-        early = await say(house, session, "It smells good.")
+        early = await say(services, session, "It smells good.")
     with later(timedelta(minutes=21)):
-        due = await say(house, session, "Hm.")
+        due = await say(services, session, "Hm.")
 
     assert early.note is None
     assert due.note is not None
     assert due.note.content == "It is time for this reminder: Take the cake out."
-    assert "Take the cake out." in await prompt_of(house, session, due)
+    assert "Take the cake out." in await prompt_of(services, session, due)
 
 
-async def test_without_hidden_notes_no_reminder_comes_up(house: AppServices, session: ChatSession):
-    await change_persona(house, disable_bot_guidance=True)
-    await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+async def test_without_hidden_notes_no_reminder_comes_up(services: AppServices, session: ChatSession):
+    await change_persona(services, disable_bot_guidance=True)
+    await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
     with later(timedelta(minutes=21)):
-        assert (await say(house, session, "Hm.")).note is None
+        assert (await say(services, session, "Hm.")).note is None
 
 
-async def test_the_desktop_is_told_once_when_the_hour_comes(house: AppServices):
+async def test_the_desktop_is_told_once_when_the_hour_comes(services: AppServices):
     told: list[tuple[str, str]] = []
-    house.mind.reminders.due.add(lambda found: told.extend((persona, memory.name) for persona, memory in found))
-    await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    services.mind.reminders.due.add(lambda found: told.extend((persona, memory.name) for persona, memory in found))
+    await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
 
-    await house.mind.reminders.look()
+    await services.mind.reminders.look()
     assert told == []
     with later(timedelta(minutes=21)):
-        await house.mind.reminders.look()
-        await house.mind.reminders.look()
+        await services.mind.reminders.look()
+        await services.mind.reminders.look()
 
     assert told == [(MIRA, "Take the cake out.")]
 
 
-async def test_one_that_was_deleted_is_told_nowhere(house: AppServices, session: ChatSession):
+async def test_one_that_was_deleted_is_told_nowhere(services: AppServices, session: ChatSession):
     told: list[object] = []
-    house.mind.reminders.due.add(told.append)
-    memory = await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
-    await house.brain.forget_memory(memory.guid)
+    services.mind.reminders.due.add(told.append)
+    memory = await services.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    await services.brain.forget_memory(memory.guid)
 
     with later(timedelta(minutes=21)):
-        await house.mind.reminders.look()
-        assert (await say(house, session, "Hm.")).note is None
+        await services.mind.reminders.look()
+        assert (await say(services, session, "Hm.")).note is None
 
     assert told == []
-    assert await house.mind.reminders.reminders_of(MIRA) == []
+    assert await services.mind.reminders.reminders_of(MIRA) == []
 
 
-async def test_they_are_listed_the_next_one_first_until_they_were_told(house: AppServices):
-    await house.mind.reminders.remind(MIRA, "Second.", now() + 2 * DAY)
-    await house.mind.reminders.remind(MIRA, "First.", now() + DAY)
-    await house.brain.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
+async def test_they_are_listed_the_next_one_first_until_they_were_told(services: AppServices):
+    await services.mind.reminders.remind(MIRA, "Second.", now() + 2 * DAY)
+    await services.mind.reminders.remind(MIRA, "First.", now() + DAY)
+    await services.brain.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
 
-    assert [one.content for one in await house.mind.reminders.reminders_of(MIRA)] == ["First.", "Second."]
+    assert [one.content for one in await services.mind.reminders.reminders_of(MIRA)] == ["First.", "Second."]
 
 
 @pytest.mark.parametrize(
     ("text", "when"), [("  ", SUNDAY + 9000 * DAY), ("Late.", SUNDAY - 900 * DAY), ("Late.", date(2020, 1, 1))]
 )
-async def test_one_without_words_or_in_the_past_is_refused(house: AppServices, text: str, when: datetime | date):
+async def test_one_without_words_or_in_the_past_is_refused(services: AppServices, text: str, when: datetime | date):
     with pytest.raises(LetheError):
-        await house.mind.reminders.remind(MIRA, text, when)
+        await services.mind.reminders.remind(MIRA, text, when)
 
 
-async def test_today_is_no_past_day(house: AppServices):
-    memory = await house.mind.reminders.remind(MIRA, "Water the plants.", now().astimezone().date())
+async def test_today_is_no_past_day(services: AppServices):
+    memory = await services.mind.reminders.remind(MIRA, "Water the plants.", now().astimezone().date())
 
     assert memory.is_due(now())
 
@@ -197,24 +199,24 @@ def test_the_end_of_a_month_is_the_end_of_a_shorter_one():
     assert when.day == date(2027, 2, 28)
 
 
-async def test_a_day_of_the_week_is_planned_and_cleared(house: AppServices):
-    before = await house.mind.week.set_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
-    await house.mind.week.set_plan(MIRA, Weekday.TUESDAY, "Market.")
+async def test_a_day_of_the_week_is_planned_and_cleared(services: AppServices):
+    before = await services.mind.week.set_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
+    await services.mind.week.set_plan(MIRA, Weekday.TUESDAY, "Market.")
 
     assert before == ""
-    assert await house.mind.week.plan(MIRA, Weekday.MONDAY) == "Tides and charts."
-    assert await house.mind.week.set_plan(MIRA, Weekday.MONDAY, "") == "Tides and charts."
-    assert (await house.library.persona(MIRA)).schedule == {Weekday.TUESDAY: "Market."}
-    assert list(await house.mind.week.plans(MIRA)) == list(Weekday)
+    assert await services.mind.week.plan(MIRA, Weekday.MONDAY) == "Tides and charts."
+    assert await services.mind.week.set_plan(MIRA, Weekday.MONDAY, "") == "Tides and charts."
+    assert (await services.library.persona(MIRA)).schedule == {Weekday.TUESDAY: "Market."}
+    assert list(await services.mind.week.plans(MIRA)) == list(Weekday)
 
 
-async def test_the_plan_of_the_day_is_told_at_a_return(house: AppServices, session: ChatSession):
-    await change_persona(house, sense_of_time=True)
-    await house.mind.week.set_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
-    await say(house, session, "Good night.")
+async def test_the_plan_of_the_day_is_told_at_a_return(services: AppServices, session: ChatSession):
+    await change_persona(services, sense_of_time=True)
+    await services.mind.week.set_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
+    await say(services, session, "Good night.")
 
     with later(DAY):
-        played = await say(house, session, "Good morning.")
+        played = await say(services, session, "Good morning.")
 
     assert played.note is not None
     assert "Plans for today: Tides and charts." in played.note.content

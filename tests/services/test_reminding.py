@@ -26,28 +26,30 @@ LEAST_SURE = min(gate.asking.others for gate in (BY_MEANING, BY_WORDS))
 
 
 @pytest.fixture(params=["by meaning", "by words"])
-async def told(house: AppServices, request: pytest.FixtureRequest) -> ChatSession:
+async def told(services: AppServices, request: pytest.FixtureRequest) -> ChatSession:
     """An evening of four lines, three days ago."""
     if request.param == "by meaning":
-        house.knowing._recall.use(embed, "words")
+        services.knowing._recall.use(embed, "words")
     evening = ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
-    session = await Chats(house._database).add_session(evening)
+    session = await Chats(services._database).add_session(evening)
     for number, line in enumerate(KNOWN):
-        await spoke(house, session, line, evening.added + timedelta(minutes=number))
-    await house.indexing.follow()
+        await spoke(services, session, line, evening.added + timedelta(minutes=number))
+    await services.indexing.follow()
     return session
 
 
-async def reminded(house: AppServices, text: str) -> list[Recollection]:
+async def reminded(services: AppServices, text: str) -> list[Recollection]:
     asking = MemoryQuery(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
-    database = house._database
-    reminding = MemorySearch(house.knowing._recall, Passages(database), Chats(database), FactStore(database), house.preferences)
+    database = services._database
+    reminding = MemorySearch(
+        services.knowing._recall, Passages(database), Chats(database), FactStore(database), services.preferences
+    )
     return await reminding.search(asking, 3)
 
 
 @pytest.mark.parametrize("text", ASKED)
-async def test_what_was_told_comes_when_it_is_asked_for(house: AppServices, told: ChatSession, text: str):
-    found = await reminded(house, text)
+async def test_what_was_told_comes_when_it_is_asked_for(services: AppServices, told: ChatSession, text: str):
+    found = await reminded(services, text)
 
     assert [one.memory for one in found] == [told.guid]
     assert found[0].because[0].what == ASKED_FOR
@@ -55,20 +57,20 @@ async def test_what_was_told_comes_when_it_is_asked_for(house: AppServices, told
 
 @pytest.mark.parametrize("text", SILENT)
 async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_else(
-    house: AppServices, told: ChatSession, text: str
+    services: AppServices, told: ChatSession, text: str
 ):
-    found = await reminded(house, text)
+    found = await reminded(services, text)
 
     assert [one.memory for one in found if one.likelihood is None or one.likelihood < LEAST_SURE] == []
     assert all(because.what != ASKED_FOR for one in found for because in one.because)
 
 
-async def test_a_plan_that_was_changed_comes_with_what_holds_now(house: AppServices):
-    evening = await Chats(house._database).add_session(
+async def test_a_plan_that_was_changed_comes_with_what_holds_now(services: AppServices):
+    evening = await Chats(services._database).add_session(
         ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
     )
-    planned = await spoke(house, evening, "We are going to Bergen for Christmas.", evening.added)
-    changed = await spoke(house, evening, "Christmas in Bergen is off, we stay at home.", evening.added)
+    planned = await spoke(services, evening, "We are going to Bergen for Christmas.", evening.added)
+    changed = await spoke(services, evening, "Christmas in Bergen is off, we stay at home.", evening.added)
     new = ExtractedFact(fact="Tomas stays at home for Christmas.", source_memories=[evening.guid], source_messages=[changed.id])
     old = ExtractedFact(
         fact="Tomas is going to Bergen for Christmas.",
@@ -77,10 +79,10 @@ async def test_a_plan_that_was_changed_comes_with_what_holds_now(house: AppServi
         superseded=True,
         superseded_by=new.guid,
     )
-    await FactStore(house._database).save_facts(MIRA, new, old)
-    await house.indexing.follow()
+    await FactStore(services._database).save_facts(MIRA, new, old)
+    await services.indexing.follow()
 
-    (found,) = await reminded(house, "Do you remember what I said about Christmas in Bergen?")
+    (found,) = await reminded(services, "Do you remember what I said about Christmas in Bergen?")
 
     told = {lead.origin: lead.changed for lead in found.leads}
     assert told[planned.id] == new.fact

@@ -20,208 +20,208 @@ from lethe_app.services.events import Moved
 Says = Callable[..., object]
 
 
-async def talk(house: AppServices, session: ChatSession, text: str) -> None:
-    async with aclosing(house.chat.send(session.guid, text)) as events:
+async def talk(services: AppServices, session: ChatSession, text: str) -> None:
+    async with aclosing(services.chat.send(session.guid, text)) as events:
         async for _event in events:
             pass
 
 
-async def log(house: AppServices, session: ChatSession) -> list[Message]:
-    return list(await house.sessions.page(session.guid, 0, 100))
+async def log(services: AppServices, session: ChatSession) -> list[Message]:
+    return list(await services.sessions.page(session.guid, 0, 100))
 
 
-def rewrite(house: AppServices, stem: str, **fields: object) -> None:
-    (house.paths.personas / f"{stem}.json").write_text(json.dumps(fields), encoding="utf-8")
+def rewrite(services: AppServices, stem: str, **fields: object) -> None:
+    (services.paths.personas / f"{stem}.json").write_text(json.dumps(fields), encoding="utf-8")
 
 
-async def test_the_newest_conversation_goes_on(house: AppServices, says: Says):
+async def test_the_newest_conversation_goes_on(services: AppServices, says: Says):
     await says("Yes.")
-    first = await house.sessions.resume("mira-test")
-    await talk(house, first, "One.")
-    second = await house.sessions.new("mira-test")
-    await talk(house, second, "Two.")
-    newest = await house.sessions.resume("mira-test")
-    await talk(house, first, "One again.")
+    first = await services.sessions.resume("mira-test")
+    await talk(services, first, "One.")
+    second = await services.sessions.new("mira-test")
+    await talk(services, second, "Two.")
+    newest = await services.sessions.resume("mira-test")
+    await talk(services, first, "One again.")
 
     assert newest.guid == second.guid != first.guid
-    assert (await house.sessions.resume("mira-test")).guid == first.guid
-    assert [summary.guid for summary in await house.sessions.list("mira-test")] == [first.guid, second.guid]
+    assert (await services.sessions.resume("mira-test")).guid == first.guid
+    assert [summary.guid for summary in await services.sessions.list("mira-test")] == [first.guid, second.guid]
 
 
-async def test_every_persona_has_conversations_of_her_own(house: AppServices):
-    mine = await house.sessions.resume("mira-test")
-    other = await house.sessions.resume("mira")
+async def test_every_persona_has_conversations_of_her_own(services: AppServices):
+    mine = await services.sessions.resume("mira-test")
+    other = await services.sessions.resume("mira")
 
     assert mine.guid != other.guid
-    assert [summary.guid for summary in await house.sessions.list("mira-test")] == [mine.guid]
+    assert [summary.guid for summary in await services.sessions.list("mira-test")] == [mine.guid]
 
 
-async def test_a_conversation_in_which_nobody_answered_is_used_again(house: AppServices, says: Says):
-    first = await house.sessions.new("mira-test")
-    again = await house.sessions.new("mira-test")
+async def test_a_conversation_in_which_nobody_answered_is_used_again(services: AppServices, says: Says):
+    first = await services.sessions.new("mira-test")
+    again = await services.sessions.new("mira-test")
     await says("Yes.")
-    await talk(house, again, "Hello.")
+    await talk(services, again, "Hello.")
 
-    third = await house.sessions.new("mira-test")
+    third = await services.sessions.new("mira-test")
 
     assert first.guid == again.guid != third.guid
 
 
-async def test_a_conversation_with_a_title_is_not_used_again(house: AppServices):
-    first = await house.sessions.new("mira-test")
-    await house.sessions.rename(first.guid, "Keep this")
+async def test_a_conversation_with_a_title_is_not_used_again(services: AppServices):
+    first = await services.sessions.new("mira-test")
+    await services.sessions.rename(first.guid, "Keep this")
 
-    assert (await house.sessions.new("mira-test")).guid != first.guid
+    assert (await services.sessions.new("mira-test")).guid != first.guid
 
 
-async def test_another_self_of_the_user_begins_a_conversation_of_its_own(house: AppServices):
-    first = await house.sessions.new("mira-test")
-    rewrite(house, "vera", name="Vera", is_user=True)
-    await house.preferences.set(user_persona="vera")
+async def test_another_self_of_the_user_begins_a_conversation_of_its_own(services: AppServices):
+    first = await services.sessions.new("mira-test")
+    rewrite(services, "vera", name="Vera", is_user=True)
+    await services.preferences.set(user_persona="vera")
 
-    second = await house.sessions.new("mira-test")
+    second = await services.sessions.new("mira-test")
 
     assert (first.user_id, second.user_id) == ("tomas", "vera")
     assert first.guid != second.guid
 
 
-async def test_macros_in_a_greeting_are_filled_in_once_and_stay(house: AppServices):
-    rewrite(house, "mira-test", name="Mira", first_messages=["{{char}} sees {{user}}. {{random:heads,tails}} {{unknown}}"])
-    session = await house.sessions.new("mira-test")
-    (before,) = await log(house, session)
-    rewrite(house, "tomas", name="Tom", is_user=True)
+async def test_macros_in_a_greeting_are_filled_in_once_and_stay(services: AppServices):
+    rewrite(services, "mira-test", name="Mira", first_messages=["{{char}} sees {{user}}. {{random:heads,tails}} {{unknown}}"])
+    session = await services.sessions.new("mira-test")
+    (before,) = await log(services, session)
+    rewrite(services, "tomas", name="Tom", is_user=True)
 
-    (after,) = await log(house, session)
+    (after,) = await log(services, session)
 
     assert before.content in {f"Mira sees Tomas. {side} {{{{unknown}}}}" for side in ("heads", "tails")}
     assert after == before
 
 
-async def test_without_a_name_of_their_own_the_user_is_a_guest(house: AppServices):
-    await house.preferences.set(user_persona="")
-    rewrite(house, "mira-test", name="Mira", first_messages=["Welcome, {{user}}."])
+async def test_without_a_name_of_their_own_the_user_is_a_guest(services: AppServices):
+    await services.preferences.set(user_persona="")
+    rewrite(services, "mira-test", name="Mira", first_messages=["Welcome, {{user}}."])
 
-    (greeting,) = await log(house, await house.sessions.new("mira-test"))
+    (greeting,) = await log(services, await services.sessions.new("mira-test"))
 
     assert greeting.content == "Welcome, Guest."
 
 
 @pytest.mark.parametrize("greetings", [[], [""], ["  \n "]], ids=["none", "empty", "blank"])
-async def test_a_persona_without_a_greeting_waits_for_the_user(house: AppServices, greetings: list[str]):
-    rewrite(house, "mira-test", name="Mira", first_messages=greetings)
+async def test_a_persona_without_a_greeting_waits_for_the_user(services: AppServices, greetings: list[str]):
+    rewrite(services, "mira-test", name="Mira", first_messages=greetings)
 
-    session = await house.sessions.new("mira-test")
+    session = await services.sessions.new("mira-test")
 
-    assert await log(house, session) == []
-    assert (await house.sessions.new("mira-test")).guid == session.guid
+    assert await log(services, session) == []
+    assert (await services.sessions.new("mira-test")).guid == session.guid
 
 
-async def test_a_greeting_is_the_personas_and_the_first_of_the_branch(house: AppServices):
-    session = await house.sessions.new("mira-test")
+async def test_a_greeting_is_the_personas_and_the_first_of_the_branch(services: AppServices):
+    session = await services.sessions.new("mira-test")
 
-    (greeting,) = await log(house, session)
-    (entry,) = await house.sessions.outline(session.guid)
+    (greeting,) = await log(services, session)
+    (entry,) = await services.sessions.outline(session.guid)
 
     assert (greeting.role, greeting.speaker, greeting.speaker_name) == (Role.ASSISTANT, "mira-test", "Mira")
     assert session.leaf_id == greeting.id == entry.id
     assert entry.length == len(greeting.content)
-    assert await house.sessions.message(greeting.id) == greeting
+    assert await services.sessions.message(greeting.id) == greeting
 
 
-async def test_a_persona_who_is_not_there_is_told_and_no_conversation_begun(house: AppServices):
+async def test_a_persona_who_is_not_there_is_told_and_no_conversation_begun(services: AppServices):
     with pytest.raises(FileError, match="nobody"):
-        await house.sessions.new("nobody")
+        await services.sessions.new("nobody")
 
-    assert await house.sessions.list("nobody") == []
-
-
-async def test_old_conversations_of_a_deleted_persona_can_still_be_read(house: AppServices):
-    session = await house.sessions.new("mira-test")
-    await house.library.delete_persona("mira-test")
-
-    assert (await house.sessions.open(session.guid)).guid == session.guid
-    assert (await house.sessions.resume("mira-test")).guid == session.guid
-    assert [message.speaker_name for message in await log(house, session)] == ["Mira"]
+    assert await services.sessions.list("nobody") == []
 
 
-async def test_a_title_is_trimmed_and_shown_in_the_list(house: AppServices):
-    session = await house.sessions.new("mira-test")
+async def test_old_conversations_of_a_deleted_persona_can_still_be_read(services: AppServices):
+    session = await services.sessions.new("mira-test")
+    await services.library.delete_persona("mira-test")
 
-    await house.sessions.rename(session.guid, "  Night watch\n")
+    assert (await services.sessions.open(session.guid)).guid == session.guid
+    assert (await services.sessions.resume("mira-test")).guid == session.guid
+    assert [message.speaker_name for message in await log(services, session)] == ["Mira"]
 
-    (summary,) = await house.sessions.list("mira-test")
+
+async def test_a_title_is_trimmed_and_shown_in_the_list(services: AppServices):
+    session = await services.sessions.new("mira-test")
+
+    await services.sessions.rename(session.guid, "  Night watch\n")
+
+    (summary,) = await services.sessions.list("mira-test")
     assert summary.title == "Night watch"
-    assert (await house.sessions.open(session.guid)).name == "Night watch"
+    assert (await services.sessions.open(session.guid)).name == "Night watch"
 
 
-async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_word(house: AppServices, says: Says):
+async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_word(services: AppServices, says: Says):
     await says("Yes.")
-    session = await house.sessions.new("mira-test")
-    await talk(house, session, "Remember this.")
-    before = await log(house, session)
+    session = await services.sessions.new("mira-test")
+    await talk(services, session, "Remember this.")
+    before = await log(services, session)
 
-    await house.sessions.delete(session.guid)
-    gone = await house.sessions.list("mira-test")
+    await services.sessions.delete(session.guid)
+    gone = await services.sessions.list("mira-test")
     with pytest.raises(StorageError):
-        await house.sessions.open(session.guid)
-    await house.sessions.restore(session.guid)
+        await services.sessions.open(session.guid)
+    await services.sessions.restore(session.guid)
 
     assert gone == []
-    assert await log(house, session) == before
-    assert (await house.sessions.resume("mira-test")).guid == session.guid
+    assert await log(services, session) == before
+    assert (await services.sessions.resume("mira-test")).guid == session.guid
 
 
-async def test_after_deleting_the_newest_the_one_before_goes_on(house: AppServices, says: Says):
+async def test_after_deleting_the_newest_the_one_before_goes_on(services: AppServices, says: Says):
     await says("Yes.")
-    first = await house.sessions.new("mira-test")
-    await talk(house, first, "One.")
-    second = await house.sessions.new("mira-test")
+    first = await services.sessions.new("mira-test")
+    await talk(services, first, "One.")
+    second = await services.sessions.new("mira-test")
 
-    await house.sessions.delete(second.guid)
+    await services.sessions.delete(second.guid)
 
-    assert (await house.sessions.resume("mira-test")).guid == first.guid
+    assert (await services.sessions.resume("mira-test")).guid == first.guid
 
 
-async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(house: AppServices, says: Says):
+async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(services: AppServices, says: Says):
     told: list[tuple[str, str]] = []
     deed = ""
-    house.sessions.changed.add(lambda persona: told.append((deed, persona)))
+    services.sessions.changed.add(lambda persona: told.append((deed, persona)))
 
     deed = "new"
-    session = await house.sessions.new("mira-test")
+    session = await services.sessions.new("mira-test")
     deed = "new once more"
-    await house.sessions.new("mira-test")
+    await services.sessions.new("mira-test")
     deed = "rename"
-    await house.sessions.rename(session.guid, "Watch")
+    await services.sessions.rename(session.guid, "Watch")
     deed = "talk"
     await says("Yes.")
-    await talk(house, session, "Hello.")
+    await talk(services, session, "Hello.")
     deed = "delete"
-    await house.sessions.delete(session.guid)
+    await services.sessions.delete(session.guid)
     deed = "restore"
-    await house.sessions.restore(session.guid)
+    await services.sessions.restore(session.guid)
 
     assert list(dict.fromkeys(told)) == [(deed, "mira-test") for deed in ("new", "rename", "talk", "delete", "restore")]
 
 
-async def test_a_conversation_that_is_not_there_is_told(house: AppServices):
-    for attempt in (house.sessions.open, house.sessions.delete, house.sessions.restore, house.sessions.message):
+async def test_a_conversation_that_is_not_there_is_told(services: AppServices):
+    for attempt in (services.sessions.open, services.sessions.delete, services.sessions.restore, services.sessions.message):
         with pytest.raises(StorageError):
             await attempt(uuid4())
     with pytest.raises(StorageError):
-        await house.sessions.rename(uuid4(), "x")
+        await services.sessions.rename(uuid4(), "x")
 
 
-async def test_pages_beyond_the_end_are_empty(house: AppServices):
-    session = await house.sessions.new("mira-test")
+async def test_pages_beyond_the_end_are_empty(services: AppServices):
+    session = await services.sessions.new("mira-test")
 
-    assert await house.sessions.page(session.guid, 5, 10) == []
-    assert len(await house.sessions.page(session.guid, 0, 10)) == 1
+    assert await services.sessions.page(session.guid, 5, 10) == []
+    assert len(await services.sessions.page(session.guid, 0, 10)) == 1
 
 
-async def silent_for(house: AppServices, session: ChatSession, minutes: float) -> None:
+async def silent_for(services: AppServices, session: ChatSession, minutes: float) -> None:
     """As if the conversation had been left so long ago."""
-    database, moment = house._database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
+    database, moment = services._database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
     await database.run(
         lambda connection: connection.execute(
             "UPDATE sessions SET last_activity = ? WHERE guid = ?",
@@ -230,171 +230,171 @@ async def silent_for(house: AppServices, session: ChatSession, minutes: float) -
     )
 
 
-async def belongs(house: AppServices, session: ChatSession, text: str = "Hello again.") -> ChatSession:
+async def belongs(services: AppServices, session: ChatSession, text: str = "Hello again.") -> ChatSession:
     """The conversation in which these words were stored."""
     moved = session
-    async with aclosing(house.chat.send(session.guid, text)) as events:
+    async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
             moved = event.session if isinstance(event, Moved) else moved
     return moved
 
 
-async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_once(house: AppServices, says: Says):
+async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_once(services: AppServices, says: Says):
     await says("Yes.")
-    first = await house.sessions.new("mira-test")
-    await talk(house, first, "I am allergic to peanuts.")
+    first = await services.sessions.new("mira-test")
+    await talk(services, first, "I am allergic to peanuts.")
 
-    second = await house.sessions.new("mira-test")
-    await talk(house, second, "Hello.")
+    second = await services.sessions.new("mira-test")
+    await talk(services, second, "Hello.")
 
-    old = await house.sessions.open(first.guid)
+    old = await services.sessions.open(first.guid)
     assert old.archived
     assert "peanuts" in old.content
     assert old.name
-    assert not (await house.sessions.open(second.guid)).archived
-    assert len(await log(house, second)) == 3
+    assert not (await services.sessions.open(second.guid)).archived
+    assert len(await log(services, second)) == 3
 
 
-async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_added(house: AppServices, says: Says):
+async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_added(services: AppServices, says: Says):
     await says("Yes.", "Bees!", "Yes.")
-    first = await house.sessions.new("mira-test")
-    await talk(house, first, "I am allergic to peanuts.")
-    await house.sessions.new("mira-test")
-    await talk(house, first, "I keep bees on the roof of my house.")
-    between = (await house.sessions.open(first.guid)).archived
+    first = await services.sessions.new("mira-test")
+    await talk(services, first, "I am allergic to peanuts.")
+    await services.sessions.new("mira-test")
+    await talk(services, first, "I keep bees on the roof of my house.")
+    between = (await services.sessions.open(first.guid)).archived
 
-    second = await house.sessions.new("mira-test")
+    second = await services.sessions.new("mira-test")
 
-    again = await house.sessions.open(first.guid)
-    facts = [fact for fact in await house.knowing.all("mira-test") if "allergic" in fact.fact]
+    again = await services.sessions.open(first.guid)
+    facts = [fact for fact in await services.knowing.all("mira-test") if "allergic" in fact.fact]
     assert second.guid != first.guid
     assert (between, again.archived) == (False, True)
     assert "bees" in again.content
     assert [fact.reference_count for fact in facts] == [1]
 
 
-async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(house: AppServices):
-    session = await house.sessions.new("mira-test")
-    await house.chat._chats.add_message(Message(session_id=session.guid, role=Role.USER))
+async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(services: AppServices):
+    session = await services.sessions.new("mira-test")
+    await services.chat._chats.add_message(Message(session_id=session.guid, role=Role.USER))
 
-    second = await house.sessions.new("mira-test")
+    second = await services.sessions.new("mira-test")
 
-    old = await house.sessions.open(session.guid)
+    old = await services.sessions.open(session.guid)
     assert second.guid != session.guid
     assert not old.archived
     assert not old.content
-    assert len(await log(house, session)) == 2
+    assert len(await log(services, session)) == 2
 
 
 @pytest.mark.parametrize(("minutes", "moves"), [(0, False), (59, False), (61, True), (10_000, True)])
 async def test_after_long_silence_the_next_words_begin_a_new_conversation(
-    house: AppServices, says: Says, minutes: int, moves: bool
+    services: AppServices, says: Says, minutes: int, moves: bool
 ):
     await says("Yes.", "Yes.")
-    session = await house.sessions.new("mira-test")
-    await talk(house, session, "I am allergic to peanuts.")
-    await silent_for(house, session, minutes)
+    session = await services.sessions.new("mira-test")
+    await talk(services, session, "I am allergic to peanuts.")
+    await silent_for(services, session, minutes)
 
-    where = await belongs(house, session)
+    where = await belongs(services, session)
 
     assert (where.guid != session.guid) is moves
-    assert (await house.sessions.open(session.guid)).archived is moves
+    assert (await services.sessions.open(session.guid)).archived is moves
     if moves:
-        assert [message.content for message in await log(house, where)] == ["Hello again.", "Yes."]
+        assert [message.content for message in await log(services, where)] == ["Hello again.", "Yes."]
         assert where.user_id == session.user_id
-        assert (await house.sessions.resume("mira-test")).guid == where.guid
+        assert (await services.sessions.resume("mira-test")).guid == where.guid
 
 
-async def test_silence_ends_nothing_where_the_user_does_not_want_it(house: AppServices, says: Says):
-    await house.preferences.set(rotation_minutes=0)
+async def test_silence_ends_nothing_where_the_user_does_not_want_it(services: AppServices, says: Says):
+    await services.preferences.set(rotation_minutes=0)
     await says("Yes.", "Yes.")
-    session = await house.sessions.new("mira-test")
-    await talk(house, session, "Hello.")
-    await silent_for(house, session, 100_000)
+    session = await services.sessions.new("mira-test")
+    await talk(services, session, "Hello.")
+    await silent_for(services, session, 100_000)
 
-    assert (await belongs(house, session)).guid == session.guid
+    assert (await belongs(services, session)).guid == session.guid
 
 
-async def test_silence_does_not_end_what_hardly_began(house: AppServices, says: Says):
+async def test_silence_does_not_end_what_hardly_began(services: AppServices, says: Says):
     await says("Yes.")
-    session = await house.sessions.new("mira-test")
-    await silent_for(house, session, 100_000)
+    session = await services.sessions.new("mira-test")
+    await silent_for(services, session, 100_000)
 
-    assert (await belongs(house, session)).guid == session.guid
+    assert (await belongs(services, session)).guid == session.guid
 
 
-async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_silence(house: AppServices, says: Says):
+async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_silence(services: AppServices, says: Says):
     await says("Yes.", "Yes.", "Yes.")
-    old = await house.sessions.new("mira-test")
-    await talk(house, old, "Hello.")
-    new = await house.sessions.new("mira-test")
-    await talk(house, new, "Hello.")
-    await silent_for(house, old, 100_000)
+    old = await services.sessions.new("mira-test")
+    await talk(services, old, "Hello.")
+    new = await services.sessions.new("mira-test")
+    await talk(services, new, "Hello.")
+    await silent_for(services, old, 100_000)
 
-    assert (await belongs(house, old)).guid == old.guid
+    assert (await belongs(services, old)).guid == old.guid
 
 
-async def test_a_clock_that_was_put_back_ends_nothing(house: AppServices, says: Says):
+async def test_a_clock_that_was_put_back_ends_nothing(services: AppServices, says: Says):
     await says("Yes.", "Yes.")
-    session = await house.sessions.new("mira-test")
-    await talk(house, session, "Hello.")
-    await silent_for(house, session, -100_000)
+    session = await services.sessions.new("mira-test")
+    await talk(services, session, "Hello.")
+    await silent_for(services, session, -100_000)
 
-    assert (await belongs(house, session)).guid == session.guid
+    assert (await belongs(services, session)).guid == session.guid
 
 
-async def test_with_nothing_to_say_no_conversation_begins(house: AppServices, says: Says):
+async def test_with_nothing_to_say_no_conversation_begins(services: AppServices, says: Says):
     await says("Yes.", "More.")
-    session = await house.sessions.new("mira-test")
-    await talk(house, session, "Hello.")
-    await silent_for(house, session, 100_000)
+    session = await services.sessions.new("mira-test")
+    await talk(services, session, "Hello.")
+    await silent_for(services, session, 100_000)
 
-    assert (await belongs(house, session, "")).guid == session.guid
-    assert not (await house.sessions.open(session.guid)).archived
+    assert (await belongs(services, session, "")).guid == session.guid
+    assert not (await services.sessions.open(session.guid)).archived
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
 async def test_a_journey_to_another_zone_is_no_silence(
-    house: AppServices, says: Says, zone: str, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, says: Says, zone: str, monkeypatch: pytest.MonkeyPatch
 ):
     await says("Yes.", "Yes.")
-    session = await house.sessions.new("mira-test")
-    await talk(house, session, "Hello.")
+    session = await services.sessions.new("mira-test")
+    await talk(services, session, "Hello.")
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
-        assert (await belongs(house, session)).guid == session.guid
+        assert (await belongs(services, session)).guid == session.guid
     finally:
         monkeypatch.undo()
         time.tzset()
 
 
-async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archived(house: AppServices, says: Says):
+async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archived(services: AppServices, says: Says):
     await says("Yes.")
-    session = await house.sessions.new("mira-test")
-    await talk(house, session, "I am allergic to peanuts.")
-    await house.sessions.rename(session.guid, "Mine")
+    session = await services.sessions.new("mira-test")
+    await talk(services, session, "I am allergic to peanuts.")
+    await services.sessions.rename(session.guid, "Mine")
 
-    await house.sessions.new("mira-test")
+    await services.sessions.new("mira-test")
 
-    old = await house.sessions.open(session.guid)
+    old = await services.sessions.open(session.guid)
     assert (old.name, old.archived) == ("Mine", True)
     assert "peanuts" in old.content
 
 
 async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and_its_first_reply_waits_for_that(
-    house: AppServices, says: Says
+    services: AppServices, says: Says
 ):
     await says(*["Yes."] * 4)
-    first = await house.sessions.new("mira-test")
-    await talk(house, first, "My sister Ines lives in Porto.")
-    await talk(house, first, "I am allergic to walnuts.")
+    first = await services.sessions.new("mira-test")
+    await talk(services, first, "My sister Ines lives in Porto.")
+    await talk(services, first, "I am allergic to walnuts.")
 
-    second = await house.sessions.start_session("mira-test")
-    was_open = not (await house.sessions.open(first.guid)).archived
-    await talk(house, second, "Hello again.")
+    second = await services.sessions.start_session("mira-test")
+    was_open = not (await services.sessions.open(first.guid)).archived
+    await talk(services, second, "Hello again.")
 
     assert was_open
-    assert (await house.sessions.open(first.guid)).archived
-    assert "Hello again." in [message.content for message in await log(house, second)]
-    assert any("Porto" in fact.fact for fact in await house.knowing.all("mira-test"))
+    assert (await services.sessions.open(first.guid)).archived
+    assert "Hello again." in [message.content for message in await log(services, second)]
+    assert any("Porto" in fact.fact for fact in await services.knowing.all("mira-test"))

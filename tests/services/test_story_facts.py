@@ -27,19 +27,19 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.json"
 
 
-async def sides(house: AppServices) -> dict[str, bool]:
+async def sides(services: AppServices) -> dict[str, bool]:
     """Facts that hold, and whether they belong to a story."""
-    return {fact.fact: fact.in_story for fact in await house.knowing.all(HER) if not fact.superseded}
+    return {fact.fact: fact.in_story for fact in await services.knowing.all(HER) if not fact.superseded}
 
 
-async def archived(house: AppServices, *lines: str) -> ChatSession:
-    session = await hold(house, *lines)
-    assert await house.archiving.archive_session(session.guid)
+async def archived(services: AppServices, *lines: str) -> ChatSession:
+    session = await hold(services, *lines)
+    assert await services.archiving.archive_session(session.guid)
     return session
 
 
-async def tick(house: AppServices, session: ChatSession, value: bool) -> None:
-    await house.archiving.write(session.guid, SessionPart.ROLEPLAY, value)
+async def tick(services: AppServices, session: ChatSession, value: bool) -> None:
+    await services.archiving.write(session.guid, SessionPart.ROLEPLAY, value)
 
 
 def fact_of(session: ChatSession | None, text: str, **more: object) -> ExtractedFact:
@@ -47,140 +47,140 @@ def fact_of(session: ChatSession | None, text: str, **more: object) -> Extracted
     return ExtractedFact.model_validate({**values, **more})
 
 
-async def test_what_is_said_plainly_in_a_scene_is_learnt_and_the_persona_is_not_believed(house: AppServices):
-    session = await archived(house, *PLAYED * 4)
+async def test_what_is_said_plainly_in_a_scene_is_learnt_and_the_persona_is_not_believed(services: AppServices):
+    session = await archived(services, *PLAYED * 4)
 
-    assert (await house.sessions.open(session.guid)).is_roleplay
-    assert await sides(house) == {"Tomas has a sister.": False}
+    assert (await services.sessions.open(session.guid)).is_roleplay
+    assert await sides(services) == {"Tomas has a sister.": False}
 
 
-async def test_the_persona_is_believed_where_the_user_wants_it(house: AppServices):
-    await house.preferences.set(persona_facts=True)
-    await archived(house, *PLAYED * 4)
+async def test_the_persona_is_believed_where_the_user_wants_it(services: AppServices):
+    await services.preferences.set(persona_facts=True)
+    await archived(services, *PLAYED * 4)
 
-    assert set(await sides(house)) == {"Tomas has a sister.", "Mira has a brother."}
+    assert set(await sides(services)) == {"Tomas has a sister.", "Mira has a brother."}
 
 
 @pytest.mark.parametrize("wanted", [False, True])
 async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_is_wanted(
-    house: AppServices, script: Path, wanted: bool
+    services: AppServices, script: Path, wanted: bool
 ):
-    await house.preferences.set(persona_facts=wanted)
-    session = await hold(house, *NUTS[:3], "I am Mira, and I grow roses.", *NUTS[4:])
+    await services.preferences.set(persona_facts=wanted)
+    session = await hold(services, *NUTS[:3], "I am Mira, and I grow roses.", *NUTS[4:])
     roses = {"facts": [{"line": 4, "fact": "Mira grows roses."}]}
-    await trusted(house, script, answers=answers(facts=[roses, {"facts": [{"line": 1, "fact": NUTS_FACT}]}]))
+    await trusted(services, script, answers=answers(facts=[roses, {"facts": [{"line": 1, "fact": NUTS_FACT}]}]))
 
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
 
-    assert ("Mira grows roses." in await sides(house)) is wanted
-    assert NUTS_FACT in await sides(house)
+    assert ("Mira grows roses." in await sides(services)) is wanted
+    assert NUTS_FACT in await sides(services)
 
 
-async def test_kind_and_key_of_a_statement_reach_the_store(house: AppServices):
-    await archived(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
+async def test_kind_and_key_of_a_statement_reach_the_store(services: AppServices):
+    await archived(services, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
 
-    (fact,) = [fact for fact in await house.knowing.all(HER) if "lives in Porto" in fact.fact]
+    (fact,) = [fact for fact in await services.knowing.all(HER) if "lives in Porto" in fact.fact]
     assert (fact.key, fact.subject) == ("home", "Tomas")
 
 
-async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(house: AppServices):
-    session = await archived(house, *NUTS)
-    plain = await sides(house)
+async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(services: AppServices):
+    session = await archived(services, *NUTS)
+    plain = await sides(services)
     assert plain[NUTS_FACT] is False
 
-    await tick(house, session, True)
-    assert await sides(house) == dict.fromkeys(plain, True)
+    await tick(services, session, True)
+    assert await sides(services) == dict.fromkeys(plain, True)
 
-    await tick(house, session, False)
-    assert await sides(house) == plain
-
-
-async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(house: AppServices):
-    session = await archived(house, *NUTS)
-    before = await house.chronicle.part_of(session.guid, SessionPart.ROLEPLAY)
-    await tick(house, session, True)
-
-    await house.chronicle.tell_as(before)
-
-    assert set((await sides(house)).values()) == {False}
+    await tick(services, session, False)
+    assert await sides(services) == plain
 
 
-async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(house: AppServices):
-    await house.preferences.set(facts_during_roleplay=False)
-    session = await archived(house, *NUTS)
+async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(services: AppServices):
+    session = await archived(services, *NUTS)
+    before = await services.chronicle.part_of(session.guid, SessionPart.ROLEPLAY)
+    await tick(services, session, True)
 
-    await tick(house, session, True)
-    assert await sides(house) == {}
+    await services.chronicle.tell_as(before)
 
-    await tick(house, session, False)
-    assert NUTS_FACT in await sides(house)
-
-
-async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(house: AppServices):
-    session = await hold(house, *NUTS)
-    await tick(house, session, True)
-
-    await house.archiving.archive_session(session.guid)
-
-    assert (await sides(house))[NUTS_FACT] is True
+    assert set((await sides(services)).values()) == {False}
 
 
-async def test_facts_of_a_model_change_sides_too(house: AppServices, script: Path):
-    session = await hold(house, *NUTS)
-    await trusted(house, script, answers=answers())
-    await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
-    assert await sides(house) == {NUTS_FACT: False}
+async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(services: AppServices):
+    await services.preferences.set(facts_during_roleplay=False)
+    session = await archived(services, *NUTS)
 
-    await tick(house, session, True)
-    assert await sides(house) == {NUTS_FACT: True}
+    await tick(services, session, True)
+    assert await sides(services) == {}
 
-    await tick(house, session, False)
-    assert await sides(house) == {NUTS_FACT: False}
-    assert {fact.made_by for fact in await house.knowing.all(HER)} == {MadeBy.MODEL}
+    await tick(services, session, False)
+    assert NUTS_FACT in await sides(services)
 
 
-async def test_what_was_also_said_elsewhere_stays_plain(house: AppServices):
-    session, other = await archived(house, *NUTS), await archived(house, *NUTS)
+async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(services: AppServices):
+    session = await hold(services, *NUTS)
+    await tick(services, session, True)
 
-    await tick(house, session, True)
+    await services.archiving.archive_session(session.guid)
 
-    facts = {fact.in_story: fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT}
+    assert (await sides(services))[NUTS_FACT] is True
+
+
+async def test_facts_of_a_model_change_sides_too(services: AppServices, script: Path):
+    session = await hold(services, *NUTS)
+    await trusted(services, script, answers=answers())
+    await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
+    assert await sides(services) == {NUTS_FACT: False}
+
+    await tick(services, session, True)
+    assert await sides(services) == {NUTS_FACT: True}
+
+    await tick(services, session, False)
+    assert await sides(services) == {NUTS_FACT: False}
+    assert {fact.made_by for fact in await services.knowing.all(HER)} == {MadeBy.MODEL}
+
+
+async def test_what_was_also_said_elsewhere_stays_plain(services: AppServices):
+    session, other = await archived(services, *NUTS), await archived(services, *NUTS)
+
+    await tick(services, session, True)
+
+    facts = {fact.in_story: fact for fact in await services.knowing.all(HER) if fact.fact == NUTS_FACT}
     assert facts[False].source_memories == [other.guid]
     assert facts[False].reference_count == 1
     assert facts[True].source_memories == [session.guid]
 
 
-async def test_what_a_story_had_replaced_holds_again(house: AppServices):
-    await archived(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
-    story = await archived(house, "I live in Leeds, near the castle.", "A fine town.", "I do like it a lot.", "Good.")
-    assert not any("Porto" in text for text in await sides(house))
+async def test_what_a_story_had_replaced_holds_again(services: AppServices):
+    await archived(services, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
+    story = await archived(services, "I live in Leeds, near the castle.", "A fine town.", "I do like it a lot.", "Good.")
+    assert not any("Porto" in text for text in await sides(services))
 
-    await tick(house, story, True)
+    await tick(services, story, True)
 
-    assert {("Porto" in text, in_story) for text, in_story in (await sides(house)).items()} >= {(True, False), (False, True)}
+    assert {("Porto" in text, in_story) for text, in_story in (await sides(services)).items()} >= {(True, False), (False, True)}
 
 
 @pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
-async def test_the_users_own_and_pinned_facts_stay_as_they_are(house: AppServices, more: dict[str, object]):
-    session = await archived(house, *NUTS)
-    (fact,) = [fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT]
-    await house.knowing.put_back([fact.model_copy(update=more)])
+async def test_the_users_own_and_pinned_facts_stay_as_they_are(services: AppServices, more: dict[str, object]):
+    session = await archived(services, *NUTS)
+    (fact,) = [fact for fact in await services.knowing.all(HER) if fact.fact == NUTS_FACT]
+    await services.knowing.put_back([fact.model_copy(update=more)])
 
-    await tick(house, session, True)
+    await tick(services, session, True)
 
-    assert any(one.fact == NUTS_FACT and not one.in_story for one in await house.knowing.all(HER))
+    assert any(one.fact == NUTS_FACT and not one.in_story for one in await services.knowing.all(HER))
 
 
-async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(house: AppServices):
-    story, other = await hold(house, *NUTS), await hold(house, *NUTS)
+async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(services: AppServices):
+    story, other = await hold(services, *NUTS), await hold(services, *NUTS)
     secret = fact_of(story, "Tomas is the king of Elfland.", in_story=True)
-    await house.knowing.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
-    cast = await house.browsing._casting.of_session(story)
+    await services.knowing.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
+    cast = await services.browsing._casting.of_session(story)
 
     inside, outside, page = [
-        {one.text for one in await house.browsing._hindsight.core(cast, 500, session)}
+        {one.text for one in await services.browsing._hindsight.core(cast, 500, session)}
         for session in (story.guid, other.guid, None)
     ]
 
@@ -188,49 +188,49 @@ async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(house: App
     assert outside == page == {"Tomas keeps bees."}
     assert of_fact(HER, secret, [story]) == []
     assert not may_dream_of_fact(secret)
-    assert [one.fact.fact for one in (await house.browsing.timeline(HER)).known] == ["Tomas keeps bees."]
+    assert [one.fact.fact for one in (await services.browsing.timeline(HER)).known] == ["Tomas keeps bees."]
 
 
-async def test_reading_again_withdraws_what_rules_no_longer_find(house: AppServices):
-    session = await archived(house, *NUTS)
-    line = (await house.sessions.outline(session.guid))[0].id
+async def test_reading_again_withdraws_what_rules_no_longer_find(services: AppServices):
+    session = await archived(services, *NUTS)
+    line = (await services.sessions.outline(session.guid))[0].id
     stale = fact_of(session, "Tomas is satay.", key="food", source_messages=[line])
     pinned = fact_of(session, "Tomas is noted.", pinned=True)
     shared = fact_of(session, "Tomas is supper.")
     shared.source_memories.append(uuid4())
     older = fact_of(None, "Tomas is rice.", key="food", last_seen=stale.first_seen, first_seen=stale.first_seen)
     model = fact_of(session, "Tomas may sail in May.", made_by=MadeBy.MODEL)
-    await house.knowing.learn(HER, [older, stale, pinned, shared, model])
-    assert older.fact not in await sides(house)
+    await services.knowing.learn(HER, [older, stale, pinned, shared, model])
+    assert older.fact not in await sides(services)
 
-    await house.archiving.update(session.guid, [SessionPart.FACTS])
+    await services.archiving.update(session.guid, [SessionPart.FACTS])
 
-    known = await sides(house)
+    known = await sides(services)
     assert stale.fact not in known
     assert {older.fact, pinned.fact, shared.fact, model.fact, NUTS_FACT} <= known.keys()
 
 
-async def test_reading_again_gives_facts_from_before_their_kind_and_key(house: AppServices):
-    session = await hold(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
-    line = (await house.sessions.outline(session.guid))[0].id
-    await house.archiving.archive_session(session.guid)
-    (fact,) = [fact for fact in await house.knowing.all(HER) if "Porto" in fact.fact]
+async def test_reading_again_gives_facts_from_before_their_kind_and_key(services: AppServices):
+    session = await hold(services, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
+    line = (await services.sessions.outline(session.guid))[0].id
+    await services.archiving.archive_session(session.guid)
+    (fact,) = [fact for fact in await services.knowing.all(HER) if "Porto" in fact.fact]
     assert fact.source_messages == [line]
-    await house.knowing.put_back([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
+    await services.knowing.put_back([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
 
-    await house.archiving.update(session.guid, [SessionPart.FACTS])
+    await services.archiving.update(session.guid, [SessionPart.FACTS])
 
-    (after,) = [fact for fact in await house.knowing.all(HER) if "Porto" in fact.fact]
+    (after,) = [fact for fact in await services.knowing.all(HER) if "Porto" in fact.fact]
     assert (after.guid, after.key, after.subject, after.reference_count) == (fact.guid, "home", "Tomas", 1)
 
 
-async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(house: AppServices):
-    session = await archived(house, *NUTS)
-    (fact,) = [fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT]
-    await house.knowing.forget_fact(fact.guid)
+async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(services: AppServices):
+    session = await archived(services, *NUTS)
+    (fact,) = [fact for fact in await services.knowing.all(HER) if fact.fact == NUTS_FACT]
+    await services.knowing.forget_fact(fact.guid)
 
-    await house.archiving.update(session.guid, [SessionPart.FACTS])
-    await tick(house, session, True)
-    await tick(house, session, False)
+    await services.archiving.update(session.guid, [SessionPart.FACTS])
+    await tick(services, session, True)
+    await tick(services, session, False)
 
-    assert NUTS_FACT not in await sides(house)
+    assert NUTS_FACT not in await sides(services)

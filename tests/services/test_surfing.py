@@ -66,21 +66,23 @@ async def no_sleep(_seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-def gate(house: AppServices, site: Site | None = None, engine: Engine | None = None) -> WebGate:
+def gate(services: AppServices, site: Site | None = None, engine: Engine | None = None) -> WebGate:
     """A gate of its own to a small internet that lies on this machine."""
     names = {"one_example_com": [[PUBLIC]], "two_example_com": [[PUBLIC]], "home_example_com": [["10.0.0.1"]]}
     out = way(Net(site.port if site else 1), **names)
     engines = (lambda *_who: engine) if engine is not None else chosen_engine
-    return WebGate(house.preferences, AppState(house._database), by_words, engines, PageFetcher(Times(sleep=no_sleep)), out)
+    return WebGate(
+        services.preferences, AppState(services._database), by_words, engines, PageFetcher(Times(sleep=no_sleep)), out
+    )
 
 
 @asynccontextmanager
-async def opened(house: AppServices, site: Site) -> AsyncIterator[WebGate]:
+async def opened(services: AppServices, site: Site) -> AsyncIterator[WebGate]:
     """The gate is open, and SearXNG is the site itself."""
     async with serving(site):
         settings = {"web_allowed": True, "web_provider": SearchProvider.SEARXNG}
-        await house.preferences.set(**settings, web_searxng_url=f"http://localhost:{site.port}")
-        surfing = gate(house, site)
+        await services.preferences.set(**settings, web_searxng_url=f"http://localhost:{site.port}")
+        surfing = gate(services, site)
         surfing._usual = NetworkRoute(resolve=Local(surfing._usual), net=surfing._usual.net)
         try:
             yield surfing
@@ -101,9 +103,9 @@ class Local:
 # shut
 
 
-async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(house: AppServices):
+async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(services: AppServices):
     engine = Engine()
-    surfing = gate(house, engine=engine)
+    surfing = gate(services, engine=engine)
     told = list[Outgoing]()
     surfing.changed.add(told.append)
 
@@ -148,16 +150,16 @@ asyncio.run(main())
     assert done.stdout.strip() == "[] []", done.stderr
 
 
-async def test_shutting_it_ends_what_is_under_way(house: AppServices):
-    await house.preferences.set(web_allowed=True)
+async def test_shutting_it_ends_what_is_under_way(services: AppServices):
+    await services.preferences.set(web_allowed=True)
     waits = asyncio.Event()
     engine = Engine(waits=waits)
-    surfing = gate(house, engine=engine)
+    surfing = gate(services, engine=engine)
     search = asyncio.ensure_future(surfing.search("lighthouse", WHY))
     await engine.begun.wait()
 
-    await house.preferences.set(web_allowed=False)
-    await house.preferences.set(font_size=20)
+    await services.preferences.set(web_allowed=False)
+    await services.preferences.set(font_size=20)
 
     with pytest.raises(NotAllowed, match="switched off"):
         await search
@@ -165,10 +167,10 @@ async def test_shutting_it_ends_what_is_under_way(house: AppServices):
     assert not waits.is_set()
 
 
-async def test_closing_waits_until_what_is_under_way_has_ended_and_is_written_down(house: AppServices):
-    await house.preferences.set(web_allowed=True)
+async def test_closing_waits_until_what_is_under_way_has_ended_and_is_written_down(services: AppServices):
+    await services.preferences.set(web_allowed=True)
     engine = Engine(waits=asyncio.Event())
-    surfing = gate(house, engine=engine)
+    surfing = gate(services, engine=engine)
     search = asyncio.ensure_future(surfing.search("lighthouse", WHY))
     await engine.begun.wait()
 
@@ -179,9 +181,9 @@ async def test_closing_waits_until_what_is_under_way_has_ended_and_is_written_do
         await search
 
 
-async def test_a_closed_gate_stays_closed(house: AppServices):
-    await house.preferences.set(web_allowed=True)
-    surfing = gate(house, engine=Engine())
+async def test_a_closed_gate_stays_closed(services: AppServices):
+    await services.preferences.set(web_allowed=True)
+    surfing = gate(services, engine=Engine())
     await surfing.close()
 
     with pytest.raises(NotAllowed):
@@ -191,10 +193,10 @@ async def test_a_closed_gate_stays_closed(house: AppServices):
 # open
 
 
-async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_is_over(house: AppServices):
-    await house.preferences.set(web_allowed=True)
+async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_is_over(services: AppServices):
+    await services.preferences.set(web_allowed=True)
     engine = Engine(WebHit("One", "https://one.example.com/"))
-    surfing = gate(house, engine=engine)
+    surfing = gate(services, engine=engine)
     told = list[tuple[Outgoing, int]]()
     surfing.changed.add(lambda one: told.append((one, len(engine.asked))))
 
@@ -216,8 +218,8 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
     assert [one.id for one in await surfing.outgoing()] == [before.id]
 
 
-async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(house: AppServices):
-    async with opened(house, standing()) as surfing:
+async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(services: AppServices):
+    async with opened(services, standing()) as surfing:
         results = await surfing.look_up("lighthouse", WHY)
         left = await surfing.outgoing()
 
@@ -238,10 +240,10 @@ async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(hou
     assert next(one for one in left if one.host == "one.example.com" and one.purpose is Purpose.PAGE).received >= len(page())
 
 
-async def test_a_long_page_is_cut_by_tokens(house: AppServices):
-    async with opened(house, standing()) as surfing:
+async def test_a_long_page_is_cut_by_tokens(services: AppServices):
+    async with opened(services, standing()) as surfing:
         read = await surfing.read("http://one.example.com/keepers", WHY, most_tokens=20)
-        await house.preferences.set(web_page_tokens=20_000)
+        await services.preferences.set(web_page_tokens=20_000)
         whole = await surfing.read("http://one.example.com/keepers", WHY)
 
     assert len(read.text.split()) <= 20
@@ -251,16 +253,16 @@ async def test_a_long_page_is_cut_by_tokens(house: AppServices):
     assert len(whole.text) > len(read.text)
 
 
-async def test_a_page_at_home_is_read_only_where_that_is_allowed(house: AppServices):
-    async with opened(house, standing()) as surfing:
+async def test_a_page_at_home_is_read_only_where_that_is_allowed(services: AppServices):
+    async with opened(services, standing()) as surfing:
         with pytest.raises(NotAllowed, match="at home"):
             await surfing.read("http://home.example.com/keepers", WHY)
-        await house.preferences.set(web_private_addresses=True)
+        await services.preferences.set(web_private_addresses=True)
         assert (await surfing.read("http://home.example.com/keepers", WHY)).text
 
 
-async def test_what_did_not_work_is_written_down_with_its_reason(house: AppServices):
-    async with opened(house, standing(search=Reply(status=500))) as surfing:
+async def test_what_did_not_work_is_written_down_with_its_reason(services: AppServices):
+    async with opened(services, standing(search=Reply(status=500))) as surfing:
         with pytest.raises(SearchFailed):
             await surfing.search("lighthouse", WHY)
         with pytest.raises(PageUnreadable):
@@ -271,19 +273,19 @@ async def test_what_did_not_work_is_written_down_with_its_reason(house: AppServi
     assert "500" in troubles[-1]
 
 
-async def test_a_key_that_is_missing_is_told_and_nothing_leaves(house: AppServices):
-    await house.preferences.set(web_allowed=True, web_provider=SearchProvider.BRAVE)
-    surfing = gate(house)
+async def test_a_key_that_is_missing_is_told_and_nothing_leaves(services: AppServices):
+    await services.preferences.set(web_allowed=True, web_provider=SearchProvider.BRAVE)
+    surfing = gate(services)
 
     with pytest.raises(SearchFailed, match="key"):
         await surfing.search("lighthouse", WHY)
     assert await surfing.outgoing() == []
 
 
-async def test_a_search_that_is_cancelled_is_not_left_open(house: AppServices):
-    await house.preferences.set(web_allowed=True)
+async def test_a_search_that_is_cancelled_is_not_left_open(services: AppServices):
+    await services.preferences.set(web_allowed=True)
     engine = Engine(waits=asyncio.Event())
-    surfing = gate(house, engine=engine)
+    surfing = gate(services, engine=engine)
     search = asyncio.ensure_future(surfing.search("lighthouse", WHY))
     await engine.begun.wait()
     search.cancel()
@@ -298,12 +300,12 @@ async def test_a_search_that_is_cancelled_is_not_left_open(house: AppServices):
 
 async def test_the_list_survives_and_what_was_under_way_has_ended(tmp_path: Path):
     home = Paths.standard(tmp_path / "home")
-    house = await build(home, engine="echo")
-    await house.preferences.set(web_allowed=True)
-    surfing = gate(house, engine=Engine())
+    services = await build(home, engine="echo")
+    await services.preferences.set(web_allowed=True)
+    surfing = gate(services, engine=Engine())
     await surfing.search("lighthouse", WHY)
     await surfing.write_down(Outgoing(purpose=Purpose.PAGE, to="x", host="x", what="http://x/", why=WHY))
-    await house.close()
+    await services.close()
 
     again = await build(home, engine="echo")
     left = await again.surfing.outgoing()
@@ -312,11 +314,11 @@ async def test_the_list_survives_and_what_was_under_way_has_ended(tmp_path: Path
     assert [(one.what, one.is_under_way) for one in left] == [("http://x/", False), ("lighthouse", False)]
 
 
-async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(house: AppServices, monkeypatch: pytest.MonkeyPatch):
+async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(surfing_module, "MOST_KEPT", 5)
     monkeypatch.setattr(surfing_module, "MOST_DAYS", 3)
-    await house.preferences.set(web_allowed=True)
-    surfing, day = gate(house, engine=Engine()), now()
+    await services.preferences.set(web_allowed=True)
+    surfing, day = gate(services, engine=Engine()), now()
 
     for passed in range(6):
         moment = day + timedelta(days=passed)
@@ -333,8 +335,8 @@ async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(house: App
     assert await surfing.days() == {}
 
 
-async def test_bytes_are_counted_by_day(house: AppServices):
-    async with opened(house, standing()) as surfing:
+async def test_bytes_are_counted_by_day(services: AppServices):
+    async with opened(services, standing()) as surfing:
         await surfing.look_up("lighthouse", WHY)
         (day,) = (await surfing.days()).values()
         left = await surfing.outgoing()
@@ -343,17 +345,17 @@ async def test_bytes_are_counted_by_day(house: AppServices):
     assert day.received == sum(one.received for one in left) > len(page())
 
 
-async def test_a_damaged_list_begins_anew(house: AppServices):
-    await AppState(house._database).set(surfing_module.SCOPE, surfing_module.LIST, [{"nonsense": 1}])
+async def test_a_damaged_list_begins_anew(services: AppServices):
+    await AppState(services._database).set(surfing_module.SCOPE, surfing_module.LIST, [{"nonsense": 1}])
 
-    assert await gate(house).outgoing() == []
+    assert await gate(services).outgoing() == []
 
 
 @pytest.mark.parametrize(
     ("provider", "name"),
     [(SearchProvider.DUCKDUCKGO, "DuckDuckGo"), (SearchProvider.BRAVE, "Brave"), (SearchProvider.SEARXNG, "SearXNG")],
 )
-async def test_the_settings_choose_who_is_asked(house: AppServices, provider: SearchProvider, name: str):
-    await house.preferences.set(web_provider=provider, web_brave_key="k", web_searxng_url="https://searx.example.com")
+async def test_the_settings_choose_who_is_asked(services: AppServices, provider: SearchProvider, name: str):
+    await services.preferences.set(web_provider=provider, web_brave_key="k", web_searxng_url="https://searx.example.com")
 
-    assert chosen_engine(house.preferences.current, NetworkRoute(), Meter()).name == name
+    assert chosen_engine(services.preferences.current, NetworkRoute(), Meter()).name == name

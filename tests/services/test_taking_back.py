@@ -38,55 +38,55 @@ async def remember(scene: TaskContext) -> Result:
     return Result("Remembered something.")
 
 
-async def test_a_memory_that_the_user_has_made_their_own_stays(house: AppServices, clock: Clock):
-    await employ(house, Scripted(remember))
-    leave(house, clock)
-    await house.away.look()
-    (memory,) = await house.brain.memories(MIRA)
-    await house.brain.edit(memory.model_copy(update={"content": "I fear for the lamp, and for the glass."}))
+async def test_a_memory_that_the_user_has_made_their_own_stays(services: AppServices, clock: Clock):
+    await employ(services, Scripted(remember))
+    leave(services, clock)
+    await services.away.look()
+    (memory,) = await services.brain.memories(MIRA)
+    await services.brain.edit(memory.model_copy(update={"content": "I fear for the lamp, and for the glass."}))
 
-    await house.away.undo((await newest(house)).id)
+    await services.away.undo((await newest(services)).id)
 
-    assert [one.content for one in await house.brain.memories(MIRA)] == ["I fear for the lamp, and for the glass."]
-    assert (await newest(house)).undone
+    assert [one.content for one in await services.brain.memories(MIRA)] == ["I fear for the lamp, and for the glass."]
+    assert (await newest(services)).undone
 
 
-async def test_a_memory_nobody_has_touched_goes_to_the_trash(house: AppServices, clock: Clock):
-    await employ(house, Scripted(remember))
-    leave(house, clock)
-    await house.away.look()
+async def test_a_memory_nobody_has_touched_goes_to_the_trash(services: AppServices, clock: Clock):
+    await employ(services, Scripted(remember))
+    leave(services, clock)
+    await services.away.look()
 
-    await house.away.undo((await newest(house)).id)
+    await services.away.undo((await newest(services)).id)
 
-    assert list(await house.brain.memories(MIRA)) == []
+    assert list(await services.brain.memories(MIRA)) == []
 
 
 async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_after_it_was_written_over(
-    house: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
 ):
     async def shout(scene: TaskContext) -> Result:
         await scene.memorize(MemoryUnit(name="The lamp", content="TOMAS FEARS FOR THE LAMP."))
         return Result("Remembered something.")
 
-    await employ(house, Scripted(remember, "quiet"))
-    leave(house, clock)
-    await house.away.look()
-    put = house.brain._holdings.save_memories
+    await employ(services, Scripted(remember, "quiet"))
+    leave(services, clock)
+    await services.away.look()
+    put = services.brain._holdings.save_memories
 
     async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:
         await put(persona_id, *memories)
         raise SystemExit
 
-    await employ(house, Scripted(shout, "loud"))
+    await employ(services, Scripted(shout, "loud"))
     with monkeypatch.context() as patched:
-        patched.setattr(house.brain._holdings, "put", put_and_end)
-        await house.away.look()
-    (memory,) = await house.brain.memories(MIRA)
+        patched.setattr(services.brain._holdings, "put", put_and_end)
+        await services.away.look()
+    (memory,) = await services.brain.memories(MIRA)
     assert memory.content == "TOMAS FEARS FOR THE LAMP."
 
-    await house.away.undo((await newest(house)).id)
+    await services.away.undo((await newest(services)).id)
 
-    assert [one.content for one in await house.brain.memories(MIRA)] == ["Tomas fears for the lamp."]
+    assert [one.content for one in await services.brain.memories(MIRA)] == ["Tomas fears for the lamp."]
     quiet_log.records.clear()
 
 
@@ -94,10 +94,10 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
 
 async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_and_can_be_taken_back(
-    house: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    await baked(house, tmp_path, BREAD)
-    known = {one.guid for one in await house.knowing.all(MIRA)}
+    await baked(services, tmp_path, BREAD)
+    known = {one.guid for one in await services.knowing.all(MIRA)}
     written = asyncio.Event()
 
     async def wait(_keeping: Notekeeping, _persona: str, _name: str) -> list[str]:
@@ -106,9 +106,9 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
     with monkeypatch.context() as patched:
         patched.setattr(Notekeeping, "part_if_long", wait)
-        reading = asyncio.create_task(house.mind.notekeeping.write_pending(MIRA))
+        reading = asyncio.create_task(services.mind.notekeeping.write_pending(MIRA))
         await written.wait()
-        copy = await copy_home(house, tmp_path / "as it was")
+        copy = await copy_home(services, tmp_path / "as it was")
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
 
@@ -127,9 +127,9 @@ async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_an
 
 
 async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
-    house: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    await baked(house, tmp_path, BREAD)
+    await baked(services, tmp_path, BREAD)
     written = asyncio.Event()
 
     async def wait(_keeping: Notekeeping, _persona: str, _name: str) -> list[str]:
@@ -137,34 +137,34 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
         return await asyncio.Event().wait()  # type: ignore[return-value] - never
 
     monkeypatch.setattr(Notekeeping, "part_if_long", wait)
-    reading = asyncio.create_task(house.mind.notekeeping.write_pending(MIRA))
+    reading = asyncio.create_task(services.mind.notekeeping.write_pending(MIRA))
     await written.wait()
-    (run,) = await kept_runs(house)
-    house.away.stop(run.id)
+    (run,) = await kept_runs(services)
+    services.away.stop(run.id)
     await reading
 
-    (run,) = await kept_runs(house)
+    (run,) = await kept_runs(services)
     assert run.outcome is RunOutcome.STOPPED
     assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
-    await house.away.undo(run.id)
-    assert await house.mind.notebooks.notebooks_of(MIRA) == []
+    await services.away.undo(run.id)
+    assert await services.mind.notebooks.notebooks_of(MIRA) == []
 
 
 async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have_written_since(
-    house: AppServices, tmp_path: Path
+    services: AppServices, tmp_path: Path
 ):
-    name = await house.mind.notebooks.create(MIRA, "Baking bread")
-    await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
-    await baked(house, tmp_path, BREAD)
-    await house.mind.notekeeping.write_pending(MIRA)
-    (run,) = await kept_runs(house)
-    text = await house.mind.notebooks.text(MIRA, name)
+    name = await services.mind.notebooks.create(MIRA, "Baking bread")
+    await services.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    await baked(services, tmp_path, BREAD)
+    await services.mind.notekeeping.write_pending(MIRA)
+    (run,) = await kept_runs(services)
+    text = await services.mind.notebooks.text(MIRA, name)
     mine = text.replace("Tomas bakes on Sundays.", "Tomas bakes on Sundays and feast days.")
-    await house.mind.notebooks.write(MIRA, name, f"{mine}- By hand.\n", text)
+    await services.mind.notebooks.write(MIRA, name, f"{mine}- By hand.\n", text)
 
-    await house.away.undo(run.id)
+    await services.away.undo(run.id)
 
-    left = (await house.mind.notebooks.text(MIRA, name)).splitlines()
+    left = (await services.mind.notebooks.text(MIRA, name)).splitlines()
     assert [one.partition(" (")[0] for one in left if one.startswith("-")] == [
         "- Tomas bakes on Sundays and feast days.",
         "- By hand.",
@@ -192,16 +192,16 @@ def test_lines_are_taken_out_and_nothing_else(text: str, before: str | None, aft
 # facts
 
 
-async def test_what_a_fact_took_the_place_of_holds_again(house: AppServices, tmp_path: Path):
-    await baked(house, tmp_path, BREAD)
-    await house.mind.notekeeping.write_pending(MIRA)
-    (run,) = await kept_runs(house)
-    learnt = next(one for one in await house.knowing.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
+async def test_what_a_fact_took_the_place_of_holds_again(services: AppServices, tmp_path: Path):
+    await baked(services, tmp_path, BREAD)
+    await services.mind.notekeeping.write_pending(MIRA)
+    (run,) = await kept_runs(services)
+    learnt = next(one for one in await services.knowing.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
     old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
-    await house.knowing._facts.save_facts(MIRA, old)
+    await services.knowing._facts.save_facts(MIRA, old)
 
-    await house.away.undo(run.id)
+    await services.away.undo(run.id)
 
-    held = {one.fact: one.superseded for one in await house.knowing.all(MIRA)}
+    held = {one.fact: one.superseded for one in await services.knowing.all(MIRA)}
     assert held["Tomas bakes on Mondays."] is False
     assert learnt.fact not in held

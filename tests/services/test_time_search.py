@@ -25,26 +25,26 @@ TALKS = {
 
 
 @pytest.fixture
-async def talks(house: AppServices, says: Callable[..., object]) -> AsyncIterator[dict[str, ChatSession]]:
+async def talks(services: AppServices, says: Callable[..., object]) -> AsyncIterator[dict[str, ChatSession]]:
     """Four conversations of half a year, a minute from line to line, and nothing that comes to mind by itself."""
     await says(*["“Aye.”"] * 20)
-    await house.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
+    await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
     with told_by(lambda: NOW):
         held = {}
         for began, (title, *lines) in TALKS.items():
-            session = await hold(house, *lines, at=datetime.fromisoformat(began).astimezone())
-            held[title] = await chats_of(house).change_session(session.guid, name=title, archived=True)
-        await house.indexing.follow()
+            session = await hold(services, *lines, at=datetime.fromisoformat(began).astimezone())
+            held[title] = await chats_of(services).change_session(session.guid, name=title, archived=True)
+        await services.indexing.follow()
         yield held
 
 
-async def asked(house: AppServices, text: str) -> Played:
-    return await say(house, await house.sessions.new(MIRA), text)
+async def asked(services: AppServices, text: str) -> Played:
+    return await say(services, await services.sessions.new(MIRA), text)
 
 
-async def shown(house: AppServices, played: Played) -> str:
+async def shown(services: AppServices, played: Played) -> str:
     """The prompt of that turn."""
-    return await prompt_of(house, await house.sessions.open(played.reply.session_id), played)
+    return await prompt_of(services, await services.sessions.open(played.reply.session_id), played)
 
 
 def titles(memory: TurnMemory) -> list[str]:
@@ -65,71 +65,75 @@ def titles(memory: TurnMemory) -> list[str]:
     ],
 )
 async def test_the_conversation_of_that_time_comes_with_its_date(
-    house: AppServices, talks: dict[str, ChatSession], text: str, title: str
+    services: AppServices, talks: dict[str, ChatSession], text: str, title: str
 ):
-    played = await asked(house, text)
+    played = await asked(services, text)
 
     assert titles(played.memory) == [title]
     assert played.memory.recalled[0].way is RecallWay.TIME
-    assert f"**{title}** ({talks[title].added:%A, %B}" in await shown(house, played)
+    assert f"**{title}** ({talks[title].added:%A, %B}" in await shown(services, played)
 
 
-async def test_what_goes_on_past_midnight_belongs_to_the_evening(house: AppServices, talks: dict[str, ChatSession]):
-    late = await hold(house, "One more thing.", session=talks["A late film"], at=datetime(2026, 5, 30, 0, 20).astimezone())
+async def test_what_goes_on_past_midnight_belongs_to_the_evening(services: AppServices, talks: dict[str, ChatSession]):
+    late = await hold(services, "One more thing.", session=talks["A late film"], at=datetime(2026, 5, 30, 0, 20).astimezone())
 
-    evening = await asked(house, "What did we talk about on May 29th?")
-    morning = await asked(house, "What did we talk about on May 30th?")
+    evening = await asked(services, "What did we talk about on May 29th?")
+    morning = await asked(services, "What did we talk about on May 30th?")
 
     assert titles(evening.memory) == [late.name]
     assert titles(morning.memory) == []
     assert morning.memory.remark == "There was no conversation on Saturday, May 30th, 2026."
 
 
-async def test_the_prompt_says_that_nothing_was_said_on_a_day(house: AppServices, talks: dict[str, ChatSession]):
-    played = await asked(house, "What did we talk about on May 3rd?")
+async def test_the_prompt_says_that_nothing_was_said_on_a_day(services: AppServices, talks: dict[str, ChatSession]):
+    played = await asked(services, "What did we talk about on May 3rd?")
 
     assert titles(played.memory) == []
-    assert "There was no conversation on Sunday, May 3rd, 2026." in await shown(house, played)
+    assert "There was no conversation on Sunday, May 3rd, 2026." in await shown(services, played)
 
 
-async def test_of_a_conversation_that_went_on_for_days_only_the_day_is_told(house: AppServices, talks: dict[str, ChatSession]):
-    await hold(house, "I found mushrooms.", session=talks["Porto"], at=datetime(2026, 11, 17, 12, 0).astimezone())
+async def test_of_a_conversation_that_went_on_for_days_only_the_day_is_told(
+    services: AppServices, talks: dict[str, ChatSession]
+):
+    await hold(services, "I found mushrooms.", session=talks["Porto"], at=datetime(2026, 11, 17, 12, 0).astimezone())
 
-    played = await asked(house, "What did I tell you on November 17th?")
+    played = await asked(services, "What did I tell you on November 17th?")
 
     assert titles(played.memory) == ["Porto"]
     assert "mushrooms" in played.memory.recalled[0].text
     assert "sister" not in played.memory.recalled[0].text
 
 
-async def test_the_present_conversation_is_no_day_without_one(house: AppServices, talks: dict[str, ChatSession]):
-    session = await house.sessions.new(MIRA)
-    await say(house, session, "I overslept.")
+async def test_the_present_conversation_is_no_day_without_one(services: AppServices, talks: dict[str, ChatSession]):
+    session = await services.sessions.new(MIRA)
+    await say(services, session, "I overslept.")
 
-    played = await say(house, session, "What did I tell you this morning?")
+    played = await say(services, session, "What did I tell you this morning?")
 
     assert (titles(played.memory), played.memory.remark) == ([], "")
 
 
 async def test_with_more_conversations_than_there_is_room_for_the_others_are_named(
-    house: AppServices, talks: dict[str, ChatSession]
+    services: AppServices, talks: dict[str, ChatSession]
 ):
-    await house.preferences.set(rag_entries=1)
+    await services.preferences.set(rag_entries=1)
 
-    played = await asked(house, "What did we talk about in May?")
+    played = await asked(services, "What did we talk about in May?")
 
     assert titles(played.memory) == ["A late film"]
     assert played.memory.remark == "Other conversations of that time: “The bicycle” (May 2nd, 2026)."
 
 
 @pytest.mark.parametrize("text", ["I was tired yesterday.", "My exam is on May 2nd.", "See you on Monday!"])
-async def test_a_message_that_only_mentions_a_time_brings_nothing(house: AppServices, talks: dict[str, ChatSession], text: str):
-    played = await asked(house, text)
+async def test_a_message_that_only_mentions_a_time_brings_nothing(
+    services: AppServices, talks: dict[str, ChatSession], text: str
+):
+    played = await asked(services, text)
 
     assert (titles(played.memory), played.memory.remark) == ([], "")
 
 
-async def test_a_search_leads_to_that_time_as_well(house: AppServices, talks: dict[str, ChatSession]):
-    found = await house.brain.search(MIRA, "What did we talk about on May 2nd?")
+async def test_a_search_leads_to_that_time_as_well(services: AppServices, talks: dict[str, ChatSession]):
+    found = await services.brain.search(MIRA, "What did we talk about on May 2nd?")
 
     assert found[0].memory == talks["The bicycle"].guid

@@ -16,18 +16,18 @@ BEGINNING = "Mira can use tools, and uses one only where it helps"
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
-    await house.preferences.set(tools_enabled=True, default_tools=["dice"], recall_without_match=0)
-    return await house.sessions.new(MIRA)
+async def session(services: AppServices) -> ChatSession:
+    await services.preferences.set(tools_enabled=True, default_tools=["dice"], recall_without_match=0)
+    return await services.sessions.new(MIRA)
 
 
-async def told(house: AppServices, session: ChatSession, text: str = "Good evening.") -> str:
-    return await prompt_of(house, session, await say(house, session, text))
+async def told(services: AppServices, session: ChatSession, text: str = "Good evening.") -> str:
+    return await prompt_of(services, session, await say(services, session, text))
 
 
-async def test_the_note_stands_in_the_system_prompt_and_stays_there(house: AppServices, session: ChatSession, says: Says):
+async def test_the_note_stands_in_the_system_prompt_and_stays_there(services: AppServices, session: ChatSession, says: Says):
     await says("Hello.", "Well.", template=HERMES)
-    first, second = await told(house, session), await told(house, session, "It is late.")
+    first, second = await told(services, session), await told(services, session, "It is late.")
 
     assert first.count(BEGINNING) == 1
     assert first.index(BEGINNING) < first.index("Good evening.")
@@ -35,43 +35,45 @@ async def test_the_note_stands_in_the_system_prompt_and_stays_there(house: AppSe
     assert second.startswith(first[: first.index("Good evening.")])
 
 
-async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(house: AppServices, session: ChatSession, says: Says):
+async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(
+    services: AppServices, session: ChatSession, says: Says
+):
     await says("Hello.", "Well.", "Aye.", template=HERMES)
-    before = await told(house, session)
-    await house.preferences.set(tools_explained=False)
-    without = await told(house, session, "It is late.")
-    await house.preferences.set(tools_explained=True)
+    before = await told(services, session)
+    await services.preferences.set(tools_explained=False)
+    without = await told(services, session, "It is late.")
+    await services.preferences.set(tools_explained=True)
 
     assert BEGINNING in before
     assert BEGINNING not in without
     assert "dice_roll" in without
-    assert BEGINNING in await told(house, session, "Good night.")
+    assert BEGINNING in await told(services, session, "Good night.")
 
 
 @pytest.mark.parametrize(
     ("template", "settings"), [(CHATML, {}), (HERMES, {"tools_enabled": False}), (HERMES, {"default_tools": []})]
 )
 async def test_a_model_that_is_offered_none_is_told_nothing(
-    house: AppServices, session: ChatSession, says: Says, template: str, settings: dict[str, object]
+    services: AppServices, session: ChatSession, says: Says, template: str, settings: dict[str, object]
 ):
     await says("Hello.", template=template)
-    await house.preferences.set(**settings)
+    await services.preferences.set(**settings)
 
-    assert BEGINNING not in await told(house, session)
+    assert BEGINNING not in await told(services, session)
 
 
-async def test_a_persona_without_tools_of_her_own_is_told_nothing(house: AppServices, session: ChatSession, says: Says):
+async def test_a_persona_without_tools_of_her_own_is_told_nothing(services: AppServices, session: ChatSession, says: Says):
     await says("Hello.", template=HERMES)
-    await change_persona(house, override_default_toolset=True, tools=[])
+    await change_persona(services, override_default_toolset=True, tools=[])
 
-    assert BEGINNING not in await told(house, session)
+    assert BEGINNING not in await told(services, session)
 
 
-async def test_the_users_own_words_come_before_ours(house: AppServices, session: ChatSession, says: Says):
-    house.paths.own_prompts.mkdir(parents=True, exist_ok=True)
-    (house.paths.own_prompts / "tools_note.md").write_text("{{char}} rolls the dice when {{user}} asks.\n", encoding="utf-8")
+async def test_the_users_own_words_come_before_ours(services: AppServices, session: ChatSession, says: Says):
+    services.paths.own_prompts.mkdir(parents=True, exist_ok=True)
+    (services.paths.own_prompts / "tools_note.md").write_text("{{char}} rolls the dice when {{user}} asks.\n", encoding="utf-8")
     await says("Hello.", template=HERMES)
-    prompt = await told(house, session)
+    prompt = await told(services, session)
 
     assert "Mira rolls the dice when Tomas asks." in prompt
     assert BEGINNING not in prompt

@@ -41,12 +41,12 @@ def results(played: Played) -> list[ToolResult]:
 
 
 async def answering(
-    house: AppServices, session: ChatSession, text: str, *verdicts: PermissionAnswer
+    services: AppServices, session: ChatSession, text: str, *verdicts: PermissionAnswer
 ) -> tuple[Played, list[AskTool]]:
     """A turn in which every question is answered."""
     events: list[TurnEvent] = []
     asked: list[AskTool] = []
-    async with aclosing(house.chat.send(session.guid, text)) as turn:
+    async with aclosing(services.chat.send(session.guid, text)) as turn:
         async for event in turn:
             events.append(event)
             if isinstance(event, AskTool):
@@ -56,73 +56,73 @@ async def answering(
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
-    await house.preferences.set(tools_enabled=True, default_tools=["memory", "time", "dice", "bench"])
-    return await house.sessions.new(MIRA)
+async def session(services: AppServices) -> ChatSession:
+    await services.preferences.set(tools_enabled=True, default_tools=["memory", "time", "dice", "bench"])
+    return await services.sessions.new(MIRA)
 
 
 @pytest.fixture
-def trusted(house: AppServices, monkeypatch: pytest.MonkeyPatch) -> None:
+def trusted(services: AppServices, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model has passed its test."""
-    monkeypatch.setattr(house.tooling, "_is_trusted", lambda: True)
+    monkeypatch.setattr(services.tooling, "_is_trusted", lambda: True)
 
 
 Says = Callable[..., object]
 
 
-async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(house: AppServices, session: ChatSession, says: Says):
+async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(services: AppServices, session: ChatSession, says: Says):
     await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    played = await say(house, session, "Let us play.")
+    played = await say(services, session, "Let us play.")
     assert played.reply.content == "A good throw!"
     (result,) = results(played)
     assert result.shown.startswith("rolled 2d6: ")
-    roles = [message.role for message in await log(house, session)]
+    roles = [message.role for message in await log(services, session)]
     assert roles[-4:] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
-    hidden = [message.hidden for message in await log(house, session)]
+    hidden = [message.hidden for message in await log(services, session)]
     assert hidden[-4:] == [False, True, True, False]
 
 
-async def test_nothing_of_the_call_is_ever_said(house: AppServices, session: ChatSession, says: Says):
+async def test_nothing_of_the_call_is_ever_said(services: AppServices, session: ChatSession, says: Says):
     await says("Wait. " + call("dice_roll", dice="d20"), "There it lies.", template=HERMES)
-    played = await say(house, session, "Roll!")
+    played = await say(services, session, "Roll!")
     assert played.reply.content == "Wait.\n\nThere it lies."
     assert "tool_call" not in "".join(str(getattr(event, "text", "")) for event in played.events)
-    assert (await log(house, session))[-1].id == played.reply.id
+    assert (await log(services, session))[-1].id == played.reply.id
 
 
 async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     await says(call("dice_roll", dice="2d6"), "A good throw!", "And another.", template=HERMES)
-    first = await say(house, session, "Let us play.")
-    second = await say(house, session, "More.")
-    before, after = await prompt_of(house, session, first), await prompt_of(house, session, second)
+    first = await say(services, session, "Let us play.")
+    second = await say(services, session, "More.")
+    before, after = await prompt_of(services, session, first), await prompt_of(services, session, second)
     assert '"dice": "2d6"' in before.split("Let us play.")[1]
     assert after.startswith(before)
 
 
-async def test_prompts_tell_of_the_tools_only_where_they_are_on(house: AppServices, session: ChatSession, says: Says):
+async def test_prompts_tell_of_the_tools_only_where_they_are_on(services: AppServices, session: ChatSession, says: Says):
     await says("One.", "Two.", "Three.", template=HERMES)
-    assert "memory_save" in await prompt_of(house, session, await say(house, session, "A"))
-    await change_persona(house, override_default_toolset=True, tools=["dice"])
-    text = await prompt_of(house, session, await say(house, session, "B"))
+    assert "memory_save" in await prompt_of(services, session, await say(services, session, "A"))
+    await change_persona(services, override_default_toolset=True, tools=["dice"])
+    text = await prompt_of(services, session, await say(services, session, "B"))
     assert ("dice_roll" in text, "memory_save" in text) == (True, False)
-    await house.preferences.set(tools_enabled=False)
-    assert "dice_roll" not in await prompt_of(house, session, await say(house, session, "C"))
+    await services.preferences.set(tools_enabled=False)
+    assert "dice_roll" not in await prompt_of(services, session, await say(services, session, "C"))
 
 
-async def test_another_wording_reuses_what_was_done(house: AppServices, session: ChatSession, says: Says, trusted: None):
+async def test_another_wording_reuses_what_was_done(services: AppServices, session: ChatSession, says: Says, trusted: None):
     save = call("memory_save", content="Tomas is afraid of deep water.")
     await says(save, "I will remember.", save, "Noted for ever.", template=HERMES)
-    played = await say(house, session, "I fear deep water.")
-    again = await heard(house.chat.regenerate(session.guid, played.reply.id))
+    played = await say(services, session, "I fear deep water.")
+    again = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert [result.text for result in results(again)] == [results(played)[0].text]
-    assert len(await house.brain.memories(MIRA)) == 1
+    assert len(await services.brain.memories(MIRA)) == 1
     assert len(again.reply.alternatives) == 2
 
 
 async def test_another_wording_that_wants_something_else_changed_asks_first(
-    house: AppServices, session: ChatSession, says: Says, trusted: None
+    services: AppServices, session: ChatSession, says: Says, trusted: None
 ):
     await says(
         call("memory_save", content="Tomas is afraid of deep water."),
@@ -131,96 +131,100 @@ async def test_another_wording_that_wants_something_else_changed_asks_first(
         "As you wish.",
         template=HERMES,
     )
-    played = await say(house, session, "I fear deep water.")
+    played = await say(services, session, "I fear deep water.")
     questions: list[AskTool] = []
-    async with aclosing(house.chat.regenerate(session.guid, played.reply.id)) as turn:
+    async with aclosing(services.chat.regenerate(session.guid, played.reply.id)) as turn:
         async for event in turn:
             if isinstance(event, AskTool):
                 questions.append(event)
                 event.decide(PermissionAnswer.NOT_NOW)
     assert len(questions) == 1
-    assert [memory.content for memory in await house.brain.memories(MIRA)] == ["Tomas is afraid of deep water."]
+    assert [memory.content for memory in await services.brain.memories(MIRA)] == ["Tomas is afraid of deep water."]
 
 
 async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     two = call("dice_roll", dice="3d100") + call("dice_roll", dice="3d100")
     await says(two, "Both.", two, "Both again.", template=HERMES)
-    played = await say(house, session, "Twice, please.")
+    played = await say(services, session, "Twice, please.")
     first, second = (result.text for result in results(played))
-    again = await heard(house.chat.regenerate(session.guid, played.reply.id))
+    again = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert first != second
     assert [result.text for result in results(again)] == [first, second]
 
 
-async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(house: AppServices, session: ChatSession, says: Says):
+async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(
+    services: AppServices, session: ChatSession, says: Says
+):
     await says("It was a long", " night. " + call("dice_roll", dice="2d6"), template=HERMES)
-    played = await say(house, session, "Tell me.")
-    more = await heard(house.chat.proceed(session.guid, played.reply.id))
+    played = await say(services, session, "Tell me.")
+    more = await heard(services.chat.proceed(session.guid, played.reply.id))
     assert not results(more)
     assert more.reply.content == "It was a long night."
 
 
-async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(house: AppServices, session: ChatSession, says: Says):
+async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(services: AppServices, session: ChatSession, says: Says):
     await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
-    played = await say(house, session, "Let us play.")
-    await house.chat.delete(session.guid, played.reply.id)
-    assert not [message for message in await log(house, session) if message.hidden]
+    played = await say(services, session, "Let us play.")
+    await services.chat.delete(session.guid, played.reply.id)
+    assert not [message for message in await log(services, session) if message.hidden]
 
 
 # Asking
 
 
-async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(house: AppServices, session: ChatSession, says: Says):
-    memory = await keep(house)
+async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(services: AppServices, session: ChatSession, says: Says):
+    memory = await keep(services)
     await says(call("memory_delete", memory="The lamp"), "Then it stays.", template=HERMES)
-    played, asked = await answering(house, session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
+    played, asked = await answering(services, session, "Forget the lamp.", PermissionAnswer.NOT_NOW)
     assert [(question.title, question.about) for question in asked] == [("forget a memory", "The lamp: It is dark since May.")]
     assert results(played)[0].outcome is CallOutcome.REFUSED
-    assert "does not want that now" in await prompt_of(house, session, played)
-    assert [one.guid for one in await house.brain.memories(MIRA)] == [memory.guid]
+    assert "does not want that now" in await prompt_of(services, session, played)
+    assert [one.guid for one in await services.brain.memories(MIRA)] == [memory.guid]
 
 
-async def test_nobody_is_asked_about_what_cannot_be(house: AppServices, session: ChatSession, says: Says):
+async def test_nobody_is_asked_about_what_cannot_be(services: AppServices, session: ChatSession, says: Says):
     await says(call("memory_delete", memory="The moon"), "There is none.", template=HERMES)
-    played, asked = await answering(house, session, "Forget the moon.")
+    played, asked = await answering(services, session, "Forget the moon.")
     assert not asked
     assert results(played)[0].outcome is CallOutcome.FAILED
 
 
-async def test_what_is_allowed_is_done(house: AppServices, session: ChatSession, says: Says):
-    await keep(house)
+async def test_what_is_allowed_is_done(services: AppServices, session: ChatSession, says: Says):
+    await keep(services)
     await says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
-    await answering(house, session, "Forget the lamp.", PermissionAnswer.ALLOW)
-    assert not await house.brain.memories(MIRA)
+    await answering(services, session, "Forget the lamp.", PermissionAnswer.ALLOW)
+    assert not await services.brain.memories(MIRA)
 
 
-async def test_always_holds_for_this_conversation_alone(house: AppServices, session: ChatSession, says: Says):
-    await house.preferences.set(tools_always_ask=True)
+async def test_always_holds_for_this_conversation_alone(services: AppServices, session: ChatSession, says: Says):
+    await services.preferences.set(tools_always_ask=True)
     roll = call("dice_roll", dice="d6")
     await says(roll, "One.", roll, "Two.", roll, "Three.", template=HERMES)
-    _played, first = await answering(house, session, "A", PermissionAnswer.ALWAYS)
-    _played, second = await answering(house, session, "B")
-    other = await house.sessions.new(MIRA)
-    _played, third = await answering(house, other, "C", PermissionAnswer.ALLOW)
+    _played, first = await answering(services, session, "A", PermissionAnswer.ALWAYS)
+    _played, second = await answering(services, session, "B")
+    other = await services.sessions.new(MIRA)
+    _played, third = await answering(services, other, "C", PermissionAnswer.ALLOW)
     assert (len(first), len(second), len(third)) == (1, 0, 1)
 
 
-async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(house: AppServices, session: ChatSession, says: Says):
+async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(
+    services: AppServices, session: ChatSession, says: Says
+):
     await says(call("memory_save", content="Tomas is a captain of old."), "Hm.", template=HERMES)
-    _played, asked = await answering(house, session, "So?", PermissionAnswer.NOT_NOW)
+    _played, asked = await answering(services, session, "So?", PermissionAnswer.NOT_NOW)
     assert len(asked) == 1
-    assert not await house.brain.memories(MIRA)
+    assert not await services.brain.memories(MIRA)
 
 
-async def test_stopping_while_it_asks_loses_nothing(house: AppServices, session: ChatSession, says: Says):
-    await house.preferences.set(tools_always_ask=True)
+async def test_stopping_while_it_asks_loses_nothing(services: AppServices, session: ChatSession, says: Says):
+    await services.preferences.set(tools_always_ask=True)
     await says("One moment. " + call("dice_roll", dice="d6"), template=HERMES)
     asking = asyncio.Event()
 
     async def talk() -> None:
-        async with aclosing(house.chat.send(session.guid, "Roll!")) as turn:
+        async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
                 if isinstance(event, AskTool):
                     asking.set()
@@ -229,21 +233,21 @@ async def test_stopping_while_it_asks_loses_nothing(house: AppServices, session:
     await asking.wait()
     task.cancel()
     await asyncio.wait([task])
-    said = [message.content.strip() for message in await log(house, session) if not message.hidden]
+    said = [message.content.strip() for message in await log(services, session) if not message.hidden]
     assert said[-2:] == ["Roll!", "One moment."]
 
 
 async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
-    await house.preferences.set(tools_always_ask=True)
+    await services.preferences.set(tools_always_ask=True)
     await says(call("dice_roll", dice="d6"), "Then not.", "Hello!", template=HERMES)
-    other = await house.sessions.new(MIRA)
+    other = await services.sessions.new(MIRA)
     asking = asyncio.Event()
     replies: list[Message] = []
 
     async def talk() -> None:
-        async with aclosing(house.chat.send(session.guid, "Roll!")) as turn:
+        async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
                 if isinstance(event, AskTool):
                     asking.set()
@@ -252,7 +256,7 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
 
     task = asyncio.ensure_future(talk())
     await asking.wait()
-    second = await say(house, other, "Hello?")
+    second = await say(services, other, "Hello?")
     await task
     assert [replies[0].content, second.reply.content] == ["Then not.", "Hello!"]
 
@@ -260,12 +264,12 @@ async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(
 # Limits and mistakes
 
 
-async def test_a_model_that_only_ever_asks_is_ended(house: AppServices, session: ChatSession, says: Says):
+async def test_a_model_that_only_ever_asks_is_ended(services: AppServices, session: ChatSession, says: Says):
     await says(*[call("dice_roll", dice=f"{number}d6") for number in range(1, 14)], template=HERMES)
     played: list[TurnEvent] = []
 
     async def talk() -> None:
-        async with aclosing(house.chat.send(session.guid, "Roll!")) as turn:
+        async with aclosing(services.chat.send(session.guid, "Roll!")) as turn:
             async for event in turn:
                 played.append(event)
 
@@ -284,9 +288,9 @@ async def test_a_model_that_only_ever_asks_is_ended(house: AppServices, session:
         ("<tool_call>oh {dear</tool_call>", "could not be understood"),
     ],
 )
-async def test_mistakes_are_told_to_the_model(house: AppServices, session: ChatSession, says: Says, asked: str, told: str):
+async def test_mistakes_are_told_to_the_model(services: AppServices, session: ChatSession, says: Says, asked: str, told: str):
     await says(asked, "Never mind.", template=HERMES)
-    played = await say(house, session, "Do it.")
+    played = await say(services, session, "Do it.")
     (result,) = results(played)
     assert result.outcome is CallOutcome.FAILED
     assert told in result.text
@@ -294,13 +298,13 @@ async def test_mistakes_are_told_to_the_model(house: AppServices, session: ChatS
 
 
 async def test_two_things_kept_in_one_reply_are_no_repetition(
-    house: AppServices, session: ChatSession, says: Says, trusted: None
+    services: AppServices, session: ChatSession, says: Says, trusted: None
 ):
     both = call("memory_save", content="Tomas keeps nine hives.") + call("memory_save", content="Ines sails the Heron.")
     await says(both, "Noted.", template=HERMES)
-    _played, asked = await answering(house, session, "So it is.")
+    _played, asked = await answering(services, session, "So it is.")
     assert not asked
-    assert len(await house.brain.memories(MIRA)) == 2
+    assert len(await services.brain.memories(MIRA)) == 2
 
 
 def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():
@@ -327,7 +331,7 @@ def test_a_result_whose_call_is_gone_is_left_out():
 
 
 async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     class Nothing(BaseModel):
         """No arguments."""
@@ -336,21 +340,21 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(
         return ToolOutput("Once upon a time. " * 400, "told a tale")
 
     tale = ToolSet("dice", "Tales", (Tool("tale_tell", "tell a tale", "Tells.", Nothing, tell),))
-    house.tooling.sets = [tale, *[one for one in house.tooling.sets if one.name != "dice"]]
+    services.tooling.sets = [tale, *[one for one in services.tooling.sets if one.name != "dice"]]
     await says(call("tale_tell"), "What a tale!", "Yes?", template=HERMES)
-    played = await say(house, session, "A tale, please.")
+    played = await say(services, session, "A tale, please.")
     (result,) = results(played)
     assert len(result.text) < 2600
-    (entry,) = await house.tooling.bench.entries_of(of_session(session.guid))
+    (entry,) = await services.tooling.bench.entries_of(of_session(session.guid))
     assert entry.key in result.text
     assert entry.value == "Once upon a time. " * 400
-    assert len(await prompt_of(house, session, played)) < 12_000
-    told = await house.tooling.bench.inventory(of_session(session.guid))
+    assert len(await prompt_of(services, session, played)) < 12_000
+    told = await services.tooling.bench.inventory(of_session(session.guid))
     assert entry.key in told
     assert "Once upon" not in told
 
 
-async def test_a_tool_that_breaks_does_not_break_the_reply(house: AppServices, session: ChatSession, says: Says):
+async def test_a_tool_that_breaks_does_not_break_the_reply(services: AppServices, session: ChatSession, says: Says):
     class Nothing(BaseModel):
         """No arguments."""
 
@@ -358,9 +362,9 @@ async def test_a_tool_that_breaks_does_not_break_the_reply(house: AppServices, s
         raise RuntimeError("oh")
 
     broken = ToolSet("dice", "Broken", (Tool("break_down", "break down", "Breaks.", Nothing, breaks),))
-    house.tooling.sets = [broken]
+    services.tooling.sets = [broken]
     await says(call("break_down"), "Never mind.", template=HERMES)
-    played = await say(house, session, "Go.")
+    played = await say(services, session, "Go.")
     assert results(played)[0].outcome is CallOutcome.FAILED
     assert played.reply.content == "Never mind."
 
@@ -384,20 +388,20 @@ async def _puzzled(_occasion: ToolContext, _wish: Nothing) -> str:
 
 @pytest.mark.parametrize(("run", "told"), [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)")])
 async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
-    house: AppServices, session: ChatSession, says: Says, run: Run, told: str
+    services: AppServices, session: ChatSession, says: Says, run: Run, told: str
 ):
-    house.tooling.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
+    services.tooling.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
-    played = await say(house, session, "Go.")
+    played = await say(services, session, "Go.")
     assert told in results(played)[0].text
     assert played.reply.content == "Never mind."
 
 
-async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(house: AppServices, session: ChatSession, says: Says):
+async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(services: AppServices, session: ChatSession, says: Says):
     odd = Tool("odd_one", "be odd", "Is odd.", Nothing, _mute, asks=True, about=_puzzled)
-    house.tooling.sets = [ToolSet("dice", "Odd", (odd,))]
+    services.tooling.sets = [ToolSet("dice", "Odd", (odd,))]
     await says(call("odd_one"), "Never mind.", template=HERMES)
-    played, asked = await answering(house, session, "Go.", PermissionAnswer.NOT_NOW)
+    played, asked = await answering(services, session, "Go.", PermissionAnswer.NOT_NOW)
     assert [question.about for question in asked] == [""]
     assert played.reply.content == "Never mind."
 
@@ -414,54 +418,54 @@ async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(house: AppServ
     ],
 )
 async def test_arguments_are_taken_as_they_were_meant(
-    house: AppServices, session: ChatSession, says: Says, asked: str, shown: str
+    services: AppServices, session: ChatSession, says: Says, asked: str, shown: str
 ):
     await says(asked, "So.", template=HERMES)
-    (result,) = results(await say(house, session, "Do it."))
+    (result,) = results(await say(services, session, "Do it."))
     assert result.shown.startswith(shown)
 
 
 async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_not_to(
-    house: AppServices, session: ChatSession, says: Says, trusted: None
+    services: AppServices, session: ChatSession, says: Says, trusted: None
 ):
     weekly = call("memory_remind", text="Water the plants.", when="every Friday at 9")
     await says(weekly, "Set.", weekly, "It is set already.", template=HERMES)
-    (first,) = results(await say(house, session, "Remind me every Friday."))
-    (second,) = results(await say(house, session, "Every Friday, please."))
+    (first,) = results(await say(services, session, "Remind me every Friday."))
+    (second,) = results(await say(services, session, "Every Friday, please."))
     assert "does not repeat" in first.text
     assert "set before" in second.text
-    assert len(await house.mind.reminders.reminders_of(MIRA)) == 1
+    assert len(await services.mind.reminders.reminders_of(MIRA)) == 1
 
 
-async def test_a_search_that_finds_nothing_certain_says_so(house: AppServices, session: ChatSession, says: Says):
-    await keep(house)
+async def test_a_search_that_finds_nothing_certain_says_so(services: AppServices, session: ChatSession, says: Says):
+    await keep(services)
     await says(call("memory_search", words="quantum chromodynamics"), "No idea.", template=HERMES)
-    (result,) = results(await say(house, session, "What do you know of it?"))
+    (result,) = results(await say(services, session, "What do you know of it?"))
     assert result.shown in {"searched the memories: nothing found", "searched the memories: nothing certain found"}
     assert "What do you know of it?" not in result.text
 
 
-def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(house: AppServices):
-    (week,) = (tool for one in house.tooling.sets for tool in one.tools if tool.name == "week_get")
+def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(services: AppServices):
+    (week,) = (tool for one in services.tooling.sets for tool in one.tools if tool.name == "week_get")
     assert "saturday" in week.declared["function"]["parameters"]["properties"]["day"]["enum"]
 
 
 # Models that cannot ask by themselves
 
 
-async def test_a_model_without_tools_of_its_own_fills_in_a_form(house: AppServices, session: ChatSession, says: Says):
+async def test_a_model_without_tools_of_its_own_fills_in_a_form(services: AppServices, session: ChatSession, says: Says):
     answers = [json.dumps({"tool": "dice_roll"}), json.dumps({"dice": "2d6"})]
     await says("A good throw!", "And now?", answers=answers, template=CHATML)
-    played = await say(house, session, "Roll 2d6 for me, please.")
+    played = await say(services, session, "Roll 2d6 for me, please.")
     assert results(played)[0].shown.startswith("rolled 2d6: ")
-    assert results(played)[0].text in await prompt_of(house, session, played)
+    assert results(played)[0].text in await prompt_of(services, session, played)
     assert played.reply.content == "A good throw!"
-    again = await heard(house.chat.regenerate(session.guid, played.reply.id))
+    again = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert not results(again)
 
 
 async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
-    house: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     asked: list[str] = []
 
@@ -470,31 +474,31 @@ async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
             asked.append(errand)
             raise LetheError("Nobody is to be asked.")
 
-    monkeypatch.setattr(house.tooling, "_asker", Nobody())
+    monkeypatch.setattr(services.tooling, "_asker", Nobody())
     await says("Good evening.", template=CHATML)
-    await say(house, session, "Good evening! How was the crossing?")
+    await say(services, session, "Good evening! How was the crossing?")
     assert not asked
 
 
-async def test_it_may_want_none(house: AppServices, session: ChatSession, says: Says):
+async def test_it_may_want_none(services: AppServices, session: ChatSession, says: Says):
     await says("I would rather not.", answers=[json.dumps({"tool": "none"})], template=CHATML)
-    played = await say(house, session, "Do you like dice?")
+    played = await say(services, session, "Do you like dice?")
     assert not results(played)
     assert played.reply.content == "I would rather not."
 
 
 async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(
-    house: AppServices, session: ChatSession, says: Says
+    services: AppServices, session: ChatSession, says: Says
 ):
     place = of_session(session.guid)
-    await house.tooling.bench.save_entry(
+    await services.tooling.bench.save_entry(
         place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note"
     )
     answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]
     await says("At two.", "Good night.", answers=answers, template=CHATML)
 
-    played = await say(house, session, "And when does the ferry leave on Sundays?")
-    other = await say(house, session, "I am tired of all this rain.")
+    played = await say(services, session, "And when does the ferry leave on Sundays?")
+    other = await say(services, session, "I am tired of all this rain.")
 
     assert "on Sundays at two" in results(played)[0].text
     assert not results(other)

@@ -20,36 +20,36 @@ from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, keep, spoke
 
 
-async def conversation(house: AppServices, *lines: str, persona: str = MIRA) -> ChatSession:
-    session = await Chats(house._database).add_session(ChatSession(persona_id=persona, name="The lamp"))
+async def conversation(services: AppServices, *lines: str, persona: str = MIRA) -> ChatSession:
+    session = await Chats(services._database).add_session(ChatSession(persona_id=persona, name="The lamp"))
     for line in lines:
-        await spoke(house, session, line, now())
+        await spoke(services, session, line, now())
     return session
 
 
-async def only(house: AppServices) -> Trashed:
-    (item,) = await house.trash.all()
+async def only(services: AppServices) -> Trashed:
+    (item,) = await services.trash.all()
     return item
 
 
-async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(house: AppServices):
-    session = await conversation(house, "One.", "Two.")
-    other = await conversation(house, "Three.", "Four.")
-    memory, fact = await keep(house), await house.knowing.add(MIRA, "Tomas is a captain.")
-    persona = await house.library.save_persona(Persona(name="Somebody"))
-    world = await house.library.save_world(World(name="The Petrel"))
-    preset = await house.presets.save(SamplerPreset(name="Mine"))
-    line = (await house.sessions.page(other.guid, 0, 1))[0]
+async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(services: AppServices):
+    session = await conversation(services, "One.", "Two.")
+    other = await conversation(services, "Three.", "Four.")
+    memory, fact = await keep(services), await services.knowing.add(MIRA, "Tomas is a captain.")
+    persona = await services.library.save_persona(Persona(name="Somebody"))
+    world = await services.library.save_world(World(name="The Petrel"))
+    preset = await services.presets.save(SamplerPreset(name="Mine"))
+    line = (await services.sessions.page(other.guid, 0, 1))[0]
 
-    await house.sessions.delete(session.guid)
-    await house.chat.delete(other.guid, line.id)
-    await house.brain.forget_memory(memory.guid)
-    await house.knowing.forget_fact(fact.guid)
-    await house.library.delete_persona(persona.unique_name)
-    await house.library.delete_world(world.unique_name)
-    await house.presets.delete(SamplerPreset, preset)
+    await services.sessions.delete(session.guid)
+    await services.chat.delete(other.guid, line.id)
+    await services.brain.forget_memory(memory.guid)
+    await services.knowing.forget_fact(fact.guid)
+    await services.library.delete_persona(persona.unique_name)
+    await services.library.delete_world(world.unique_name)
+    await services.presets.delete(SamplerPreset, preset)
 
-    items = await house.trash.all()
+    items = await services.trash.all()
     assert [item.kind for item in items] == [
         TrashKind.PRESET,
         TrashKind.WORLD,
@@ -65,24 +65,24 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(h
     assert all(item.size > 0 for item in items)
 
     for item in items:
-        await house.trash.restore(item)
+        await services.trash.restore(item)
 
-    assert await house.trash.all() == []
-    assert {one.guid for one in await house.sessions.list(MIRA)} == {session.guid, other.guid}
-    assert [message.content for message in await house.sessions.page(other.guid, 0, 9)] == ["Three.", "Four."]
-    assert [one.guid for one in await house.brain.memories(MIRA)] == [memory.guid]
-    assert [one.guid for one in await house.knowing.all(MIRA)] == [fact.guid]
-    assert (await house.library.persona(persona.unique_name)).name == "Somebody"
-    assert world.unique_name in await house.library.worlds()
-    assert preset in await house.library.samplers()
+    assert await services.trash.all() == []
+    assert {one.guid for one in await services.sessions.list(MIRA)} == {session.guid, other.guid}
+    assert [message.content for message in await services.sessions.page(other.guid, 0, 9)] == ["Three.", "Four."]
+    assert [one.guid for one in await services.brain.memories(MIRA)] == [memory.guid]
+    assert [one.guid for one in await services.knowing.all(MIRA)] == [fact.guid]
+    assert (await services.library.persona(persona.unique_name)).name == "Somebody"
+    assert world.unique_name in await services.library.worlds()
+    assert preset in await services.library.samplers()
 
 
-async def test_what_was_deleted_comes_back_after_a_restart(house: AppServices):
-    session = await conversation(house, "One.", "Two.")
-    await house.sessions.delete(session.guid)
-    await house.close()
+async def test_what_was_deleted_comes_back_after_a_restart(services: AppServices):
+    session = await conversation(services, "One.", "Two.")
+    await services.sessions.delete(session.guid)
+    await services.close()
 
-    again = await build(house.paths, engine="echo")
+    again = await build(services.paths, engine="echo")
     try:
         await again.trash.restore(await only(again))
         assert [message.content for message in await again.sessions.page(session.guid, 0, 9)] == ["One.", "Two."]
@@ -90,109 +90,109 @@ async def test_what_was_deleted_comes_back_after_a_restart(house: AppServices):
         await again.close()
 
 
-async def test_deleted_for_good_is_gone_and_the_rest_stays(house: AppServices):
-    session, other = await conversation(house, "One."), await conversation(house, "Two.")
-    await house.sessions.delete(session.guid)
+async def test_deleted_for_good_is_gone_and_the_rest_stays(services: AppServices):
+    session, other = await conversation(services, "One."), await conversation(services, "Two.")
+    await services.sessions.delete(session.guid)
 
-    await house.trash.erase([await only(house)])
+    await services.trash.erase([await only(services)])
 
-    assert await house.trash.all() == []
-    assert [one.guid for one in await house.sessions.list(MIRA)] == [other.guid]
-
-
-async def test_what_was_restored_meanwhile_is_not_erased(house: AppServices):
-    session = await conversation(house, "One.")
-    await house.sessions.delete(session.guid)
-    item = await only(house)
-    await house.sessions.restore(session.guid)
-
-    await house.trash.erase([item])
-
-    assert [one.guid for one in await house.sessions.list(MIRA)] == [session.guid]
+    assert await services.trash.all() == []
+    assert [one.guid for one in await services.sessions.list(MIRA)] == [other.guid]
 
 
-async def test_an_erased_message_leaves_its_conversation_whole(house: AppServices):
-    session = await conversation(house, "One.", "Two.", "Three.")
-    line = (await house.sessions.page(session.guid, 1, 1))[0]
-    await house.chat.delete(session.guid, line.id)
+async def test_what_was_restored_meanwhile_is_not_erased(services: AppServices):
+    session = await conversation(services, "One.")
+    await services.sessions.delete(session.guid)
+    item = await only(services)
+    await services.sessions.restore(session.guid)
 
-    await house.trash.erase([await only(house)])
+    await services.trash.erase([item])
 
-    assert [message.content for message in await house.sessions.page(session.guid, 0, 9)] == ["One.", "Three."]
+    assert [one.guid for one in await services.sessions.list(MIRA)] == [session.guid]
 
 
-async def test_with_a_persona_goes_what_was_said_with_her_but_only_for_good(house: AppServices):
-    persona = await house.library.save_persona(Persona(name="Somebody"))
-    session = await conversation(house, "One.", persona=persona.unique_name)
-    await house.library.delete_persona(persona.unique_name)
-    item = await only(house)
+async def test_an_erased_message_leaves_its_conversation_whole(services: AppServices):
+    session = await conversation(services, "One.", "Two.", "Three.")
+    line = (await services.sessions.page(session.guid, 1, 1))[0]
+    await services.chat.delete(session.guid, line.id)
+
+    await services.trash.erase([await only(services)])
+
+    assert [message.content for message in await services.sessions.page(session.guid, 0, 9)] == ["One.", "Three."]
+
+
+async def test_with_a_persona_goes_what_was_said_with_her_but_only_for_good(services: AppServices):
+    persona = await services.library.save_persona(Persona(name="Somebody"))
+    session = await conversation(services, "One.", persona=persona.unique_name)
+    await services.library.delete_persona(persona.unique_name)
+    item = await only(services)
     assert item.count == 1
 
-    await house.trash.restore(item)
-    assert [one.guid for one in await house.sessions.list(persona.unique_name)] == [session.guid]
-    await house.library.delete_persona(persona.unique_name)
-    await house.trash.erase([await only(house)])
+    await services.trash.restore(item)
+    assert [one.guid for one in await services.sessions.list(persona.unique_name)] == [session.guid]
+    await services.library.delete_persona(persona.unique_name)
+    await services.trash.erase([await only(services)])
 
-    assert await house.sessions.list(persona.unique_name) == []
-
-
-async def test_a_persona_that_shows_again_from_those_that_ship_keeps_her_past(house: AppServices):
-    mira = await house.library.persona("mira")
-    await house.library.save_persona(mira)
-    session = await conversation(house, "One.", persona="mira")
-    await house.library.delete_persona("mira")
-
-    await house.trash.erase([await only(house)])
-
-    assert [one.guid for one in await house.sessions.list("mira")] == [session.guid]
+    assert await services.sessions.list(persona.unique_name) == []
 
 
-async def test_what_cannot_be_read_is_listed_and_says_where_it_lies(house: AppServices):
-    house.paths.trash.mkdir(parents=True, exist_ok=True)
-    (house.paths.trash / "settings.20260301T101112000000Z.json").write_text("{", encoding="utf-8")
+async def test_a_persona_that_shows_again_from_those_that_ship_keeps_her_past(services: AppServices):
+    mira = await services.library.persona("mira")
+    await services.library.save_persona(mira)
+    session = await conversation(services, "One.", persona="mira")
+    await services.library.delete_persona("mira")
 
-    item = await only(house)
+    await services.trash.erase([await only(services)])
+
+    assert [one.guid for one in await services.sessions.list("mira")] == [session.guid]
+
+
+async def test_what_cannot_be_read_is_listed_and_says_where_it_lies(services: AppServices):
+    services.paths.trash.mkdir(parents=True, exist_ok=True)
+    (services.paths.trash / "settings.20260301T101112000000Z.json").write_text("{", encoding="utf-8")
+
+    item = await only(services)
 
     assert (item.kind, item.title) == (TrashKind.FILE, "settings")
     with pytest.raises(LetheError, match="cannot be read"):
-        await house.trash.restore(item)
-    await house.trash.erase([item])
-    assert await house.trash.all() == []
+        await services.trash.restore(item)
+    await services.trash.erase([item])
+    assert await services.trash.all() == []
 
 
-async def test_after_the_days_the_user_chose_things_go_by_themselves(house: AppServices):
-    session, fact = await conversation(house, "One."), await house.knowing.add(MIRA, "Tomas is a captain.")
-    await house.sessions.delete(session.guid)
-    await house.knowing.forget_fact(fact.guid)
+async def test_after_the_days_the_user_chose_things_go_by_themselves(services: AppServices):
+    session, fact = await conversation(services, "One."), await services.knowing.add(MIRA, "Tomas is a captain.")
+    await services.sessions.delete(session.guid)
+    await services.knowing.forget_fact(fact.guid)
     long_ago = (now() - timedelta(days=20)).isoformat(timespec="microseconds")
-    await house._database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
-    old = house.paths.trash / "worldinfo" / "petrel.20240301T101112000000Z.json"
+    await services._database.run(lambda c: c.execute("UPDATE memories SET deleted_at = ?", (long_ago,)).rowcount)
+    old = services.paths.trash / "worldinfo" / "petrel.20240301T101112000000Z.json"
     old.parent.mkdir(parents=True, exist_ok=True)
     old.write_text("{}", encoding="utf-8")
 
-    await house.preferences.set(trash_days=0)
-    await house.trash._purge()
-    assert len(await house.trash.all()) == 3
-    await house.preferences.set(trash_days=10)
-    await house.trash._purge()
+    await services.preferences.set(trash_days=0)
+    await services.trash._purge()
+    assert len(await services.trash.all()) == 3
+    await services.preferences.set(trash_days=10)
+    await services.trash._purge()
 
-    assert (await only(house)).kind is TrashKind.FACT
+    assert (await only(services)).kind is TrashKind.FACT
 
 
-async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(house: AppServices):
-    session = await conversation(house, "I keep bees.")
-    (message,) = await house.sessions.page(session.guid, 0, 1)
+async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(services: AppServices):
+    session = await conversation(services, "I keep bees.")
+    (message,) = await services.sessions.page(session.guid, 0, 1)
     fact = ExtractedFact(fact="Tomas keeps bees.", source_memories=[session.guid], source_messages=[message.id])
-    await house.knowing.learn(MIRA, [fact])
-    await house.knowing.forget_fact(fact.guid)
-    await house.sessions.delete(session.guid)
-    items = {item.kind: item for item in await house.trash.all()}
+    await services.knowing.learn(MIRA, [fact])
+    await services.knowing.forget_fact(fact.guid)
+    await services.sessions.delete(session.guid)
+    items = {item.kind: item for item in await services.trash.all()}
 
     with pytest.raises(LetheError, match="lies in the Trash"):
-        await house.trash.restore(items[TrashKind.FACT])
-    assert {item.kind for item in await house.trash.all()} == {TrashKind.FACT, TrashKind.CONVERSATION}
+        await services.trash.restore(items[TrashKind.FACT])
+    assert {item.kind for item in await services.trash.all()} == {TrashKind.FACT, TrashKind.CONVERSATION}
 
-    await house.trash.restore(items[TrashKind.CONVERSATION])
-    assert await house.knowing.all(MIRA) == []
-    await house.trash.restore(items[TrashKind.FACT])
-    assert [one.fact for one in await house.knowing.all(MIRA)] == [fact.fact]
+    await services.trash.restore(items[TrashKind.CONVERSATION])
+    assert await services.knowing.all(MIRA) == []
+    await services.trash.restore(items[TrashKind.FACT])
+    assert [one.fact for one in await services.knowing.all(MIRA)] == [fact.fact]

@@ -25,23 +25,23 @@ def model(echo_model: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture
-async def session(house: AppServices, model: Path) -> ChatSession:
+async def session(services: AppServices, model: Path) -> ChatSession:
     """A long conversation that the model has just read."""
-    await house.preferences.set(read_ahead=False)
-    await house.models.load(model)
-    session = await house.sessions.new(MIRA)
-    await say(house, session, LONG)
+    await services.preferences.set(read_ahead=False)
+    await services.models.load(model)
+    session = await services.sessions.new(MIRA)
+    await say(services, session, LONG)
     return session
 
 
 @pytest.fixture
-async def again(house: AppServices, model: Path) -> AsyncIterator[Callable[[], Awaitable[AppServices]]]:
+async def again(services: AppServices, model: Path) -> AsyncIterator[Callable[[], Awaitable[AppServices]]]:
     """Closes the house and opens it anew, with the same model."""
     opened: list[AppServices] = []
 
     async def reopen() -> AppServices:
-        await house.close()
-        opened.append(await build(house.paths, engine="echo"))
+        await services.close()
+        opened.append(await build(services.paths, engine="echo"))
         await opened[-1].models.load(model)
         return opened[-1]
 
@@ -50,16 +50,16 @@ async def again(house: AppServices, model: Path) -> AsyncIterator[Callable[[], A
         await one.close()
 
 
-def states(house: AppServices) -> list[str]:
-    return sorted(path.name for path in house.paths.states.glob("*"))
+def states(services: AppServices) -> list[str]:
+    return sorted(path.name for path in services.paths.states.glob("*"))
 
 
-async def cost(house: AppServices, session: ChatSession, text: str = "And now?") -> Usage:
-    return next(event.usage for event in (await say(house, session, text)).events if isinstance(event, Finished))
+async def cost(services: AppServices, session: ChatSession, text: str = "And now?") -> Usage:
+    return next(event.usage for event in (await say(services, session, text)).events if isinstance(event, Finished))
 
 
 async def test_a_long_conversation_is_taken_up_without_being_read_again(
-    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
     usage = await cost(await again(), session)
 
@@ -68,9 +68,9 @@ async def test_a_long_conversation_is_taken_up_without_being_read_again(
 
 
 async def test_with_nothing_kept_it_is_read_again(
-    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
-    await house.preferences.set(kept_states=0)
+    await services.preferences.set(kept_states=0)
 
     usage = await cost(await again(), session)
 
@@ -78,10 +78,10 @@ async def test_with_nothing_kept_it_is_read_again(
 
 
 async def test_what_was_spoilt_is_read_again_and_nobody_complains(
-    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
-    await house.close()
-    for path in house.paths.states.iterdir():
+    await services.close()
+    for path in services.paths.states.iterdir():
         path.write_bytes(path.read_bytes()[:-7])
 
     usage = await cost(await again(), session)
@@ -89,20 +89,20 @@ async def test_what_was_spoilt_is_read_again_and_nobody_complains(
     assert usage.evaluated_tokens == usage.prompt_tokens > 900
 
 
-async def test_two_conversations_in_turn_are_both_kept_warm(house: AppServices, session: ChatSession):
-    await house.preferences.set(session_handling="current_only", session_memory_system=False)  # neither tells of the other
-    other = await house.sessions.new(MIRA)
-    await say(house, other, LONG.upper())
+async def test_two_conversations_in_turn_are_both_kept_warm(services: AppServices, session: ChatSession):
+    await services.preferences.set(session_handling="current_only", session_memory_system=False)  # neither tells of the other
+    other = await services.sessions.new(MIRA)
+    await say(services, other, LONG.upper())
 
-    usages = [await cost(house, each) for each in (session, other, session, other)][2:]  # what came to mind at first is gone
+    usages = [await cost(services, each) for each in (session, other, session, other)][2:]  # what came to mind at first is gone
 
     assert max(usage.evaluated_tokens for usage in usages) < 64
 
 
 async def test_reading_ahead_takes_up_what_was_kept(
-    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
-    await house.preferences.set(read_ahead=True)
+    await services.preferences.set(read_ahead=True)
     opened = await again()
     opened.chat.attend(session.guid)
     task = opened._ahead._task
@@ -115,27 +115,27 @@ async def test_reading_ahead_takes_up_what_was_kept(
 
 
 async def test_a_lull_keeps_it_before_the_program_ends(
-    house: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(prefill, "LULL", 0.05)
     monkeypatch.setattr(prefill, "WORTH_A_LULL", 500)
 
-    house.chat.attend(session.guid)
+    services.chat.attend(session.guid)
 
-    await until(lambda: found(house))
+    await until(lambda: found(services))
 
 
-async def test_unloading_the_model_keeps_it(house: AppServices, session: ChatSession, model: Path):
-    await house.models.unload()
-    kept = states(house)
-    await house.models.load(model)
+async def test_unloading_the_model_keeps_it(services: AppServices, session: ChatSession, model: Path):
+    await services.models.unload()
+    kept = states(services)
+    await services.models.load(model)
 
     assert kept
-    assert (await cost(house, session)).evaluated_tokens < 64
+    assert (await cost(services, session)).evaluated_tokens < 64
 
 
-async def found(house: AppServices) -> list[str]:
-    return [name for name in states(house) if name.endswith(".kv")]
+async def found(services: AppServices) -> list[str]:
+    return [name for name in states(services) if name.endswith(".kv")]
 
 
 DEEDS = ["session", "message", "edit", "memory", "memory rewritten", "persona", "switched off", "cleared"]
@@ -143,94 +143,94 @@ DEEDS = ["session", "message", "edit", "memory", "memory rewritten", "persona", 
 
 @pytest.mark.parametrize("deed", DEEDS)
 async def test_what_is_forgotten_is_in_no_state(
-    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]], deed: str
+    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]], deed: str
 ):
-    memory = await keep(house)
-    await house.models.unload()
-    before = states(house)
-    words = (await log(house, session))[1].id
+    memory = await keep(services)
+    await services.models.unload()
+    before = states(services)
+    words = (await log(services, session))[1].id
 
     if deed == "session":
-        await house.sessions.delete(session.guid)
+        await services.sessions.delete(session.guid)
     elif deed == "message":
-        await house.chat.delete(session.guid, words)
+        await services.chat.delete(session.guid, words)
     elif deed == "edit":
-        await house.chat.edit(words, "Nothing.")
+        await services.chat.edit(words, "Nothing.")
     elif deed == "memory":
-        await house.brain.forget_memory(memory.guid)
+        await services.brain.forget_memory(memory.guid)
     elif deed == "memory rewritten":
-        await house.brain.edit(memory.model_copy(update={"content": "It was never dark."}))
+        await services.brain.edit(memory.model_copy(update={"content": "It was never dark."}))
     elif deed == "persona":
-        await change_persona(house)
-        await house.library.delete_persona(session.persona_id)
+        await change_persona(services)
+        await services.library.delete_persona(session.persona_id)
     elif deed == "switched off":
-        await house.preferences.set(kept_states=0)
+        await services.preferences.set(kept_states=0)
     else:
-        await house.warmth.clear()
+        await services.warmth.clear()
 
     assert before
-    assert states(house) == []
+    assert states(services) == []
 
 
 async def test_what_is_forgotten_while_the_model_knows_it_is_not_kept_at_the_end(
-    house: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
+    services: AppServices, session: ChatSession, again: Callable[[], Awaitable[AppServices]]
 ):
-    words = (await log(house, session))[1].id
+    words = (await log(services, session))[1].id
 
-    await house.chat.delete(session.guid, words)
-    await house.close()
+    await services.chat.delete(session.guid, words)
+    await services.close()
 
-    assert states(house) == []
+    assert states(services) == []
 
 
 async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_is_not_kept(
-    house: AppServices, session: ChatSession
+    services: AppServices, session: ChatSession
 ):
     """The prompt tells it still, and the model hears that it is forgotten before it reads that."""
-    memory = await keep(house, sticky=True)
+    memory = await keep(services, sticky=True)
     said = list[str]()
 
-    async with aclosing(house.chat.send(session.guid, "And now?")) as events:
+    async with aclosing(services.chat.send(session.guid, "And now?")) as events:
         async for event in events:
             if isinstance(event, Prompted):
-                await house.brain.forget_memory(memory.guid)
-                await house.warmth._done()
+                await services.brain.forget_memory(memory.guid)
+                await services.warmth._done()
             if isinstance(event, Recalled):
                 said = [one.text for one in event.memory.recalled]
-    await house.close()
+    await services.close()
 
     assert any(memory.content in text for text in said)
-    assert states(house) == []
+    assert states(services) == []
 
 
 async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_being_kept(
-    house: AppServices, session: ChatSession, model: Path
+    services: AppServices, session: ChatSession, model: Path
 ):
-    memory = await keep(house)
-    await house.brain.forget_memory(memory.guid)
-    await house.models.unload()
-    await house.models.load(model)  # by a process that heard nothing of it
-    await say(house, session, "And now?")
-    await house.close()
+    memory = await keep(services)
+    await services.brain.forget_memory(memory.guid)
+    await services.models.unload()
+    await services.models.load(model)  # by a process that heard nothing of it
+    await say(services, session, "And now?")
+    await services.close()
 
-    assert len(states(house)) == 1
-
-
-async def test_other_personas_keep_what_was_read_of_them(house: AppServices, session: ChatSession):
-    await house.models.unload()
-
-    house.warmth.forget_persona("somebody-else")
-    await house.warmth._done()
-
-    assert len(states(house)) == 1
+    assert len(states(services)) == 1
 
 
-async def test_a_smaller_room_is_kept_to_at_once(house: AppServices, session: ChatSession):
-    await house.models.unload()
-    path = next(house.paths.states.iterdir())
+async def test_other_personas_keep_what_was_read_of_them(services: AppServices, session: ChatSession):
+    await services.models.unload()
+
+    services.warmth.forget_persona("somebody-else")
+    await services.warmth._done()
+
+    assert len(states(services)) == 1
+
+
+async def test_a_smaller_room_is_kept_to_at_once(services: AppServices, session: ChatSession):
+    await services.models.unload()
+    path = next(services.paths.states.iterdir())
     with path.open("ab") as file:
         file.truncate(2 << 20)
 
-    await house.preferences.set(kept_states=1)
+    await services.preferences.set(kept_states=1)
 
-    assert states(house) == []
+    assert states(services) == []

@@ -23,18 +23,18 @@ GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_m
 
 
 @pytest.fixture
-async def session(house: AppServices, says: Callable[..., object]) -> ChatSession:
+async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
     await says(*["“Aye.”"] * 60)
-    await house.preferences.set(recall_without_match=0, rag_enabled=False)
-    return await house.sessions.new(MIRA)
+    await services.preferences.set(recall_without_match=0, rag_enabled=False)
+    return await services.sessions.new(MIRA)
 
 
 def world_of(*entries: dict[str, object], **fields: object) -> World:
     return World.model_validate({"name": "Isles", "unique_name": "isles", "entries": list(entries), **fields})
 
 
-def on_disk(house: AppServices, stem: str) -> dict[str, object]:
-    return json.loads((house.paths.worlds / f"{stem}.json").read_text(encoding="utf-8"))
+def on_disk(services: AppServices, stem: str) -> dict[str, object]:
+    return json.loads((services.paths.worlds / f"{stem}.json").read_text(encoding="utf-8"))
 
 
 def whys(outcome: TrialOutcome) -> dict[str, str]:
@@ -48,92 +48,92 @@ def causes(outcome: TrialOutcome) -> dict[str, str]:
 # Keeping
 
 
-async def test_a_world_is_written_a_moment_after_its_last_change(house: AppServices):
-    world = await house.worlds.create("The Isles")
-    house.worlds.schedule_save(world.model_copy(update={"description": "first"}))
-    house.worlds.schedule_save(world.model_copy(update={"description": "second"}))
+async def test_a_world_is_written_a_moment_after_its_last_change(services: AppServices):
+    world = await services.worlds.create("The Isles")
+    services.worlds.schedule_save(world.model_copy(update={"description": "first"}))
+    services.worlds.schedule_save(world.model_copy(update={"description": "second"}))
 
-    assert on_disk(house, "the-isles")["description"] == ""
-    assert house.worlds.is_waiting
-    assert next(held for held in await house.worlds.all() if held.is_own).world.description == "second"
-    assert await house.worlds.flush()
+    assert on_disk(services, "the-isles")["description"] == ""
+    assert services.worlds.is_waiting
+    assert next(held for held in await services.worlds.all() if held.is_own).world.description == "second"
+    assert await services.worlds.flush()
 
-    assert on_disk(house, "the-isles")["description"] == "second"
-    assert not house.worlds.is_waiting
-
-
-async def test_what_waits_is_written_when_the_house_closes(house: AppServices):
-    world = await house.worlds.create("Isles")
-    house.worlds.schedule_save(world.model_copy(update={"description": "the last word"}))
-    await house.close()
-    assert on_disk(house, "isles")["description"] == "the last word"
+    assert on_disk(services, "the-isles")["description"] == "second"
+    assert not services.worlds.is_waiting
 
 
-async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(house: AppServices):
-    shipped = next(held for held in await house.worlds.all() if held.world.unique_name == "quarr")
+async def test_what_waits_is_written_when_the_house_closes(services: AppServices):
+    world = await services.worlds.create("Isles")
+    services.worlds.schedule_save(world.model_copy(update={"description": "the last word"}))
+    await services.close()
+    assert on_disk(services, "isles")["description"] == "the last word"
+
+
+async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(services: AppServices):
+    shipped = next(held for held in await services.worlds.all() if held.world.unique_name == "quarr")
     assert (shipped.is_own, shipped.is_shipped) == (False, True)
 
-    house.worlds.schedule_save(shipped.world.model_copy(update={"name": "My Quarr"}))
-    await house.worlds.flush()
+    services.worlds.schedule_save(shipped.world.model_copy(update={"name": "My Quarr"}))
+    await services.worlds.flush()
 
-    held = {one.world.unique_name: one for one in await house.worlds.all()}["quarr"]
+    held = {one.world.unique_name: one for one in await services.worlds.all()}["quarr"]
     assert (held.world.name, held.is_own, held.is_shipped) == ("My Quarr", True, True)
-    await house.worlds.delete("quarr")
-    assert {one.world.unique_name: one for one in await house.worlds.all()}["quarr"].world == shipped.world
+    await services.worlds.delete("quarr")
+    assert {one.world.unique_name: one for one in await services.worlds.all()}["quarr"].world == shipped.world
     with pytest.raises(ReadOnly):
-        await house.worlds.delete("quarr")
+        await services.worlds.delete("quarr")
 
 
-async def test_a_file_that_another_program_broke_is_told_and_left_untouched(house: AppServices):
-    world = await house.worlds.create("Isles")
+async def test_a_file_that_another_program_broke_is_told_and_left_untouched(services: AppServices):
+    world = await services.worlds.create("Isles")
     told: list[WorldSaved] = []
-    house.worlds.kept.add(told.append)
-    path = house.paths.worlds / "isles.json"
+    services.worlds.kept.add(told.append)
+    path = services.paths.worlds / "isles.json"
     path.write_text('{"name": "Isles", "entries": [', encoding="utf-8")
 
-    house.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
-    assert not await house.worlds.flush()
+    services.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
+    assert not await services.worlds.flush()
 
     assert isinstance(told[0].error, FileError)
     assert path.read_text(encoding="utf-8") == '{"name": "Isles", "entries": ['
-    assert [problem.path for problem in await house.worlds.problems()] == [path]
+    assert [problem.path for problem in await services.worlds.problems()] == [path]
     path.unlink()
-    assert await house.worlds.flush()
-    assert on_disk(house, "isles")["description"] == "mine"
+    assert await services.worlds.flush()
+    assert on_disk(services, "isles")["description"] == "mine"
 
 
-async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(house: AppServices):
-    world = await house.worlds.create("Isles")
+async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(services: AppServices):
+    world = await services.worlds.create("Isles")
     told: list[WorldSaved] = []
-    house.worlds.kept.add(told.append)
-    write_world(house, "isles", GROTTO)
+    services.worlds.kept.add(told.append)
+    write_world(services, "isles", GROTTO)
 
-    house.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
-    assert await house.worlds.flush()
+    services.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
+    assert await services.worlds.flush()
 
-    assert on_disk(house, "isles")["description"] == "mine"
+    assert on_disk(services, "isles")["description"] == "mine"
     assert told[0].replaced is not None
     assert "grotto" in told[0].replaced.read_text(encoding="utf-8")
 
 
-async def test_a_deleted_world_can_be_had_back(house: AppServices):
-    world = await house.worlds.create("Isles")
-    house.worlds.schedule_save(world.model_copy(update={"description": "unwritten yet"}))
-    trashed = await house.worlds.delete("isles")
-    assert "isles" not in {one.world.unique_name for one in await house.worlds.all()}
+async def test_a_deleted_world_can_be_had_back(services: AppServices):
+    world = await services.worlds.create("Isles")
+    services.worlds.schedule_save(world.model_copy(update={"description": "unwritten yet"}))
+    trashed = await services.worlds.delete("isles")
+    assert "isles" not in {one.world.unique_name for one in await services.worlds.all()}
 
-    assert await house.worlds.restore(trashed) == "isles"
+    assert await services.worlds.restore(trashed) == "isles"
 
-    held = {one.world.unique_name: one.world for one in await house.worlds.all()}["isles"]
+    held = {one.world.unique_name: one.world for one in await services.worlds.all()}["isles"]
     assert held.description == "unwritten yet"
-    house.worlds.schedule_save(held.model_copy(update={"description": "and on"}))
-    assert await house.worlds.flush()
-    assert on_disk(house, "isles")["description"] == "and on"
+    services.worlds.schedule_save(held.model_copy(update={"description": "and on"}))
+    assert await services.worlds.flush()
+    assert on_disk(services, "isles")["description"] == "and on"
 
 
-async def test_the_entries_of_a_copy_are_others(house: AppServices):
+async def test_the_entries_of_a_copy_are_others(services: AppServices):
     world = world_of(GROTTO)
-    copy = await house.worlds.duplicate(world, "Isles, a copy")
+    copy = await services.worlds.duplicate(world, "Isles, a copy")
     assert copy.unique_name == "isles-a-copy"
     assert copy.entries[0].content == world.entries[0].content
     assert copy.entries[0].guid != world.entries[0].guid
@@ -143,52 +143,52 @@ async def test_the_entries_of_a_copy_are_others(house: AppServices):
 
 
 @pytest.mark.parametrize("owner", list(Owner))
-async def test_a_world_belongs_to_whom_it_is_given(house: AppServices, session: ChatSession, owner: Owner):
-    write_world(house, "isles", GROTTO)
-    assert "Grotto" not in (await say(house, session, "The grotto!")).ways
+async def test_a_world_belongs_to_whom_it_is_given(services: AppServices, session: ChatSession, owner: Owner):
+    write_world(services, "isles", GROTTO)
+    assert "Grotto" not in (await say(services, session, "The grotto!")).ways
 
-    await house.worlds.bind("isles", owner, session, on=True)
-    assert (await house.worlds.bound(session))[owner][-1] == "isles"
-    assert (await say(house, session, "The grotto!")).ways["Grotto"] == "keyword"
+    await services.worlds.bind("isles", owner, session, on=True)
+    assert (await services.worlds.bound(session))[owner][-1] == "isles"
+    assert (await say(services, session, "The grotto!")).ways["Grotto"] == "keyword"
 
-    await house.worlds.bind("isles", owner, session, on=False)
-    assert "Grotto" not in (await say(house, session, "The grotto!")).ways
+    await services.worlds.bind("isles", owner, session, on=False)
+    assert "Grotto" not in (await say(services, session, "The grotto!")).ways
 
 
-async def test_owners_have_their_names(house: AppServices, session: ChatSession):
-    owners = await house.worlds.owners(session)
+async def test_owners_have_their_names(services: AppServices, session: ChatSession):
+    owners = await services.worlds.owners(session)
     assert (owners[Owner.PERSONA], owners[Owner.USER]) == ("Mira", "Tomas")
-    assert set(await house.worlds.owners(None)) == {Owner.EVERYBODY}
+    assert set(await services.worlds.owners(None)) == {Owner.EVERYBODY}
 
 
-async def test_how_often_an_entry_came_is_counted(house: AppServices, session: ChatSession):
-    world = write_world(house, "isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
-    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+async def test_how_often_an_entry_came_is_counted(services: AppServices, session: ChatSession):
+    world = write_world(services, "isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
     for text in ("The grotto!", "Good.", "The grotto?"):
-        await say(house, session, text)
-    assert await house.worlds.counts() == {world.entries[0].guid: 2}
+        await say(services, session, text)
+    assert await services.worlds.counts() == {world.entries[0].guid: 2}
 
 
 # Trying
 
 
-async def test_a_trial_says_what_comes_by_which_word_and_where(house: AppServices, session: ChatSession):
-    outcome = await house.worlds.trials.run(Trial(world_of(GROTTO), "Into the Grotto, now!", session))
+async def test_a_trial_says_what_comes_by_which_word_and_where(services: AppServices, session: ChatSession):
+    outcome = await services.worlds.trials.run(Trial(world_of(GROTTO), "Into the Grotto, now!", session))
     (one,) = outcome.tried
     assert (one.key, one.before, list(one.spans)) == ("grotto", 0, [(9, 15)])
     assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words
     assert causes(outcome) == {"Grotto": "key"}
 
 
-async def test_a_trial_changes_nothing(house: AppServices, session: ChatSession):
-    world = write_world(house, "isles", {**GROTTO, "duration": 3, "cooldown": 5})
-    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
-    await say(house, session, "Good.")
-    before = await dump(house)
+async def test_a_trial_changes_nothing(services: AppServices, session: ChatSession):
+    world = write_world(services, "isles", {**GROTTO, "duration": 3, "cooldown": 5})
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await say(services, session, "Good.")
+    before = await dump(services)
     for times in (1, 20):
         trial = Trial(world.model_copy(update={"unique_name": "isles"}), "The grotto!", session, times=times)
-        assert causes(await house.worlds.trials.run(trial)) == {"Grotto": "key"}
-    assert await dump(house) == before
+        assert causes(await services.worlds.trials.run(trial)) == {"Grotto": "key"}
+    assert await dump(services) == before
 
 
 @pytest.mark.parametrize(
@@ -202,65 +202,65 @@ async def test_a_trial_changes_nothing(house: AppServices, session: ChatSession)
     ],
 )
 async def test_a_trial_says_what_keeps_an_entry_back(
-    house: AppServices, session: ChatSession, fields: dict[str, object], why: str
+    services: AppServices, session: ChatSession, fields: dict[str, object], why: str
 ):
-    outcome = await house.worlds.trials.run(Trial(world_of({**GROTTO, **fields}), "The grotto!", session))
+    outcome = await services.worlds.trials.run(Trial(world_of({**GROTTO, **fields}), "The grotto!", session))
     assert whys(outcome) == {"Grotto": why}
     assert list(outcome.tried[0].spans) == [(4, 10)]
 
 
-async def test_a_trial_knows_groups_and_room(house: AppServices, session: ChatSession):
+async def test_a_trial_knows_groups_and_room(services: AppServices, session: ChatSession):
     strong = {**GROTTO, "name": "One", "groups": ["g"], "group_override": True}
     weak = {**GROTTO, "name": "Two", "groups": ["g"]}
-    grouped = await house.worlds.trials.run(Trial(world_of(strong, weak), "The grotto!", session))
+    grouped = await services.worlds.trials.run(Trial(world_of(strong, weak), "The grotto!", session))
     assert (causes(grouped), whys(grouped)) == ({"One": "key"}, {"Two": "group"})
-    full = await house.worlds.trials.run(Trial(world_of(GROTTO, token_budget=2), "The grotto!", session))
+    full = await services.worlds.trials.run(Trial(world_of(GROTTO, token_budget=2), "The grotto!", session))
     assert whys(full) == {"Grotto": "budget"}
 
 
-async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(house: AppServices, session: ChatSession):
+async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(services: AppServices, session: ChatSession):
     entry = {**GROTTO, "cooldown": 9, "guid": "00000000-0000-0000-0000-000000000001"}
-    write_world(house, "isles", entry, scan_depth=0)
-    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
-    await say(house, session, "The grotto!")
-    world = (await house.library.worlds())["isles"]
+    write_world(services, "isles", entry, scan_depth=0)
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await say(services, session, "The grotto!")
+    world = (await services.library.worlds())["isles"]
 
-    assert whys(await house.worlds.trials.run(Trial(world, "The grotto!", session))) == {"Grotto": "cooldown"}
-    assert causes(await house.worlds.trials.run(Trial(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
+    assert whys(await services.worlds.trials.run(Trial(world, "The grotto!", session))) == {"Grotto": "cooldown"}
+    assert causes(await services.worlds.trials.run(Trial(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
 
 
-async def test_a_message_that_was_said_is_tried_as_it_was_then(house: AppServices, session: ChatSession):
-    write_world(house, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
-    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
-    world = (await house.library.worlds())["isles"]
+async def test_a_message_that_was_said_is_tried_as_it_was_then(services: AppServices, session: ChatSession):
+    write_world(services, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
+    await services.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    world = (await services.library.worlds())["isles"]
     for number in range(8):
-        played = await say(house, session, f"The grotto {number}!")
+        played = await say(services, session, f"The grotto {number}!")
         trial = Trial(world, played.asked.content, session, played.asked.id)
-        assert ("Grotto" in causes(await house.worlds.trials.run(trial))) == ("Grotto" in played.ways)
-    said = await house.worlds.trials.messages(session, 3)
+        assert ("Grotto" in causes(await services.worlds.trials.run(trial))) == ("Grotto" in played.ways)
+    said = await services.worlds.trials.messages(session, 3)
     assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
 
 
-async def test_the_dice_are_thrown_twenty_times(house: AppServices, session: ChatSession):
+async def test_the_dice_are_thrown_twenty_times(services: AppServices, session: ChatSession):
     sure, rare = {**GROTTO, "name": "Sure"}, {**GROTTO, "name": "Rare", "trigger_chance": 0.5}
-    outcome = await house.worlds.trials.run(Trial(world_of(sure, rare), "The grotto!", session, times=20))
+    outcome = await services.worlds.trials.run(Trial(world_of(sure, rare), "The grotto!", session, times=20))
     shares = {one.entry.name: one.share for one in outcome.tried}
     assert shares["Sure"] == 1.0
     assert shares["Rare"] is not None
     assert 0.05 <= shares["Rare"] <= 0.95
 
 
-async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(house: AppServices, session: ChatSession):
-    write_world(house, "reef", {**GROTTO, "name": "Reef"})
-    await house.worlds.bind("reef", Owner.EVERYBODY, session, on=True)
-    together = await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session))
-    alone = await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session, alone=True))
+async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(services: AppServices, session: ChatSession):
+    write_world(services, "reef", {**GROTTO, "name": "Reef"})
+    await services.worlds.bind("reef", Owner.EVERYBODY, session, on=True)
+    together = await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session))
+    alone = await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session, alone=True))
     assert set(causes(together)) == {"Grotto", "Reef"}
     assert set(causes(alone)) == {"Grotto"}
 
 
-async def test_a_trial_needs_no_conversation(house: AppServices):
-    assert causes(await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
+async def test_a_trial_needs_no_conversation(services: AppServices):
+    assert causes(await services.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
 
 
 # Spots
@@ -344,42 +344,42 @@ def test_an_expression_is_weighed_while_it_is_typed():
     assert objection_to("24/7") == ""
 
 
-async def test_the_users_own_words_are_what_keys_are_measured_by(house: AppServices, session: ChatSession):
+async def test_the_users_own_words_are_what_keys_are_measured_by(services: AppServices, session: ChatSession):
     for text in ("One.", "Two."):
-        await say(house, session, text)
-    assert await house.worlds.trials.said(session) == ["Two.", "One."]
-    assert await house.worlds.trials.said(None) == []
+        await say(services, session, text)
+    assert await services.worlds.trials.said(session) == ["Two.", "One."]
+    assert await services.worlds.trials.said(None) == []
 
 
 # To Brain
 
 
-async def test_an_entry_becomes_a_memory_of_its_own(house: AppServices):
+async def test_an_entry_becomes_a_memory_of_its_own(services: AppServices):
     entry = WorldEntry(name="Lamp", content="It is dark since May.", keywords_main=["lamp"], priority=7, enabled=False)
     memory = as_memory(entry, MemoryInsertion.NATURAL)
     assert memory.guid != entry.guid
     assert (memory.category, memory.insertion, memory.enabled) == (MemoryType.GENERAL, MemoryInsertion.NATURAL, True)
     assert (memory.name, memory.content, memory.keywords_main, memory.priority) == ("Lamp", entry.content, ["lamp"], 7)
-    await house.brain.memorize(MIRA, memory, check=False)
-    assert [one.name for one in await house.brain.memories(MIRA)] == ["Lamp"]
+    await services.brain.memorize(MIRA, memory, check=False)
+    assert [one.name for one in await services.brain.memories(MIRA)] == ["Lamp"]
     assert isinstance(memory.guid, UUID)
 
 
 # Taken back
 
 
-async def told(house: AppServices, session: ChatSession, text: str) -> str:
+async def told(services: AppServices, session: ChatSession, text: str) -> str:
     """What is kept word for word of the prompt of a reply that was called up by a text."""
-    reply = (await say(house, session, text)).reply
-    found = await house.inspecting.prompt_of(reply.id)
+    reply = (await say(services, session, text)).reply
+    found = await services.inspecting.prompt_of(reply.id)
     assert found is not None
     return "".join(span.text for span in found.spans)
 
 
-async def kept_words(house: AppServices, session: ChatSession) -> list[str]:
+async def kept_words(services: AppServices, session: ChatSession) -> list[str]:
     """The same of every reply of a conversation, as it is kept now."""
-    replies = [message for message in await log(house, session) if message.role is Role.ASSISTANT]
-    found = [await house.inspecting.prompt_of(reply.id) for reply in replies]
+    replies = [message for message in await log(services, session) if message.role is Role.ASSISTANT]
+    found = [await services.inspecting.prompt_of(reply.id) for reply in replies]
     return ["".join(span.text for span in one.spans) for one in found if one is not None]
 
 
@@ -392,34 +392,34 @@ async def kept_words(house: AppServices, session: ChatSession) -> list[str]:
     ],
 )
 async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
-    house: AppServices, session: ChatSession, content: str, stays: bool
+    services: AppServices, session: ChatSession, content: str, stays: bool
 ):
-    write_world(house, "isles", GROTTO)
-    await house.worlds.bind("isles", Owner.SESSION, session, on=True)
-    assert "floods at noon" in await told(house, session, "Is this the grotto?")
-    (world,) = [held.world for held in await house.worlds.all() if held.world.unique_name == "isles"]
+    write_world(services, "isles", GROTTO)
+    await services.worlds.bind("isles", Owner.SESSION, session, on=True)
+    assert "floods at noon" in await told(services, session, "Is this the grotto?")
+    (world,) = [held.world for held in await services.worlds.all() if held.world.unique_name == "isles"]
     rewritten = world.entries[0].model_copy(update={"content": content})
 
-    house.worlds.schedule_save(world.model_copy(update={"entries": [rewritten]}))
-    assert await house.worlds.flush()
+    services.worlds.schedule_save(world.model_copy(update={"entries": [rewritten]}))
+    assert await services.worlds.flush()
 
-    assert any("floods at noon" in words for words in await kept_words(house, session)) is stays
-
-
-async def test_a_deleted_world_is_in_no_kept_prompt(house: AppServices, session: ChatSession):
-    write_world(house, "isles", GROTTO)
-    await house.worlds.bind("isles", Owner.SESSION, session, on=True)
-    assert "floods at noon" in await told(house, session, "Is this the grotto?")
-
-    await house.worlds.delete("isles")
-
-    assert not any("floods at noon" in words for words in await kept_words(house, session))
+    assert any("floods at noon" in words for words in await kept_words(services, session)) is stays
 
 
-async def test_a_world_she_never_heard_of_takes_nothing_away(house: AppServices, session: ChatSession):
-    write_world(house, "isles", GROTTO)
-    assert "Good evening" in await told(house, session, "Good evening.")
+async def test_a_deleted_world_is_in_no_kept_prompt(services: AppServices, session: ChatSession):
+    write_world(services, "isles", GROTTO)
+    await services.worlds.bind("isles", Owner.SESSION, session, on=True)
+    assert "floods at noon" in await told(services, session, "Is this the grotto?")
 
-    await house.worlds.delete("isles")
+    await services.worlds.delete("isles")
 
-    assert any("Good evening" in words for words in await kept_words(house, session))
+    assert not any("floods at noon" in words for words in await kept_words(services, session))
+
+
+async def test_a_world_she_never_heard_of_takes_nothing_away(services: AppServices, session: ChatSession):
+    write_world(services, "isles", GROTTO)
+    assert "Good evening" in await told(services, session, "Good evening.")
+
+    await services.worlds.delete("isles")
+
+    assert any("Good evening" in words for words in await kept_words(services, session))

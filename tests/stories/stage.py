@@ -32,7 +32,7 @@ class Stage:
         self._engine = engine
         self.window = MainWindow(self._paths)
         self.exit_code = -1
-        self._house: AppServices | None = None
+        self._services: AppServices | None = None
 
     def play(self, story: Story) -> None:
         """Open, play, close; whatever the story raises is raised here, after everything is closed."""
@@ -42,12 +42,12 @@ class Stage:
         self.window.show()
         played: list[asyncio.Task[None]] = []
 
-        async def open_house() -> AppServices:
+        async def open_services() -> AppServices:
             played.append(asyncio.ensure_future(self._perform(story)))
-            self._house = await build(self._paths, self._engine)
-            return self._house
+            self._services = await build(self._paths, self._engine)
+            return self._services
 
-        self.exit_code = run(application, self.window, open_house)
+        self.exit_code = run(application, self.window, open_services)
         asyncio.set_event_loop(None)
         self.window.deleteLater()
         application.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
@@ -68,8 +68,8 @@ class Stage:
 
     async def fill_the_disk(self) -> None:
         """From now on the database cannot grow by a page."""
-        assert self._house is not None
-        await self._house._database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
+        assert self._services is not None
+        await self._services._database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
 
     # what one sees
 

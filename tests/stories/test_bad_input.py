@@ -26,7 +26,7 @@ from lethe_app.services.events import Failed, Finished, NoModel, Ready, TurnEven
 from tests.llm.gguf_factory import chat_settings, write_model
 
 ROOT = Path(__file__).parents[2]
-OPENS_THE_HOUSE = """
+OPENS_THE_APP = """
 import asyncio, sys
 from pathlib import Path
 from lethe_app.app import build
@@ -58,16 +58,16 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 
 
 @pytest.fixture
-async def house(paths: Paths) -> AsyncIterator[AppServices]:
+async def services(paths: Paths) -> AsyncIterator[AppServices]:
     """With the real engine, which starts only when a test loads a model."""
-    house = await build(paths)
-    yield house
-    await house.close()
+    services = await build(paths)
+    yield services
+    await services.close()
 
 
 @pytest.fixture
-async def session(house: AppServices) -> ChatSession:
-    return await house.sessions.new("ada")
+async def session(services: AppServices) -> ChatSession:
+    return await services.sessions.new("ada")
 
 
 async def play(turn: AsyncGenerator[TurnEvent]) -> Finished:
@@ -76,8 +76,8 @@ async def play(turn: AsyncGenerator[TurnEvent]) -> Finished:
     return next(event for event in events if isinstance(event, Finished))
 
 
-async def said(house: AppServices, session: ChatSession) -> list[str]:
-    return [message.content for message in await house.sessions.page(session.guid, 0, 100)]
+async def said(services: AppServices, session: ChatSession) -> list[str]:
+    return [message.content for message in await services.sessions.page(session.guid, 0, 100)]
 
 
 # Files that are no models
@@ -138,7 +138,7 @@ def a_link_to_nowhere(path: Path, _whole: Path) -> None:
     ids=lambda make: make.__name__.replace("_", " "),
 )
 async def test_a_file_that_is_no_model_is_refused_by_name(
-    house: AppServices,
+    services: AppServices,
     tmp_path: Path,
     starter_model: Path,
     capfd: pytest.CaptureFixture[str],
@@ -148,21 +148,21 @@ async def test_a_file_that_is_no_model_is_refused_by_name(
     make(path, starter_model)
 
     with pytest.raises(ModelError, match=r"suspect\.gguf") as refused:
-        await house.models.load(path)
+        await services.models.load(path)
 
     assert isinstance(refused.value, ModelUnreadable | ModelMissing)
-    assert isinstance(house.models.state, NoModel | Failed)
-    assert house.preferences.current.model_path == ""
-    assert not house._client.is_running
+    assert isinstance(services.models.state, NoModel | Failed)
+    assert services.preferences.current.model_path == ""
+    assert not services._client.is_running
     assert "Traceback" not in capfd.readouterr().err
 
 
-async def test_a_broken_file_in_the_folder_of_models_hides_no_other(house: AppServices, tmp_path: Path, starter_model: Path):
-    house.paths.models.mkdir()
+async def test_a_broken_file_in_the_folder_of_models_hides_no_other(services: AppServices, tmp_path: Path, starter_model: Path):
+    services.paths.models.mkdir()
     for number, make in enumerate((truncated, random_bytes, empty, a_folder, a_link_to_nowhere, random_bytes_after_the_magic)):
-        make(house.paths.models / f"{number}.gguf", starter_model)
+        make(services.paths.models / f"{number}.gguf", starter_model)
 
-    found = await house.models.found()
+    found = await services.models.found()
 
     assert [model.path for model in found] == [starter_model]
 
@@ -173,10 +173,10 @@ async def test_a_broken_file_in_the_folder_of_models_hides_no_other(house: AppSe
 async def test_an_empty_database_is_a_fresh_start(paths: Paths):
     paths.database.touch()
 
-    house = await build(paths, engine="echo")
-    session = await house.sessions.new("ada")
-    heard = await said(house, session)
-    await house.close()
+    services = await build(paths, engine="echo")
+    session = await services.sessions.new("ada")
+    heard = await said(services, session)
+    await services.close()
 
     assert heard == ["Hello."]
 
@@ -198,9 +198,9 @@ async def test_a_database_of_a_newer_lethe_is_refused_and_left_byte_for_byte(pat
 
 async def used(home: Path) -> None:
     """Somebody was here before."""
-    house = await build(Paths.standard(home), engine="echo")
-    await house.sessions.new("mira")
-    await house.close()
+    services = await build(Paths.standard(home), engine="echo")
+    await services.sessions.new("mira")
+    await services.close()
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -219,7 +219,7 @@ def test_a_home_in_which_one_may_not_write_is_told_by_name_and_left_as_it_is():
         home.chmod(0o555)
         stranger = {"user": 65534} if os.geteuid() == 0 else {}  # nothing is forbidden to root
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-c", OPENS_THE_HOUSE, str(home)]
+        command = [sys.executable, "-c", OPENS_THE_APP, str(home)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False, **stranger)  # type: ignore[call-overload]
         home.chmod(0o755)
         after = contents(home)
@@ -253,63 +253,63 @@ BROKEN = {
 
 @pytest.mark.parametrize("content", BROKEN)
 async def test_a_persona_file_gone_wrong_is_named_with_its_field_and_everything_else_goes_on(
-    house: AppServices, session: ChatSession, content: str
+    services: AppServices, session: ChatSession, content: str
 ):
     broken, field = BROKEN[content]
-    path = house.paths.personas / "ada.json"
+    path = services.paths.personas / "ada.json"
     path.write_bytes(broken)
 
-    (problem,) = await house.library.problems()
+    (problem,) = await services.library.problems()
     with pytest.raises(FileError) as refused:
-        await play(house.chat.send(session.guid, "Are you well?"))
+        await play(services.chat.send(session.guid, "Are you well?"))
 
     assert (problem.path, problem.field) == (refused.value.path, refused.value.field) == (path, field)
     assert str(path) in refused.value.message
     assert len(refused.value.message) < len(str(path)) + 200
-    assert await said(house, session) == ["Hello.", "Are you well?"]
-    assert "mira" in [persona.unique_name for persona in await house.library.personas()]
+    assert await said(services, session) == ["Hello.", "Are you well?"]
+    assert "mira" in [persona.unique_name for persona in await services.library.personas()]
     assert path.read_bytes() == broken
 
 
 async def test_a_persona_of_megabytes_is_loaded_and_refused_by_the_prompt_with_its_size(
-    house: AppServices, session: ChatSession, starter_model: Path
+    services: AppServices, session: ChatSession, starter_model: Path
 ):
     huge = {"name": "Ada", "bio": "She counts. " * 200_000}
-    (house.paths.personas / "ada.json").write_text(json.dumps(huge), encoding="utf-8")
-    await house.models.load(starter_model)
+    (services.paths.personas / "ada.json").write_text(json.dumps(huge), encoding="utf-8")
+    await services.models.load(starter_model)
 
     with pytest.raises(PromptTooLong, match="persona"):
-        await play(house.chat.send(session.guid, "Hello?"))
+        await play(services.chat.send(session.guid, "Hello?"))
 
-    assert (await said(house, session))[-1] == "Hello?"
-    assert isinstance(house.models.state, Ready)
+    assert (await said(services, session))[-1] == "Hello?"
+    assert isinstance(services.models.state, Ready)
 
 
 @pytest.mark.parametrize("name", ["../../evil", "con", "a\0b", "🦊" * 100, " ", "שלום", "<script>"])
-async def test_any_name_makes_a_persona_one_can_talk_with(house: AppServices, name: str):
-    saved = await house.library.save_persona(Persona(name=name, first_messages=["I am {{char}}."]))
+async def test_any_name_makes_a_persona_one_can_talk_with(services: AppServices, name: str):
+    saved = await services.library.save_persona(Persona(name=name, first_messages=["I am {{char}}."]))
 
-    session = await house.sessions.new(saved.unique_name)
+    session = await services.sessions.new(saved.unique_name)
 
-    assert (await house.library.persona(saved.unique_name)).name == name
-    assert (await said(house, session))[0] == f"I am {name}."
-    assert (house.paths.personas / f"{saved.unique_name}.json").is_file()
+    assert (await services.library.persona(saved.unique_name)).name == name
+    assert (await said(services, session))[0] == f"I am {name}."
+    assert (services.paths.personas / f"{saved.unique_name}.json").is_file()
 
 
 # Words
 
 
 async def test_a_message_far_beyond_the_context_is_kept_refused_by_name_and_one_talks_on(
-    house: AppServices, session: ChatSession, starter_model: Path
+    services: AppServices, session: ChatSession, starter_model: Path
 ):
-    await house.models.load(starter_model)
+    await services.models.load(starter_model)
     long = "All work and no play makes a dull page. " * 5_000
 
     with pytest.raises(PromptTooLong, match="new message"):
-        await play(house.chat.send(session.guid, long))
-    answer = await play(house.chat.send(session.guid, "Never mind. Hello?"))
+        await play(services.chat.send(session.guid, long))
+    answer = await play(services.chat.send(session.guid, "Never mind. Hello?"))
 
-    assert await said(house, session) == ["Hello.", long, "Never mind. Hello?", answer.message.content]
+    assert await said(services, session) == ["Hello.", long, "Never mind. Hello?", answer.message.content]
     assert answer.message.content
     assert answer.usage.prompt_tokens < 8192
 
@@ -333,30 +333,30 @@ def whole(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-async def test_odd_words_are_kept_and_harm_no_real_model(house: AppServices, session: ChatSession, starter_model: Path):
-    await house.models.load(starter_model)
-    await house.preferences.set(read_ahead=False)
+async def test_odd_words_are_kept_and_harm_no_real_model(services: AppServices, session: ChatSession, starter_model: Path):
+    await services.models.load(starter_model)
+    await services.preferences.set(read_ahead=False)
     kinds = ("null bytes", "half a character", "right to left", "emoji", "control characters")
 
     for kind in kinds:
         with suppress(ModelError):  # it may have nothing to say to that
-            await play(house.chat.send(session.guid, ODD[kind]))
-        assert isinstance(house.models.state, Ready), kind
+            await play(services.chat.send(session.guid, ODD[kind]))
+        assert isinstance(services.models.state, Ready), kind
 
-    kept = [message for message in await house.sessions.page(session.guid, 0, 100) if message.role is Role.USER]
+    kept = [message for message in await services.sessions.page(session.guid, 0, 100) if message.role is Role.USER]
     assert [message.content for message in kept] == [whole(ODD[kind]) for kind in kinds]
 
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
-async def test_odd_words_are_a_title_and_an_edit_like_any_other(house: AppServices, session: ChatSession, text: str):
-    (greeting,) = await house.sessions.page(session.guid, 0, 1)
+async def test_odd_words_are_a_title_and_an_edit_like_any_other(services: AppServices, session: ChatSession, text: str):
+    (greeting,) = await services.sessions.page(session.guid, 0, 1)
 
-    await house.sessions.rename(session.guid, f"x{text}x")
-    edited = await house.chat.edit(greeting.id, text)
+    await services.sessions.rename(session.guid, f"x{text}x")
+    edited = await services.chat.edit(greeting.id, text)
 
-    assert (await house.sessions.open(session.guid)).name == f"x{whole(text)}x"
+    assert (await services.sessions.open(session.guid)).name == f"x{whole(text)}x"
     assert edited.content == whole(text)
-    assert await said(house, session) == [whole(text)]
+    assert await said(services, session) == [whole(text)]
 
 
 async def test_settings_of_any_brokenness_are_told_by_field_and_left_alone(paths: Paths):

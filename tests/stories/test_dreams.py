@@ -48,40 +48,40 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-async def sleep_on_it(house: AppServices, clock: Clock) -> list[RecordedChange]:
+async def sleep_on_it(services: AppServices, clock: Clock) -> list[RecordedChange]:
     """The user goes away for a night, and Mira dreams."""
-    known = house.away.registry.get("dream")
+    known = services.away.registry.get("dream")
     assert known is not None
     assert isinstance(known.task, Dream)
-    await house.preferences.set(user_persona="tomas")
-    await employ(house, known.task)
+    await services.preferences.set(user_persona="tomas")
+    await employ(services, known.task)
     clock.go_on(days=1)
-    leave(house, clock)
-    await house.away.look()
-    return await house.dreams.changes_of(MIRA)
+    leave(services, clock)
+    await services.away.look()
+    return await services.dreams.changes_of(MIRA)
 
 
 async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Clock):
-    async with opened(home) as house:
-        await house.preferences.set(dreams_apply=True)
+    async with opened(home) as services:
+        await services.preferences.set(dreams_apply=True)
         for _time in range(3):
-            await keep(house, "The ferry leaves at nine.", made_by="journal", trigger_count=2)
+            await keep(services, "The ferry leaves at nine.", made_by="journal", trigger_count=2)
             clock.go_on(hours=1)
-        mine = await keep(house, "The ferry leaves at nine.")
-        before = {one.guid: one for one in await house.brain.memories(MIRA)}
+        mine = await keep(services, "The ferry leaves at nine.")
+        before = {one.guid: one for one in await services.brain.memories(MIRA)}
 
-        await sleep_on_it(house, clock)
-        tidied = await house.brain.memories(MIRA)
+        await sleep_on_it(services, clock)
+        tidied = await services.brain.memories(MIRA)
         assert sorted((one.made_by, one.trigger_count) for one in tidied) == [("", 0), ("dream", 6)]
         assert mine in tidied
 
-        run = await newest(house)
+        run = await newest(services)
         assert run.outcome is RunOutcome.MADE
-        await house.away.undo(run.id)
+        await services.away.undo(run.id)
 
-    async with opened(home) as house:
-        assert {one.guid: one for one in await house.brain.memories(MIRA)} == before
-        found = await house.brain.search(MIRA, "When does the ferry leave?", 10)
+    async with opened(home) as services:
+        assert {one.guid: one for one in await services.brain.memories(MIRA)} == before
+        found = await services.brain.search(MIRA, "When does the ferry leave?", 10)
         assert {one.memory for one in found} == set(before)
 
 
@@ -123,11 +123,11 @@ if __name__ == "__main__":
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_path: Path):
     said = [f"The ferry number {number} leaves at nine." for number in range(4)]
-    house = await build(Paths.standard(home), engine="echo")
-    await house.preferences.set(dreams_apply=True, user_persona="tomas")
+    services = await build(Paths.standard(home), engine="echo")
+    await services.preferences.set(dreams_apply=True, user_persona="tomas")
     for words in said * 2:
-        await keep(house, words, made_by="journal", trigger_count=1)
-    await house.close()
+        await keep(services, words, made_by="journal", trigger_count=1)
+    await services.close()
 
     script = tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
@@ -142,70 +142,70 @@ async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_pat
 
     clock = Clock()
     with told_by(clock):
-        async with opened(home) as house:
-            held = await house.brain.memories(MIRA)
+        async with opened(home) as services:
+            held = await services.brain.memories(MIRA)
             assert {one.content for one in held} == set(said)
             assert sum(one.trigger_count for one in held) == 8
-            assert [one.state for one in await house.dreams.changes_of(MIRA)] == [ChangeState.APPLIED] * 2
-            await house.brain.search(MIRA, "ferry")
+            assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.APPLIED] * 2
+            await services.brain.search(MIRA, "ferry")
 
-            await sleep_on_it(house, clock)  # what was cut off is noted as lost, and waits a little
-            await sleep_on_it(house, clock)
-            assert sorted(one.content for one in await house.brain.memories(MIRA)) == said
+            await sleep_on_it(services, clock)  # what was cut off is noted as lost, and waits a little
+            await sleep_on_it(services, clock)
+            assert sorted(one.content for one in await services.brain.memories(MIRA)) == said
 
 
 CASUAL = ("I'd prefer shorter answers.", "Maybe a bit shorter next time.", "Could you keep it short?")
 
 
 async def test_three_casual_remarks_make_a_preference_and_two_do_not(home: Path, clock: Clock):
-    async with opened(home) as house:
-        await house.preferences.set(dreams_apply=True)
+    async with opened(home) as services:
+        await services.preferences.set(dreams_apply=True)
         for said in CASUAL[:2]:
-            await hold(house, "How is the weather?", "Let me tell you about clouds, all of them.", said)
+            await hold(services, "How is the weather?", "Let me tell you about clouds, all of them.", said)
             clock.go_on(days=1)
-        assert await sleep_on_it(house, clock) == []
+        assert await sleep_on_it(services, clock) == []
 
-        third = await hold(house, "And the tide?", "The tide, my dear captain, is a long story.", CASUAL[2])
-        (change,) = await sleep_on_it(house, clock)
+        third = await hold(services, "And the tide?", "The tide, my dear captain, is a long story.", CASUAL[2])
+        (change,) = await sleep_on_it(services, clock)
 
         assert change.what == INFER
-        (wish,) = await house.brain.memories(MIRA)
+        (wish,) = await services.brain.memories(MIRA)
         assert (wish.filed_under, wish.tags, wish.made_by) == ("user-preferences/inferred", ["inferred"], "dream")
         assert len(wish.sources) == 3
-        said = [one for one in await house.sessions.page(third.guid, 0, 9) if one.content == CASUAL[2]]
+        said = [one for one in await services.sessions.page(third.guid, 0, 9) if one.content == CASUAL[2]]
         assert f"message:{said[0].id}" in wish.sources
 
 
 async def test_what_must_not_happen_again_stands_in_every_prompt(home: Path, clock: Clock, echo_model: Callable[..., Path]):
-    async with opened(home) as house:
-        await house.preferences.set(dreams_apply=True)
-        await hold(house, "Hello.", "Good evening, Tommy.", "I told you not to call me Tommy!")
-        (change,) = await sleep_on_it(house, clock)
+    async with opened(home) as services:
+        await services.preferences.set(dreams_apply=True)
+        await hold(services, "Hello.", "Good evening, Tommy.", "I told you not to call me Tommy!")
+        (change,) = await sleep_on_it(services, clock)
         assert change.what == AVOID
         (constraint,) = Records.after(change).memories
 
-        await house.models.load(echo_model("It is calm.", "Quite."))
-        talk = await hold(house)
-        played = await say(house, talk, "How is the sea tonight?")
+        await services.models.load(echo_model("It is calm.", "Quite."))
+        talk = await hold(services)
+        played = await say(services, talk, "How is the sea tonight?")
 
         assert [one.way for one in played.memory.recalled if one.memory == constraint.guid] == [RecallWay.CONSTANT]
-        prompt = await prompt_of(house, talk, played)
+        prompt = await prompt_of(services, talk, played)
         assert "Don't call Tomas Tommy" in prompt
         assert prompt.index("Don't call Tomas Tommy") > prompt.index("navigator of the Petrel")
 
-        await house.dreams.revert_change(change.id)
-        again = await say(house, talk, "And the wind?")
-        assert "Don't call Tomas Tommy" not in await prompt_of(house, talk, again)
+        await services.dreams.revert_change(change.id)
+        again = await say(services, talk, "And the wind?")
+        assert "Don't call Tomas Tommy" not in await prompt_of(services, talk, again)
 
 
 async def test_a_thumb_is_there_again_tomorrow_and_a_second_one_takes_it_back(home: Path, clock: Clock):
-    async with opened(home) as house:
-        talk = await hold(house, "Hello.", "Good evening.")
-        reply = (await house.sessions.page(talk.guid, 0, 9))[-1]
-        assert await house.feedback.thumb(reply.id, ReplyRating.BAD) is ReplyRating.BAD
+    async with opened(home) as services:
+        talk = await hold(services, "Hello.", "Good evening.")
+        reply = (await services.sessions.page(talk.guid, 0, 9))[-1]
+        assert await services.feedback.thumb(reply.id, ReplyRating.BAD) is ReplyRating.BAD
 
-    async with opened(home) as house:
-        assert await house.feedback.about([reply.id]) == {reply.id: {0: ReplyRating.BAD}}
-        assert await house.feedback.thumb(reply.id, ReplyRating.GOOD) is ReplyRating.GOOD
-        assert await house.feedback.thumb(reply.id, ReplyRating.GOOD) is None
-        assert await house.feedback.about([reply.id]) == {}
+    async with opened(home) as services:
+        assert await services.feedback.about([reply.id]) == {reply.id: {0: ReplyRating.BAD}}
+        assert await services.feedback.thumb(reply.id, ReplyRating.GOOD) is ReplyRating.GOOD
+        assert await services.feedback.thumb(reply.id, ReplyRating.GOOD) is None
+        assert await services.feedback.about([reply.id]) == {}

@@ -49,32 +49,32 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_two_evenings_later_there_is_an_entry_that_is_told_of_and_found(home: Path, tmp_path: Path, clock: Clock):
-    async with opened(home) as house:
-        await house.preferences.set(user_persona="tomas")
+    async with opened(home) as services:
+        await services.preferences.set(user_persona="tomas")
         for _evening in range(2):
-            session = await hold(house, *NUTS, at=clock.shown)
-            await chats_of(house).change_session(session.guid, archived=True, name="The lighthouse", content="They talked.")
+            session = await hold(services, *NUTS, at=clock.shown)
+            await chats_of(services).change_session(session.guid, archived=True, name="The lighthouse", content="They talked.")
             clock.go_on(days=1)
-        await employ(house, Journal(lambda: 8192), GoalDesigner())
+        await employ(services, Journal(lambda: 8192), GoalDesigner())
         answers = [WANTS, ENTRY, {"own": ["See the lighthouse."], "wishes": []}, PLAN]
-        await trusted(house, tmp_path / "model.json", answers=answers, replies=["Welcome back.", "I do."])
-        leave(house, clock)
+        await trusted(services, tmp_path / "model.json", answers=answers, replies=["Welcome back.", "I do."])
+        leave(services, clock)
         for _look in range(3):
-            await house.away.look()
+            await services.away.look()
         clock.go_on(hours=8)
 
-        back = await hold(house)
-        greeted = await say(house, back, "I am back.")
-        asked = await say(house, back, "Do you remember the lighthouse?")
+        back = await hold(services)
+        greeted = await say(services, back, "I am back.")
+        asked = await say(services, back, "Do you remember the lighthouse?")
 
         assert greeted.note is not None
         assert "has written in the journal about “The lighthouse”" in greeted.note.content
         assert ENTRY["paragraphs"][0] in "\n".join(one.text for one in asked.memory.recalled)
-        (goal,) = [one for one in await house.brain.memories(MIRA) if one.category is MemoryType.GOAL]
+        (goal,) = [one for one in await services.brain.memories(MIRA) if one.category is MemoryType.GOAL]
         assert (goal.name, goal.reason, goal.priority) == ("See the lighthouse", PLAN["reason"], 3)
 
         clock.go_on(days=40)
-        await say(house, await hold(house), "It has been a while.")
-        kinds = [one.category for one in await house.brain.memories(MIRA)]
+        await say(services, await hold(services), "It has been a while.")
+        kinds = [one.category for one in await services.brain.memories(MIRA)]
         assert MemoryType.GOAL not in kinds
         assert MemoryType.JOURNAL in kinds

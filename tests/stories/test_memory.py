@@ -63,21 +63,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-async def house(home: Path, echo_model: Callable[..., Path]) -> AsyncIterator[AppServices]:
-    house = await opened(home, echo_model)
-    yield house
-    await house.close()
+async def services(home: Path, echo_model: Callable[..., Path]) -> AsyncIterator[AppServices]:
+    services = await opened(home, echo_model)
+    yield services
+    await services.close()
 
 
 async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: bool = False) -> AppServices:
-    house = await build(Paths.standard(home), "echo", by_meaning=by_meaning)
-    await house.models.load(echo_model(*["Aye."] * 40))
-    return house
+    services = await build(Paths.standard(home), "echo", by_meaning=by_meaning)
+    await services.models.load(echo_model(*["Aye."] * 40))
+    return services
 
 
-async def talked(house: AppServices, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
+async def talked(services: AppServices, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
     """A conversation of some days ago, in a session of its own."""
-    chats: Chats = house.sessions._chats
+    chats: Chats = services.sessions._chats
     begun = now() - timedelta(days=days_ago)
     session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
     await chats.add_messages(
@@ -96,10 +96,10 @@ async def talked(house: AppServices, days_ago: float = 4.0, lines: list[tuple[st
     return session
 
 
-async def say(house: AppServices, session: ChatSession, text: str) -> tuple[TurnMemory, str]:
+async def say(services: AppServices, session: ChatSession, text: str) -> tuple[TurnMemory, str]:
     """What came to her mind, and the hidden line above the words, if there is one."""
     memory, note = TurnMemory(), ""
-    async with aclosing(house.chat.send(session.guid, text)) as events:
+    async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
             if isinstance(event, Recalled):
                 memory = event.memory
@@ -113,17 +113,17 @@ def titles(memory: TurnMemory) -> list[str]:
 
 
 async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(home: Path, echo_model: Callable[..., Path]):
-    house = await opened(home, echo_model, by_meaning=True)
+    services = await opened(home, echo_model, by_meaning=True)
     try:
-        assert await house.embedding.ready()
-        await house.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
-        monday = await talked(house)
-        friday = await house.sessions.new("mira-test")
-        while await house.indexing.index_pending() or await house.indexing._recall.catch_up():
+        assert await services.embedding.ready()
+        await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
+        monday = await talked(services)
+        friday = await services.sessions.new("mira-test")
+        while await services.indexing.index_pending() or await services.indexing._recall.catch_up():
             pass
 
-        memory, _note = await say(house, friday, "Which nuts is it that I am allergic to?")
-        small_talk, _note = await say(house, friday, "haha ok")
+        memory, _note = await say(services, friday, "Which nuts is it that I am allergic to?")
+        small_talk, _note = await say(services, friday, "haha ok")
 
         (recalled,) = (one for one in memory.recalled if one.memory == monday.guid)
         assert recalled.way in {RecallWay.FACT, RecallWay.MEANING}
@@ -133,36 +133,36 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         assert "walnuts" in recalled.text
         assert small_talk.recalled == []
     finally:
-        await house.close()
+        await services.close()
 
 
-async def test_what_is_remembered_is_what_the_model_reads(house: AppServices):
-    await house.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
-    await talked(house)
-    session = await house.sessions.new("mira-test")
+async def test_what_is_remembered_is_what_the_model_reads(services: AppServices):
+    await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
+    await talked(services)
+    session = await services.sessions.new("mira-test")
     receipts = []
-    async with aclosing(house.chat.send(session.guid, "Is my grandmother still in the keeper's cottage?")) as events:
+    async with aclosing(services.chat.send(session.guid, "Is my grandmother still in the keeper's cottage?")) as events:
         async for event in events:
             if isinstance(event, Prompted):
                 receipts.append({share.part.value: share.tokens for share in event.receipt.shares})
     assert receipts[0]["memories"] > 10
 
 
-async def test_a_memory_of_the_future_keeps_silent_until_its_day(house: AppServices):
-    session = await house.sessions.new("mira-test")
+async def test_a_memory_of_the_future_keeps_silent_until_its_day(services: AppServices):
+    session = await services.sessions.new("mira-test")
     launch = MemoryUnit(name="The launch", content="The dinghy is launched today.", keywords_main=["dinghy"])
-    await house.brain.memorize("mira-test", launch.model_copy(update={"added": now() + timedelta(hours=1)}))
+    await services.brain.memorize("mira-test", launch.model_copy(update={"added": now() + timedelta(hours=1)}))
 
-    before, _note = await say(house, session, "How is the dinghy?")
-    await house.brain.edit(launch.model_copy(update={"added": now() - timedelta(hours=1)}))
-    after, _note = await say(house, session, "How is the dinghy?")
+    before, _note = await say(services, session, "How is the dinghy?")
+    await services.brain.edit(launch.model_copy(update={"added": now() - timedelta(hours=1)}))
+    after, _note = await say(services, session, "How is the dinghy?")
 
     assert "The launch" not in titles(before)
     assert "The launch" in titles(after)
 
 
-async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_when_it_is_asked_for(house: AppServices):
-    session = await house.sessions.new("mira-test")
+async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_when_it_is_asked_for(services: AppServices):
+    session = await services.sessions.new("mira-test")
     waiting = MemoryUnit(
         name="The letter",
         content="A letter from Skerry Point has come.",
@@ -170,55 +170,55 @@ async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_wh
         keywords_main=["letter"],
         priority=3,
     )
-    await house.brain.memorize("mira-test", waiting)
+    await services.brain.memorize("mira-test", waiting)
 
-    _memory, nothing = await say(house, session, "What a wind.")
-    _memory, told = await say(house, session, "Is there a letter for me?")
-    again, note = await say(house, session, "Give me that letter.")
+    _memory, nothing = await say(services, session, "What a wind.")
+    _memory, told = await say(services, session, "Is there a letter for me?")
+    again, note = await say(services, session, "Give me that letter.")
 
     assert "A letter from Skerry Point" in told
     assert nothing == note == ""
     assert "The letter" not in titles(again)  # it stands in the conversation still
-    held = {memory.guid: memory for memory in await house.brain.memories("mira-test")}
+    held = {memory.guid: memory for memory in await services.brain.memories("mira-test")}
     assert held[waiting.guid].insertion is MemoryInsertion.TRIGGER
-    outline = await house.sessions.outline(session.guid)
-    messages = await house.sessions.page(session.guid, 0, len(outline))
+    outline = await services.sessions.outline(session.guid)
+    messages = await services.sessions.page(session.guid, 0, len(outline))
     line = next(place for place, message in enumerate(messages) if message.hidden)
     assert messages[line + 1].content == "Is there a letter for me?"
 
 
-async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(house: AppServices):
-    session = await talked(house, days_ago=1.0)
+async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(services: AppServices):
+    session = await talked(services, days_ago=1.0)
     news = MemoryUnit(name="News", content="The harbour master asked for {{user}}.", insertion=MemoryInsertion.USER_RETURN)
-    await house.brain.memorize("mira-test", news)
+    await services.brain.memorize("mira-test", news)
 
-    memory, note = await say(house, session, "I am back.")
-    _memory, later = await say(house, session, "Anything else?")
+    memory, note = await say(services, session, "I am back.")
+    _memory, later = await say(services, session, "Anything else?")
 
     assert "The harbour master asked for Tomas." in note
     assert [one.way for one in memory.recalled if one.title == "News"] == [RecallWay.RETURN]
     assert later == ""
-    (kept,) = await house.brain.memories("mira-test")
+    (kept,) = await services.brain.memories("mira-test")
     assert kept.insertion is MemoryInsertion.NONE
 
 
 async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_talk_is_archived_again(
     home: Path, echo_model: Callable[..., Path]
 ):
-    house = await opened(home, echo_model)
-    session = await talked(house)
-    await house.archiving.archive_session(session.guid)
-    known = {fact.fact: fact for fact in await house.knowing.all("mira-test")}
+    services = await opened(home, echo_model)
+    session = await talked(services)
+    await services.archiving.archive_session(session.guid)
+    known = {fact.fact: fact for fact in await services.knowing.all("mira-test")}
     secret = next(fact for text, fact in known.items() if "walnuts" in text)
 
-    await house.knowing.forget_fact(secret.guid)
-    await house.close()
-    house = await opened(home, echo_model)
-    await house.archiving.update(session.guid)
-    await house.archiving.finish()
+    await services.knowing.forget_fact(secret.guid)
+    await services.close()
+    services = await opened(home, echo_model)
+    await services.archiving.update(session.guid)
+    await services.archiving.finish()
 
-    after = {fact.fact for fact in await house.knowing.all("mira-test")}
-    await house.close()
+    after = {fact.fact for fact in await services.knowing.all("mira-test")}
+    await services.close()
     assert secret.fact not in after
     assert after == known.keys() - {secret.fact}
 
@@ -226,45 +226,45 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_tal
 async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_whatever_is_made_anew(
     home: Path, echo_model: Callable[..., Path]
 ):
-    house = await opened(home, echo_model)
-    session = await talked(house)
-    await house.archiving.archive_session(session.guid)
-    secret = next(fact for fact in await house.knowing.all("mira-test") if "walnuts" in fact.fact)
+    services = await opened(home, echo_model)
+    session = await talked(services)
+    await services.archiving.archive_session(session.guid)
+    secret = next(fact for fact in await services.knowing.all("mira-test") if "walnuts" in fact.fact)
     memory = MemoryUnit(name="The pistachio tin", content="It stands behind the flour.", keywords_main=["tin"])
-    await house.brain.memorize("mira-test", memory, check=False)
+    await services.brain.memorize("mira-test", memory, check=False)
 
     for _time in range(2):
-        await house.knowing.forget_fact(secret.guid)
-        await house.brain.forget_memory(memory.guid)
-        for item in await house.trash.all():
-            await house.trash.restore(item)
-    assert secret.fact in {fact.fact for fact in await house.knowing.all("mira-test")}
-    await house.knowing.forget_fact(secret.guid)
-    await house.brain.forget_memory(memory.guid)
-    await house.trash.erase(await house.trash.all())
-    await house.archiving.update(session.guid)
-    await house.archiving.finish()
-    await house.brain.rebuild()
-    await house.close()
+        await services.knowing.forget_fact(secret.guid)
+        await services.brain.forget_memory(memory.guid)
+        for item in await services.trash.all():
+            await services.trash.restore(item)
+    assert secret.fact in {fact.fact for fact in await services.knowing.all("mira-test")}
+    await services.knowing.forget_fact(secret.guid)
+    await services.brain.forget_memory(memory.guid)
+    await services.trash.erase(await services.trash.all())
+    await services.archiving.update(session.guid)
+    await services.archiving.finish()
+    await services.brain.rebuild()
+    await services.close()
 
-    house = await opened(home, echo_model)
-    friday = await house.sessions.new("mira-test")
-    recalled, _note = await say(house, friday, "Where is the pistachio tin?")
-    found = [one.text for one in await house.brain.search("mira-test", "pistachio tin behind the flour", 9)]
-    places = [hit.text async for hits in house.finding.by_words("pistachio flour") for hit in hits]
-    known = {fact.fact for fact in await house.knowing.all("mira-test")}
-    await house.close()
+    services = await opened(home, echo_model)
+    friday = await services.sessions.new("mira-test")
+    recalled, _note = await say(services, friday, "Where is the pistachio tin?")
+    found = [one.text for one in await services.brain.search("mira-test", "pistachio tin behind the flour", 9)]
+    places = [hit.text async for hits in services.finding.by_words("pistachio flour") for hit in hits]
+    known = {fact.fact for fact in await services.knowing.all("mira-test")}
+    await services.close()
     assert secret.fact not in known
     assert known
     assert "The pistachio tin" not in titles(recalled)
     assert not any("behind the flour" in text for text in (*found, *places))
 
 
-async def test_a_world_entry_wakes_stays_and_cools_down(house: AppServices):
-    session = await house.sessions.new("mira-test")
+async def test_a_world_entry_wakes_stays_and_cools_down(services: AppServices):
+    session = await services.sessions.new("mira-test")
     came = []
     for text in ("I heard the buoy.", "And now?", "The buoy again?", "The buoy!", "Listen, the buoy."):
-        memory, _note = await say(house, session, text)
+        memory, _note = await say(services, session, text)
         came.append("The bell buoy" in titles(memory))
     assert came == [True, True, False, False, True]
 
@@ -292,20 +292,20 @@ def test_an_archive_that_is_killed_at_any_moment_is_finished_by_the_next_start(h
 
 
 async def begun(home: Path, echo_model: Callable[..., Path]) -> None:
-    house = await opened(home, echo_model)
-    await talked(house)
-    await house.close()
+    services = await opened(home, echo_model)
+    await talked(services)
+    await services.close()
 
 
 async def finished(home: Path, echo_model: Callable[..., Path]) -> tuple[ChatSession, list[str]]:
-    house = await opened(home, echo_model)
-    (summary,) = await house.sessions.list("mira-test")
+    services = await opened(home, echo_model)
+    (summary,) = await services.sessions.list("mira-test")
     if not summary.archived:  # killed before it had begun
-        await house.archiving.archive_session(summary.guid)
-    await house.archiving.finish()
-    facts = await house.knowing.all("mira-test")
-    session = await house.sessions.open(summary.guid)
-    await house.close()
+        await services.archiving.archive_session(summary.guid)
+    await services.archiving.finish()
+    facts = await services.knowing.all("mira-test")
+    session = await services.sessions.open(summary.guid)
+    await services.close()
     assert all(fact.reference_count == 1 for fact in facts)
     return session, [fact.fact for fact in facts]
 

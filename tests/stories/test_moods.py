@@ -40,7 +40,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def house(
+async def services(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path], clock: Clock
 ) -> AsyncIterator[AppServices]:
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
@@ -51,16 +51,16 @@ async def house(
     calm = {"user_persona": "tomas", "welcomed": True, "rotation_minutes": 0, "recall_without_match": 0}
     paths.settings.write_text(json.dumps(calm))
     with told_by(clock):
-        house = await build(paths, "echo", by_meaning=False)
-        await house.models.load(echo_model(*["Aye."] * 100))
-        yield house
-        await house.close()
+        services = await build(paths, "echo", by_meaning=False)
+        await services.models.load(echo_model(*["Aye."] * 100))
+        yield services
+        await services.close()
 
 
-async def say(house: AppServices, session: ChatSession, clock: Clock, text: str) -> tuple[TurnMemory, str]:
+async def say(services: AppServices, session: ChatSession, clock: Clock, text: str) -> tuple[TurnMemory, str]:
     """What came to mind, and the hidden line above the message; a minute goes by."""
     memory, note = TurnMemory(), ""
-    async with aclosing(house.chat.send(session.guid, text)) as events:
+    async with aclosing(services.chat.send(session.guid, text)) as events:
         async for event in events:
             if isinstance(event, Recalled):
                 memory = event.memory
@@ -70,37 +70,37 @@ async def say(house: AppServices, session: ChatSession, clock: Clock, text: str)
     return memory, note
 
 
-async def test_praise_over_several_days_makes_her_cheerful_and_she_says_so_once(house: AppServices, clock: Clock):
-    session = await house.sessions.new("mira-test")
+async def test_praise_over_several_days_makes_her_cheerful_and_she_says_so_once(services: AppServices, clock: Clock):
+    session = await services.sessions.new("mira-test")
     told: list[str] = []
     for _day in range(5):
         for text in ("Good evening, Mira.", "Well done with the charts.", "I love talking to you."):
-            memory, note = await say(house, session, clock, text)
+            memory, note = await say(services, session, clock, text)
             told += [memory.mood, note]
         clock.moment += DAY
 
     cheerful = [words for words in told if "happy" in words or "joyful" in words]
-    mood = await house.mind.moods.mood("mira-test")
-    history = await house.mind.moods.history("mira-test")
+    mood = await services.mind.moods.mood("mira-test")
+    history = await services.mind.moods.history("mira-test")
 
-    assert house.mind.moods.adjectives(mood)["cheer"] in {"happy", "joyful"}
+    assert services.mind.moods.adjectives(mood)["cheer"] in {"happy", "joyful"}
     assert [words for words in told if "happy now" in words] == ["Mira feels happy now."]
     assert cheerful[0] == "Mira feels happy now."
     assert len(history) == 6
     assert history[-1].values["cheer"] > history[0].values["cheer"]
 
 
-async def test_two_weeks_away_and_back(house: AppServices, clock: Clock):
-    session = await house.sessions.new("mira-test")
+async def test_two_weeks_away_and_back(services: AppServices, clock: Clock):
+    session = await services.sessions.new("mira-test")
     for _message in range(3):
-        await say(house, session, clock, "Shut up, Mira.")
-    assert house.mind.moods.adjectives(await house.mind.moods.mood("mira-test"))["cheer"] == "moody"
+        await say(services, session, clock, "Shut up, Mira.")
+    assert services.mind.moods.adjectives(await services.mind.moods.mood("mira-test"))["cheer"] == "moody"
     days = []
     for _day in range(14):
         clock.moment += DAY
-        days.append((await house.mind.moods.mood("mira-test")).values["cheer"])
+        days.append((await services.mind.moods.mood("mira-test")).values["cheer"])
 
-    memory, note = await say(house, session, clock, "I am back.")
+    memory, note = await say(services, session, clock, "I am back.")
 
     assert days == sorted(days)
     assert max(later - earlier for earlier, later in pairwise(days)) < 0.1
@@ -109,23 +109,23 @@ async def test_two_weeks_away_and_back(house: AppServices, clock: Clock):
     assert memory.mood == ""
 
 
-async def test_a_steady_mood_never_moves(house: AppServices, clock: Clock):
-    await house.preferences.set(static_mood=True)
-    session = await house.sessions.new("mira-test")
-    before = (await house.mind.moods.mood("mira-test")).values
+async def test_a_steady_mood_never_moves(services: AppServices, clock: Clock):
+    await services.preferences.set(static_mood=True)
+    session = await services.sessions.new("mira-test")
+    before = (await services.mind.moods.mood("mira-test")).values
     for text in ("Well done.", "I love it.", "Shut up.", "Thank you."):
-        await say(house, session, clock, text)
+        await say(services, session, clock, text)
         clock.moment += 4 * DAY
 
-    assert (await house.mind.moods.mood("mira-test")).values == before
+    assert (await services.mind.moods.mood("mira-test")).values == before
 
 
-async def test_it_is_the_same_mood_after_the_program_was_closed(house: AppServices, clock: Clock, tmp_path: Path):
-    session = await house.sessions.new("mira-test")
+async def test_it_is_the_same_mood_after_the_program_was_closed(services: AppServices, clock: Clock, tmp_path: Path):
+    session = await services.sessions.new("mira-test")
     for _message in range(6):
-        await say(house, session, clock, "Well done, Mira.")
-    before = await house.mind.moods.mood("mira-test")
-    await house.close()
+        await say(services, session, clock, "Well done, Mira.")
+    before = await services.mind.moods.mood("mira-test")
+    await services.close()
 
     again = await build(Paths.standard(tmp_path / "home"), "echo", by_meaning=False)
     after = await again.mind.moods.mood("mira-test")

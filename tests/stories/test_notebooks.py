@@ -48,20 +48,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @asynccontextmanager
 async def begun(home: Path, model: Path) -> AsyncIterator[AppServices]:
-    async with opened(home) as house:
-        await house.preferences.set(user_persona="tomas")
-        await house.models.load(model)
-        yield house
+    async with opened(home) as services:
+        await services.preferences.set(user_persona="tomas")
+        await services.models.load(model)
+        yield services
 
 
-async def spoken_of(house: AppServices) -> None:
+async def spoken_of(services: AppServices) -> None:
     """An evening about paella, over and archived."""
-    session = await hold(house)
+    session = await hold(services)
     for line in PAELLA:
-        await say(house, session, line)
-    assert await house.archiving.archive_session(session.guid)
-    await house.archiving.finish()
-    await house.mind.notekeeping.catch_up()
+        await say(services, session, line)
+    assert await services.archiving.archive_session(session.guid)
+    await services.archiving.finish()
+    await services.mind.notekeeping.catch_up()
 
 
 def notebook(played: Played) -> str:
@@ -70,8 +70,8 @@ def notebook(played: Played) -> str:
 
 async def test_an_evening_becomes_a_file_that_comes_back_days_later(home: Path, echo_model: Callable[..., Path], clock: Clock):
     model = echo_model(*["I see."] * 20)
-    async with begun(home, model) as house:
-        await spoken_of(house)
+    async with begun(home, model) as services:
+        await spoken_of(services)
 
     (path,) = (home / "notebooks" / MIRA).glob("*.md")
     text = path.read_text(encoding="utf-8")
@@ -80,27 +80,27 @@ async def test_an_evening_becomes_a_file_that_comes_back_days_later(home: Path, 
 
     path.write_text(text + "- The secret is in the socarrat, says grandmother\n", encoding="utf-8")
     clock.go_on(days=3)
-    async with begun(home, model) as house:
-        session = await hold(house)
-        first = await say(house, session, "Hello again!")
-        second = await say(house, session, "I want to cook a paella tonight.")
+    async with begun(home, model) as services:
+        session = await hold(services)
+        first = await say(services, session, "Hello again!")
+        second = await say(services, session, "I want to cook a paella tonight.")
 
-        assert "- Paella (3 days ago)" in await prompt_of(house, session, first)
+        assert "- Paella (3 days ago)" in await prompt_of(services, session, first)
         assert notebook(first) == ""
         assert "The secret is in the socarrat, says grandmother" in notebook(second)
-        told = await prompt_of(house, session, second)
+        told = await prompt_of(services, session, second)
         assert told.count("is allergic to the mussels") == 1
 
 
 async def test_the_beginning_of_the_prompt_stays_the_same_when_a_notebook_is_opened(
     home: Path, echo_model: Callable[..., Path], clock: Clock
 ):
-    async with begun(home, echo_model(*["I see."] * 20)) as house:
-        await spoken_of(house)
+    async with begun(home, echo_model(*["I see."] * 20)) as services:
+        await spoken_of(services)
         clock.go_on(days=1)
-        session = await hold(house)
+        session = await hold(services)
         prompts = [
-            await prompt_of(house, session, await say(house, session, text))
+            await prompt_of(services, session, await say(services, session, text))
             for text in ("Hello again!", "I want to cook a paella tonight.", "With the copper pan.", "Good.")
         ]
 
@@ -113,32 +113,32 @@ async def test_a_program_that_ends_while_it_writes_them_down_writes_them_down_on
     home: Path, tmp_path: Path, echo_model: Callable[..., Path], clock: Clock
 ):
     model = echo_model(*["I see."] * 20)
-    async with begun(home, model) as house:
-        session = await hold(house)
+    async with begun(home, model) as services:
+        session = await hold(services)
         for line in PAELLA:
-            await say(house, session, line)
-        await house.archiving.archive_session(session.guid)
-        await house.archiving.finish()
-        await house.mind.notekeeping.digest(session.guid)  # and it ends before that is noted
-        copy = await copy_home(house, tmp_path / "as it was")
+            await say(services, session, line)
+        await services.archiving.archive_session(session.guid)
+        await services.archiving.finish()
+        await services.mind.notekeeping.digest(session.guid)  # and it ends before that is noted
+        copy = await copy_home(services, tmp_path / "as it was")
 
-    async with begun(copy, model) as house:
-        await house.mind.notekeeping.catch_up()
-        (kept,) = await house.mind.notebooks.notebooks_of(MIRA)
+    async with begun(copy, model) as services:
+        await services.mind.notekeeping.catch_up()
+        (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
 
     lines = [line.text for line in kept.notebook.lines]
     assert len(lines) == len(set(lines)) == 3
 
 
 async def test_what_the_user_throws_away_is_not_told_any_more(home: Path, echo_model: Callable[..., Path], clock: Clock):
-    async with begun(home, echo_model(*["I see."] * 20)) as house:
-        await spoken_of(house)
+    async with begun(home, echo_model(*["I see."] * 20)) as services:
+        await spoken_of(services)
         clock.go_on(days=1)
-        (kept,) = await house.mind.notebooks.notebooks_of(MIRA)
-        await house.mind.notebooks.delete(MIRA, kept.name)
+        (kept,) = await services.mind.notebooks.notebooks_of(MIRA)
+        await services.mind.notebooks.delete(MIRA, kept.name)
 
-        session = await hold(house)
-        played = await say(house, session, "I want to cook a paella tonight.")
+        session = await hold(services)
+        played = await say(services, session, "I want to cook a paella tonight.")
 
         assert notebook(played) == ""
-        assert "What you two spoke of lately" not in await prompt_of(house, session, played)
+        assert "What you two spoke of lately" not in await prompt_of(services, session, played)

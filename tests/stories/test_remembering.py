@@ -83,14 +83,14 @@ def hold_before(home: Path, *lines: str, is_over: bool, **ago: float) -> None:
     """Hold a conversation in the past, if it has `lines`, archive it if it `is_over`, and index all there is."""
 
     async def held() -> None:
-        house = await build(Paths.standard(home), "echo", by_meaning=True)
+        services = await build(Paths.standard(home), "echo", by_meaning=True)
         try:
             if lines:
-                session = await hold(house, *lines, at=now() - timedelta(**ago))
-                assert await house.archiving.archive_session(session.guid) if is_over else True
-            await house.indexing.catch_up(limits=False)
+                session = await hold(services, *lines, at=now() - timedelta(**ago))
+                assert await services.archiving.archive_session(session.guid) if is_over else True
+            await services.indexing.catch_up(limits=False)
         finally:
-            await house.close()
+            await services.close()
 
     asyncio.run(held())
 
@@ -236,8 +236,8 @@ def test_a_model_that_repeats_the_block_of_memories_shows_none_of_it_and_nothing
         await say(stage, QUESTION)
         block = memories_in(await open_prompt(stage))
         assert "kettle" in block
-        assert stage._house is not None
-        await stage._house.models.load(echo_model(f"{block}\n\n{own}", "“Good.”", own))
+        assert stage._services is not None
+        await stage._services.models.load(echo_model(f"{block}\n\n{own}", "“Good.”", own))
         stage.window.actions_["focus_chat"].trigger()
         await stage.until(stage.window.actions_["regenerate"].isVisible, "the conversation is shown")
         stage.window.actions_["regenerate"].trigger()

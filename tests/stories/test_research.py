@@ -78,26 +78,26 @@ def site_of(**pages: bytes) -> Site:
     return Site({f"/{name}": Reply(body) for name, body in pages.items()})
 
 
-async def allow(house: AppServices, site: Site, **settings: object) -> None:
+async def allow(services: AppServices, site: Site, **settings: object) -> None:
     """The internet is this one site, which is a search engine too."""
     found = [{"title": path.strip("/").title(), "url": f"{site.url}{path}", "content": ""} for path in list(site.replies)]
     site.replies["/search"] = Reply(json.dumps({"results": found}).encode(), kind="application/json")
     engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
-    await house.preferences.set(**{"web_allowed": True, **engine, **settings})
+    await services.preferences.set(**{"web_allowed": True, **engine, **settings})
 
 
 @asynccontextmanager
 async def living(home: Path, tmp_path: Path, site: Site, *answers: object, **script: object) -> AsyncIterator[AppServices]:
     """Mira with a model that may be believed, and an internet."""
-    async with opened(home) as house, serving(site):
-        await house.preferences.set(user_persona="tomas")
-        await allow(house, site)
-        await trusted(house, tmp_path / "model.json", answers=list(answers), **script)
-        yield house
+    async with opened(home) as services, serving(site):
+        await services.preferences.set(user_persona="tomas")
+        await allow(services, site)
+        await trusted(services, tmp_path / "model.json", answers=list(answers), **script)
+        yield services
 
 
-async def research_of(house: AppServices) -> list:
-    return [one for one in await house.brain.memories(MIRA) if one.category is MemoryType.WEB_SEARCH]
+async def research_of(services: AppServices) -> list:
+    return [one for one in await services.brain.memories(MIRA) if one.category is MemoryType.WEB_SEARCH]
 
 
 # while the user is away
@@ -105,18 +105,18 @@ async def research_of(house: AppServices) -> list:
 
 async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_source(home: Path, tmp_path: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as house:
-        talk = await hold(house, *TALK, at=clock())
-        await employ(house, ActiveResearchTask(house.away.registry.get("active_research").task._gathering))
-        leave(house, clock)
+    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as services:
+        talk = await hold(services, *TALK, at=clock())
+        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        leave(services, clock)
 
-        await house.away.look()
+        await services.away.look()
         clock.go_on(hours=9)
-        run = await newest(house)
-        (memory,) = await research_of(house)
-        played = await say(house, talk, "I am back.")
-        prompt = await prompt_of(house, await house.sessions.open(played.asked.session_id), played)
-        left = await house.surfing.outgoing()
+        run = await newest(services)
+        (memory,) = await research_of(services)
+        played = await say(services, talk, "I am back.")
+        prompt = await prompt_of(services, await services.sessions.open(played.asked.session_id), played)
+        left = await services.surfing.outgoing()
 
     assert (run.outcome, run.trouble) == (RunOutcome.MADE, "")
     assert memory.insertion is MemoryInsertion.NATURAL
@@ -137,22 +137,22 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
 async def test_the_last_archived_conversation_is_read_once_and_plays_never(home: Path, tmp_path: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", KEEPERS))
     answers = [{"topics": [TOPIC]}, MERGED] * 3
-    async with living(home, tmp_path, site, *answers) as house:
-        played = await hold(house, "You are the keeper of Brenn.", "Aye.", at=clock())
-        await chats_of(house).change_session(played.guid, archived=True, is_roleplay=True)
-        await employ(house, ResearchTask(house.away.registry.get("research").task._gathering))
-        leave(house, clock)
-        await house.away.look()
-        after_the_play = await house.away.runs()
+    async with living(home, tmp_path, site, *answers) as services:
+        played = await hold(services, "You are the keeper of Brenn.", "Aye.", at=clock())
+        await chats_of(services).change_session(played.guid, archived=True, is_roleplay=True)
+        await employ(services, ResearchTask(services.away.registry.get("research").task._gathering))
+        leave(services, clock)
+        await services.away.look()
+        after_the_play = await services.away.runs()
 
-        talk = await hold(house, *TALK[:6], at=clock())
-        await chats_of(house).change_session(talk.guid, archived=True, content="Tomas wonders who built the lighthouse.")
-        leave(house, clock)
+        talk = await hold(services, *TALK[:6], at=clock())
+        await chats_of(services).change_session(talk.guid, archived=True, content="Tomas wonders who built the lighthouse.")
+        leave(services, clock)
         for _time in range(12):
-            await house.away.look()
+            await services.away.look()
             clock.go_on(hours=2)
-        runs = await house.away.runs()
-        (memory,) = await research_of(house)
+        runs = await services.away.runs()
+        (memory,) = await research_of(services)
 
     assert not after_the_play
     assert [run.outcome for run in runs] == [RunOutcome.MADE]
@@ -162,15 +162,15 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
 
 async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path, tmp_path: Path, clock: Clock):
     site = site_of()
-    async with living(home, tmp_path, site, *[{"topics": [TOPIC]}] * 9) as house:
-        await hold(house, *TALK, at=clock())
-        await employ(house, ActiveResearchTask(house.away.registry.get("active_research").task._gathering))
-        leave(house, clock)
+    async with living(home, tmp_path, site, *[{"topics": [TOPIC]}] * 9) as services:
+        await hold(services, *TALK, at=clock())
+        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        leave(services, clock)
 
         for _time in range(24):
-            await house.away.look()
+            await services.away.look()
             clock.go_on(hours=1)
-        runs = await house.away.runs()
+        runs = await services.away.runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING]
     assert runs[0].summary == "Nothing could be found about “The lighthouse of Brenn”."
@@ -180,16 +180,16 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
 async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_talk(home: Path, tmp_path: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", KEEPERS))
     again = {**TOPIC, "topic": "the lighthouse of brenn"}
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as house:
-        talk = await hold(house, *TALK, at=clock())
-        await employ(house, ActiveResearchTask(house.away.registry.get("active_research").task._gathering))
-        leave(house, clock)
-        await house.away.look()
+    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as services:
+        talk = await hold(services, *TALK, at=clock())
+        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        leave(services, clock)
+        await services.away.look()
         clock.go_on(hours=5)
-        await hold(house, *TALK, session=talk, at=clock())
+        await hold(services, *TALK, session=talk, at=clock())
         clock.go_on(hours=1)
-        await house.away.look()
-        runs = await house.away.runs()
+        await services.away.look()
+        runs = await services.away.runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING, RunOutcome.MADE]
     assert site.paths.count("/search") == 1
@@ -197,15 +197,15 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
 
 async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as house:
-        await house.preferences.set(web_allowed=False, web_in_chat=True)
-        talk = await hold(house, *TALK, at=clock())
-        gathering = house.away.registry.get("active_research").task._gathering
-        await employ(house, ActiveResearchTask(gathering), ResearchTask(gathering))
-        leave(house, clock)
-        await house.away.look()
-        played = await say(house, talk, "Please search the internet for lighthouses.")
-        runs, left = await house.away.runs(), await house.surfing.outgoing()
+    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as services:
+        await services.preferences.set(web_allowed=False, web_in_chat=True)
+        talk = await hold(services, *TALK, at=clock())
+        gathering = services.away.registry.get("active_research").task._gathering
+        await employ(services, ActiveResearchTask(gathering), ResearchTask(gathering))
+        leave(services, clock)
+        await services.away.look()
+        played = await say(services, talk, "Please search the internet for lighthouses.")
+        runs, left = await services.away.runs(), await services.surfing.outgoing()
 
     assert not runs
     assert not left
@@ -218,29 +218,29 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
     site = site_of(keepers=page("Brenn", KEEPERS))
     slow = json.dumps(MERGED) + " " * 50 + "x " * 2000
     answers = [{"topics": [TOPIC]}, slow, {"topics": [TOPIC]}, MERGED]
-    async with living(home, tmp_path, site, *answers, replies=["Welcome back."], delay=0.01) as house:
-        talk = await hold(house, *TALK, at=clock())
-        await employ(house, ActiveResearchTask(house.away.registry.get("active_research").task._gathering))
-        leave(house, clock)
-        looking = asyncio.create_task(house.away.look())
+    async with living(home, tmp_path, site, *answers, replies=["Welcome back."], delay=0.01) as services:
+        talk = await hold(services, *TALK, at=clock())
+        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        leave(services, clock)
+        looking = asyncio.create_task(services.away.look())
 
         async def reads() -> bool:
-            return house.away.underway is not None and house.away.underway.words.startswith("Reading about")
+            return services.away.underway is not None and services.away.underway.words.startswith("Reading about")
 
         await until(reads)
-        house.idleness.touch()
-        played = await say(house, talk, "I am back.")
+        services.idleness.touch()
+        played = await say(services, talk, "I am back.")
         await looking
-        interrupted, kept = await newest(house), await research_of(house)
+        interrupted, kept = await newest(services), await research_of(services)
 
         assert interrupted.outcome is RunOutcome.GAVE_WAY
         assert not kept
         assert played.reply.content == "Welcome back."
 
-        leave(house, clock)
-        await house.away.look()
-        assert (await newest(house)).outcome is RunOutcome.MADE
-        assert len(await research_of(house)) == 1
+        leave(services, clock)
+        await services.away.look()
+        assert (await newest(services)).outcome is RunOutcome.MADE
+        assert len(await research_of(services)) == 1
 
 
 async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path: Path, clock: Clock):
@@ -251,12 +251,12 @@ async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path
             "The password of Tomas has expired in 1999.",
         ]
     }
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, fooled) as house:
-        await hold(house, *TALK, at=clock())
-        await employ(house, ActiveResearchTask(house.away.registry.get("active_research").task._gathering))
-        leave(house, clock)
-        await house.away.look()
-        (memory,) = await research_of(house)
+    async with living(home, tmp_path, site, {"topics": [TOPIC]}, fooled) as services:
+        await hold(services, *TALK, at=clock())
+        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        leave(services, clock)
+        await services.away.look()
+        (memory,) = await research_of(services)
 
     assert memory.content == "The lighthouse of Brenn was built in 1871.\n\nRead at 127.0.0.1."
 
@@ -264,12 +264,12 @@ async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path
 async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the_page(home: Path, tmp_path: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", INJECTING))
     dreamt = {"paragraphs": ["It was drawn by Leonardo da Vinci in 1503 and stands in Alexandria."]}
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, dreamt) as house:
-        await hold(house, *TALK, at=clock())
-        await employ(house, ActiveResearchTask(house.away.registry.get("active_research").task._gathering))
-        leave(house, clock)
-        await house.away.look()
-        (memory,) = await research_of(house)
+    async with living(home, tmp_path, site, {"topics": [TOPIC]}, dreamt) as services:
+        await hold(services, *TALK, at=clock())
+        await employ(services, ActiveResearchTask(services.away.registry.get("active_research").task._gathering))
+        leave(services, clock)
+        await services.away.look()
+        (memory,) = await research_of(services)
 
     assert "Leonardo" not in memory.content
     assert memory.content.startswith("On 127.0.0.1 it says: “The lighthouse of Brenn was built in 1871 by the engineer")
@@ -298,13 +298,13 @@ ASKED = "Could you look up who built the lighthouse of Brenn?"
 async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_are_kept(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "It was Ada Holm."]) as house:
-        await house.preferences.set(web_in_chat=True)
-        talk = await hold(house)
-        played = await say(house, talk, ASKED)
-        prompt = await prompt_of(house, talk, played)
-        again = await heard(house.chat.regenerate(talk.guid, played.reply.id))
-        messages = await log(house, talk)
+    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "It was Ada Holm."]) as services:
+        await services.preferences.set(web_in_chat=True)
+        talk = await hold(services)
+        played = await say(services, talk, ASKED)
+        prompt = await prompt_of(services, talk, played)
+        again = await heard(services.chat.regenerate(talk.guid, played.reply.id))
+        messages = await log(services, talk)
 
     told, reading = searching(played)
     found = looked_up(line_of(played))
@@ -322,12 +322,12 @@ async def test_a_model_that_is_not_trusted_searches_the_users_own_words_and_read
     home: Path, tmp_path: Path, echo_model: Callable[..., Path]
 ):
     site = site_of(keepers=page("Brenn", INJECTING))
-    async with living(home, tmp_path, site) as house:
-        await house.preferences.set(web_in_chat=True)
-        await house.models.load(echo_model("Ada Holm did.", "I would not know."))
-        talk = await hold(house)
-        played = await say(house, talk, ASKED)
-        perhaps = await say(house, talk, "Where is the lighthouse of Brenn?")
+    async with living(home, tmp_path, site) as services:
+        await services.preferences.set(web_in_chat=True)
+        await services.models.load(echo_model("Ada Holm did.", "I would not know."))
+        talk = await hold(services)
+        played = await say(services, talk, ASKED)
+        perhaps = await say(services, talk, "Where is the lighthouse of Brenn?")
 
     told, _reading = searching(played)
     lines = line_of(played).content.splitlines()
@@ -342,12 +342,12 @@ async def test_a_model_that_is_not_trusted_searches_the_users_own_words_and_read
 async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Path, tmp_path: Path):
     site = Site()
     wants = {"search": True, "topic": "lighthouse of Brenn"}
-    async with living(home, tmp_path, site, wants, wants, replies=["I found nothing.", "Nothing again."]) as house:
-        await house.preferences.set(web_in_chat=True)
-        talk = await hold(house)
-        empty = await say(house, talk, ASKED)
+    async with living(home, tmp_path, site, wants, wants, replies=["I found nothing.", "Nothing again."]) as services:
+        await services.preferences.set(web_in_chat=True)
+        talk = await hold(services)
+        empty = await say(services, talk, ASKED)
         site.replies["/search"] = Reply(b"broken", status=500)
-        broken = await say(house, talk, f"{ASKED} Please try again.")
+        broken = await say(services, talk, f"{ASKED} Please try again.")
 
     assert empty.reply.content == "I found nothing."
     assert broken.reply.content == "Nothing again."
@@ -359,14 +359,14 @@ async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Pa
 async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     wants = json.dumps({"search": True, "topic": "lighthouse of Brenn builder"}) + " x" * 3000
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as house:
-        await house.preferences.set(web_in_chat=True)
-        talk = await hold(house)
-        clerk = house.researching._asker
+    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
+        await services.preferences.set(web_in_chat=True)
+        talk = await hold(services)
+        clerk = services.researching._asker
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
         other = asyncio.create_task(clerk.ask("merge_pages", Merged, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer
-        played = await say(house, talk, ASKED)
+        played = await say(services, talk, ASKED)
         was_done = other.done()
         other.cancel()
         await asyncio.gather(other, return_exceptions=True)
@@ -378,9 +378,9 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
 
 async def test_a_model_that_sees_no_need_searches_nothing(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, {"search": False}, replies=["I am glad too."]) as house:
-        await house.preferences.set(web_in_chat=True)
-        played = await say(house, await hold(house), "Do you know how glad I am to see you?")
+    async with living(home, tmp_path, site, {"search": False}, replies=["I am glad too."]) as services:
+        await services.preferences.set(web_in_chat=True)
+        played = await say(services, await hold(services), "Do you know how glad I am to see you?")
 
     assert played.reply.content == "I am glad too."
     assert not site.asked
@@ -388,9 +388,9 @@ async def test_a_model_that_sees_no_need_searches_nothing(home: Path, tmp_path: 
 
 async def test_it_steps_aside_when_the_model_may_search_by_itself(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, replies=["One moment.", "One moment."]) as house:
-        await house.preferences.set(web_in_chat=True, tools_enabled=True, default_tools=["memory", "web"])
-        aside = await say(house, await hold(house), ASKED)
+    async with living(home, tmp_path, site, replies=["One moment.", "One moment."]) as services:
+        await services.preferences.set(web_in_chat=True, tools_enabled=True, default_tools=["memory", "web"])
+        aside = await say(services, await hold(services), ASKED)
 
     assert not searching(aside)
 
@@ -398,11 +398,11 @@ async def test_it_steps_aside_when_the_model_may_search_by_itself(home: Path, tm
 async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home: Path, tmp_path: Path):
     site = site_of()
     wants = {"search": True, "topic": "lighthouse of Brenn"}
-    async with living(home, tmp_path, site, wants, replies=["Then without."]) as house:
-        await house.preferences.set(web_in_chat=True)
+    async with living(home, tmp_path, site, wants, replies=["Then without."]) as services:
+        await services.preferences.set(web_in_chat=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
-        talk = await hold(house)
-        turn = asyncio.create_task(say(house, talk, ASKED))
+        talk = await hold(services)
+        turn = asyncio.create_task(say(services, talk, ASKED))
 
         async def searches() -> bool:
             return "/search" in site.paths
@@ -410,8 +410,8 @@ async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home
         await until(searches)
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)
-        stopped = await log(house, talk)
-        played = await say(house, talk, "")
+        stopped = await log(services, talk)
+        played = await say(services, talk, "")
 
     assert [one.content for one in stopped] == [ASKED]
     assert played.reply.content == "Then without."
@@ -423,14 +423,14 @@ async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: P
     topics = ("lighthouse of Brenn builder", "lighthouse of Brenn lamp oil")
     answers = [answer for topic in topics for answer in ({"search": True, "topic": topic}, MERGED)]
     replies = ["Ada Holm did.", "Rapeseed oil.", "It was rapeseed oil."]
-    async with living(home, tmp_path, site, *answers, replies=replies) as house:
-        await house.preferences.set(web_in_chat=True)
-        talk = await hold(house)
-        played = await say(house, talk, ASKED)
-        await house.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
-        anew = await heard(house.chat.regenerate(talk.guid, played.reply.id))
-        messages = await log(house, talk)
-        again = await heard(house.chat.regenerate(talk.guid, played.reply.id))
+    async with living(home, tmp_path, site, *answers, replies=replies) as services:
+        await services.preferences.set(web_in_chat=True)
+        talk = await hold(services)
+        played = await say(services, talk, ASKED)
+        await services.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
+        messages = await log(services, talk)
+        again = await heard(services.chat.regenerate(talk.guid, played.reply.id))
 
     assert [one.topic for one in searching(anew)] == ["lighthouse of Brenn lamp oil"] * 2
     assert [event.messages for event in anew.events if isinstance(event, Withdrawn)] == [(line_of(played).id,)]
@@ -443,13 +443,13 @@ async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: P
 async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "Good evening."]) as house:
-        await house.preferences.set(web_in_chat=True)
-        talk = await hold(house)
-        played = await say(house, talk, ASKED)
-        await house.chat.edit(played.asked.id, "Good evening, Mira.")
-        anew = await heard(house.chat.regenerate(talk.guid, played.reply.id))
-        messages = await log(house, talk)
+    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "Good evening."]) as services:
+        await services.preferences.set(web_in_chat=True)
+        talk = await hold(services)
+        played = await say(services, talk, ASKED)
+        await services.chat.edit(played.asked.id, "Good evening, Mira.")
+        anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
+        messages = await log(services, talk)
 
     assert not searching(anew)
     assert not [one for one in messages if looked_up(one)]
@@ -459,14 +459,14 @@ async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up
 async def test_other_words_are_not_looked_up_where_it_is_not_allowed_any_more(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "I would not know."]) as house:
-        await house.preferences.set(web_in_chat=True)
-        talk = await hold(house)
-        played = await say(house, talk, ASKED)
+    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "I would not know."]) as services:
+        await services.preferences.set(web_in_chat=True)
+        talk = await hold(services)
+        played = await say(services, talk, ASKED)
         before = len(site.asked)
-        await house.preferences.set(web_allowed=False)
-        await house.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
-        anew = await heard(house.chat.regenerate(talk.guid, played.reply.id))
+        await services.preferences.set(web_allowed=False)
+        await services.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
 
     assert not searching(anew)
     assert len(site.asked) == before
@@ -481,12 +481,12 @@ FOUND = {"finding": "The lighthouse of Brenn was built in 1871 by the engineer A
 REPORT = {"paragraphs": ["The lighthouse of Brenn was built in 1871 by Ada Holm [1]. It fell into the sea in 1999 [7]."]}
 
 
-async def ended(house: AppServices) -> Inquiry:
+async def ended(services: AppServices) -> Inquiry:
     async def is_over() -> bool:
-        return house.researching.running is None
+        return services.researching.running is None
 
     await until(is_over)
-    (inquiry,) = await house.researching.all()
+    (inquiry,) = await services.researching.all()
     return inquiry
 
 
@@ -494,13 +494,13 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     site = site_of(keepers=page("Brenn", KEEPERS))
     enough = {"is_enough": False, "next_queries": ["Brenn lighthouse today"]}
     answers = [PLAN, FOUND, REPORT, enough]
-    async with living(home, tmp_path, site, *answers) as house:
+    async with living(home, tmp_path, site, *answers) as services:
         told: list[str] = []
-        house.researching.changed.add(lambda one: told.append(one.doing) if one else None)
-        await house.researching.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
-        inquiry = await ended(house)
-        kept = await house.researching.save_as_memory(inquiry.id)
-        (memory,) = await research_of(house)
+        services.researching.changed.add(lambda one: told.append(one.doing) if one else None)
+        await services.researching.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
+        inquiry = await ended(services)
+        kept = await services.researching.save_as_memory(inquiry.id)
+        (memory,) = await research_of(services)
 
     assert (inquiry.state, inquiry.topic) == (InquiryState.DONE, "The lighthouse of Brenn")
     assert inquiry.questions == PLAN["questions"]
@@ -519,12 +519,12 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
 async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_source(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
     answers = [PLAN, FOUND, REPORT, {"is_enough": True, "next_queries": []}]
-    async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as house:
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
-        await house.researching.save_as_memory((await ended(house)).id)
-        talk = await hold(house)
-        played = await say(house, talk, "Do you remember who built the lighthouse of Brenn in 1871?")
-        prompt = await prompt_of(house, talk, played)
+    async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as services:
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.researching.save_as_memory((await ended(services)).id)
+        talk = await hold(services)
+        played = await say(services, talk, "Do you remember who built the lighthouse of Brenn in 1871?")
+        prompt = await prompt_of(services, talk, played)
 
     told = [line for line in prompt.split("\n") if "Ada Holm [1]" in line]
     assert told
@@ -535,20 +535,20 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
 
 async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as house:
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+    async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return house.researching.running is not None and house.researching.running.doing == "Writing the report"
+            return services.researching.running is not None and services.researching.running.doing == "Writing the report"
 
         await until(writes)
         with pytest.raises(LetheError):
-            await house.researching.start_inquiry(MIRA, "Something else")
-        house.researching.stop()
-        stopped = await ended(house)
+            await services.researching.start_inquiry(MIRA, "Something else")
+        services.researching.stop()
+        stopped = await ended(services)
 
-    async with opened(home) as house:
-        (again,) = await house.researching.all()
+    async with opened(home) as services:
+        (again,) = await services.researching.all()
 
     assert again == stopped
     assert stopped.state is InquiryState.STOPPED
@@ -557,17 +557,17 @@ async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(h
 
 async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_start(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as house:
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+    async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def writes() -> bool:
-            return house.researching.running is not None and house.researching.running.doing == "Writing the report"
+            return services.researching.running is not None and services.researching.running.doing == "Writing the report"
 
         await until(writes)
-        copy = await copy_home(house, tmp_path / "as it was")
+        copy = await copy_home(services, tmp_path / "as it was")
 
-    async with opened(copy) as house:
-        (lost,) = await house.researching.all()
+    async with opened(copy) as services:
+        (lost,) = await services.researching.all()
 
     assert (lost.state, lost.doing) == (InquiryState.STOPPED, "Lethe was closed.")
     assert "Ada Holm" in lost.report
@@ -577,10 +577,10 @@ async def test_without_a_trusted_model_the_pages_themselves_are_quoted(
     home: Path, tmp_path: Path, echo_model: Callable[..., Path]
 ):
     site = site_of(keepers=page("Brenn", INJECTING))
-    async with living(home, tmp_path, site) as house:
-        await house.models.load(echo_model("never"))
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
-        inquiry = await ended(house)
+    async with living(home, tmp_path, site) as services:
+        await services.models.load(echo_model("never"))
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        inquiry = await ended(services)
 
     assert inquiry.state is InquiryState.DONE
     assert inquiry.report.startswith("“The lighthouse of Brenn was built in 1871")
@@ -590,22 +590,22 @@ async def test_without_a_trusted_model_the_pages_themselves_are_quoted(
 
 async def test_it_cannot_be_begun_while_the_internet_is_not_allowed_and_ends_when_it_is_shut(home: Path, tmp_path: Path):
     site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, PLAN) as house:
-        await house.preferences.set(web_allowed=False)
+    async with living(home, tmp_path, site, PLAN) as services:
+        await services.preferences.set(web_allowed=False)
         with pytest.raises(NotAllowed):
-            await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+            await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
         asked_before = list(site.asked)
 
-        await house.preferences.set(web_allowed=True)
+        await services.preferences.set(web_allowed=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
-        await house.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
+        await services.researching.start_inquiry(MIRA, "The lighthouse of Brenn")
 
         async def searches() -> bool:
             return "/search" in site.paths
 
         await until(searches)
-        await house.preferences.set(web_allowed=False)
-        inquiry = await ended(house)
+        await services.preferences.set(web_allowed=False)
+        inquiry = await ended(services)
 
     assert not asked_before
     assert inquiry.state is InquiryState.FAILED

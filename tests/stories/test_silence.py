@@ -90,9 +90,9 @@ def test_an_evening_left_without_a_goodbye_is_remembered_and_can_be_gone_on_with
         assert len(before) == 5
         assert ended_line(stage) is None
         assert len(conversations(stage)) == 2
-        house = stage._house
-        assert house is not None
-        facts = [fact.fact for fact in await house.knowing.all("aiko")]
+        services = stage._services
+        assert services is not None
+        facts = [fact.fact for fact in await services.knowing.all("aiko")]
         assert any("peanuts" in fact for fact in facts)
         assert any("carpenter" in fact for fact in facts)
         old = conversations(stage)[1]

@@ -46,19 +46,19 @@ def waited_for(model: Watched) -> list[int]:
     return [call.usage.evaluated_tokens for call in model.calls]
 
 
-def trust(house: AppServices) -> None:
+def trust(services: AppServices) -> None:
     """The starter model is given work that it would not be trusted with."""
-    state = house.models.state
+    state = services.models.state
     assert isinstance(state, Ready)
-    house.trust._known[key_of(state.model)] = QualificationResult(
+    services.trust._known[key_of(state.model)] = QualificationResult(
         model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
     )
 
 
-async def written(house: AppServices, most: int, begins: asyncio.Event | None = None) -> Usage:
+async def written(services: AppServices, most: int, begins: asyncio.Event | None = None) -> Usage:
     """What a research task asks of the model."""
     usage = Usage()
-    async with aclosing(house._client.generate(RESEARCH, GREEDY, most, lane=RequestPriority.QUIET)) as reports:
+    async with aclosing(services._client.generate(RESEARCH, GREEDY, most, lane=RequestPriority.QUIET)) as reports:
         async for report in reports:
             if isinstance(report, Done):
                 usage = report.usage
@@ -69,10 +69,10 @@ async def written(house: AppServices, most: int, begins: asyncio.Event | None = 
 
 async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs_without():
     async with evening() as (scene, model):
-        trust(scene.house)
-        other = await spoken(scene.house, velm(4).talk, BEGUN - timedelta(days=20))
-        await scene.house.archiving.archive_session(other.guid, at_once=False)
-        scene.house.archiving.start()
+        trust(scene.services)
+        other = await spoken(scene.services, velm(4).talk, BEGUN - timedelta(days=20))
+        await scene.services.archiving.archive_session(other.guid, at_once=False)
+        scene.services.archiving.start()
         await scene.turn(SAID[BEFORE + 1])  # it makes way, whatever it had come to
         await asyncio.wait_for(model.wrote.wait(), 600)  # an answer is there, of use or not
         await scene.turn(SAID[BEFORE + 2])  # and the next is being written
@@ -82,10 +82,10 @@ async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs
 
 async def test_a_turn_after_and_during_a_research_task_costs_what_it_costs_without():
     async with evening() as (scene, model):
-        done = await written(scene.house, 40)
+        done = await written(scene.services, 40)
         await scene.turn(SAID[BEFORE + 1])
         begins = asyncio.Event()
-        writing = asyncio.get_running_loop().create_task(written(scene.house, 1500, begins))
+        writing = asyncio.get_running_loop().create_task(written(scene.services, 1500, begins))
         await begins.wait()
         await scene.turn(SAID[BEFORE + 2])
         interrupted = await writing
@@ -99,7 +99,7 @@ async def test_while_the_user_waits_only_what_is_new_is_read():
     async with evening() as (scene, model):
         before = model.calls[-1].prompt.removesuffix("<|im_start|>user\n")
         step = await scene.turn(SAID[BEFORE + 1])
-        (new,) = await scene.house._client.count([step.answer.prompt.removeprefix(before)])
+        (new,) = await scene.services._client.count([step.answer.prompt.removeprefix(before)])
 
     assert step.answer.prompt.startswith(before)
     assert step.answer.usage.evaluated_tokens <= new
@@ -108,16 +108,16 @@ async def test_while_the_user_waits_only_what_is_new_is_read():
 
 async def test_whoever_speaks_in_a_group_what_was_read_for_the_others_stays_read():
     async with evening() as (scene, model):
-        await scene.house.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=3)
-        await scene.house.group.ask_in(scene.session.guid, ["edmund", "aiko"])
+        await scene.services.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=3)
+        await scene.services.group.ask_in(scene.session.guid, ["edmund", "aiko"])
         await scene.turn(SAID[BEFORE + 1])  # three are introduced now, and that is read once
         before = len(model.calls)
         await scene.turn(SAID[BEFORE + 2])
         replies = [call for call in model.calls[before:] if call.reply is not None]
-        speakers = [one.speaker for one in await scene.house.sessions.page(scene.session.guid, 0, 100)][-3:]
+        speakers = [one.speaker for one in await scene.services.sessions.page(scene.session.guid, 0, 100)][-3:]
         shared = [commonprefix([one.prompt, two.prompt]) for one, two in pairwise(replies)]  # noqa: RUF071 - these are no paths
         rest = [two.prompt.removeprefix(start) for start, two in zip(shared, replies[1:], strict=True)]
-        new = await scene.house._client.count(rest)
+        new = await scene.services._client.count(rest)
 
     assert speakers[:2] == ["edmund", "aiko"]
     assert len(set(speakers)) == len(replies) == 3

@@ -60,46 +60,46 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @asynccontextmanager
 async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[AppServices]:
     """Mira has something to think about, a model she may use for it, and the user has gone."""
-    async with opened(home) as house:
-        await house.preferences.set(user_persona="tomas")
-        session = await hold(house, *NUTS)
+    async with opened(home) as services:
+        await services.preferences.set(user_persona="tomas")
+        session = await hold(services, *NUTS)
         told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
-        await chats_of(house).change_session(session.guid, archived=True, **told)
-        await employ(house, Thoughts())
-        await change_persona(house, MIRA, self_edit_tokens=200)
-        await trusted(house, tmp_path / "model.json", **script)
-        yield house
+        await chats_of(services).change_session(session.guid, archived=True, **told)
+        await employ(services, Thoughts())
+        await change_persona(services, MIRA, self_edit_tokens=200)
+        await trusted(services, tmp_path / "model.json", **script)
+        yield services
 
 
 async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Path, tmp_path: Path, clock: Clock):
     slow = json.dumps(THOUGHTS) + " " * 50 + "x " * 2000
-    async with busy(home, tmp_path, answers=[slow, THOUGHTS], replies=["Welcome back, Tomas."], delay=0.02) as house:
-        talk = await hold(house)
-        leave(house, clock)
+    async with busy(home, tmp_path, answers=[slow, THOUGHTS], replies=["Welcome back, Tomas."], delay=0.02) as services:
+        talk = await hold(services)
+        leave(services, clock)
         order: list[str] = []
-        house.away.changed.add(lambda _none: order.append("ended") if house.away.underway is None else None)
-        looking = asyncio.create_task(house.away.look())
+        services.away.changed.add(lambda _none: order.append("ended") if services.away.underway is None else None)
+        looking = asyncio.create_task(services.away.look())
 
         async def is_thinking() -> bool:
-            return house.away.underway is not None and "Thinking" in house.away.underway.words
+            return services.away.underway is not None and "Thinking" in services.away.underway.words
 
         await until(is_thinking)
         await asyncio.sleep(0.3)  # the model is in the middle of a word
-        house.idleness.touch()  # the first key
-        async with aclosing(house.chat.send(talk.guid, "I am back.")) as events:
+        services.idleness.touch()  # the first key
+        async with aclosing(services.chat.send(talk.guid, "I am back.")) as events:
             async for event in events:
                 if isinstance(event, ReplyText) and "reply" not in order:
                     order.append("reply")
         await looking
-        run = await newest(house)
+        run = await newest(services)
 
         assert order.index("ended") < order.index("reply")
         assert run.outcome is RunOutcome.GAVE_WAY
-        assert (await house.library.persona(MIRA)).self_edit_field == ""
+        assert (await services.library.persona(MIRA)).self_edit_field == ""
 
-        leave(house, clock)
-        await house.away.look()
-        assert (await house.library.persona(MIRA)).self_edit_field == THOUGHTS["paragraphs"][0]
+        leave(services, clock)
+        await services.away.look()
+        assert (await services.library.persona(MIRA)).self_edit_field == THOUGHTS["paragraphs"][0]
 
 
 async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp_path: Path, clock: Clock):
@@ -107,32 +107,32 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
         await scene.ask("title", TitleAnswer, conversation="Tomas: Hello.")
         return Result("Asked.")
 
-    async with busy(home, tmp_path, answers=["x " * 2000], replies=["Welcome back."], delay=0.02) as house:
-        await employ(house, Scripted(ask))
-        talk = await hold(house)
-        leave(house, clock)
-        looking = asyncio.create_task(house.away.look())
+    async with busy(home, tmp_path, answers=["x " * 2000], replies=["Welcome back."], delay=0.02) as services:
+        await employ(services, Scripted(ask))
+        talk = await hold(services)
+        leave(services, clock)
+        looking = asyncio.create_task(services.away.look())
 
         async def is_at_it() -> bool:
-            return house.away._task is not None
+            return services.away._task is not None
 
         await until(is_at_it)
-        played = await heard(house.chat.send(talk.guid, "I am back."))
+        played = await heard(services.chat.send(talk.guid, "I am back."))
         await looking
 
         assert played.reply.content == "Welcome back."
-        assert (await newest(house)).outcome is RunOutcome.GAVE_WAY
+        assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
 
 
 async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass(home: Path, tmp_path: Path, clock: Clock):
-    async with busy(home, tmp_path, answers=[THOUGHTS] * 20) as house:
-        leave(house, clock)
+    async with busy(home, tmp_path, answers=[THOUGHTS] * 20) as services:
+        leave(services, clock)
 
         for _hour in range(24 * 10):
-            await house.away.look()
+            await services.away.look()
             clock.go_on(hours=1)
 
-        assert len(await house.away.runs()) == 1
+        assert len(await services.away.runs()) == 1
 
 
 async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Path, tmp_path: Path, clock: Clock):
@@ -141,28 +141,28 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
         await asyncio.Event().wait()
         return Result()
 
-    async with busy(home, tmp_path) as house:
-        await employ(house, Scripted(half))
-        leave(house, clock)
-        looking = asyncio.create_task(house.away.look())
+    async with busy(home, tmp_path) as services:
+        await employ(services, Scripted(half))
+        leave(services, clock)
+        looking = asyncio.create_task(services.away.look())
 
         async def is_half_done() -> bool:
-            return bool(await house.brain.memories(MIRA))
+            return bool(await services.brain.memories(MIRA))
 
         await until(is_half_done)
-        copy = await copy_home(house, tmp_path / "as it was")
+        copy = await copy_home(services, tmp_path / "as it was")
         looking.cancel()
         await asyncio.gather(looking, return_exceptions=True)
 
-    async with opened(copy) as house:
-        await house.away.look()
-        (run,) = await house.away.runs()
+    async with opened(copy) as services:
+        await services.away.look()
+        (run,) = await services.away.runs()
         assert run.outcome is RunOutcome.LOST
         assert [one.title for one in run.made] == ["The tide"]
-        assert [one.content for one in await house.brain.memories(MIRA)] == ["The tide turns at six."]
+        assert [one.content for one in await services.brain.memories(MIRA)] == ["The tide turns at six."]
 
-        await house.away.undo(run.id)
-        assert not await house.brain.memories(MIRA)
+        await services.away.undo(run.id)
+        assert not await services.brain.memories(MIRA)
 
 
 KILLED = """
@@ -208,13 +208,13 @@ async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
     program.send_signal(signal.SIGKILL)
     await program.wait()
 
-    house = await build(Paths.standard(home), engine="echo")
+    services = await build(Paths.standard(home), engine="echo")
     try:
-        await house.away.look()
-        (run,) = await house.away.runs()
-        kept = [one.content for one in await house.brain.memories(MIRA)]
+        await services.away.look()
+        (run,) = await services.away.runs()
+        kept = [one.content for one in await services.brain.memories(MIRA)]
     finally:
-        await house.close()
+        await services.close()
 
     assert run.outcome is RunOutcome.LOST
     assert run.ended is not None
@@ -232,13 +232,13 @@ async def test_quiet_hours_are_kept_every_night(home: Path, tmp_path: Path, cloc
     class Hourly(Scripted):
         every = timedelta(minutes=30)
 
-    async with busy(home, tmp_path) as house:
-        await employ(house, Hourly(note))
-        await house.preferences.set(agent_quiet_from="22:00", agent_quiet_until="07:00")
-        leave(house, clock)
+    async with busy(home, tmp_path) as services:
+        await employ(services, Hourly(note))
+        await services.preferences.set(agent_quiet_from="22:00", agent_quiet_until="07:00")
+        leave(services, clock)
 
         for _hour in range(24 * 3):
-            await house.away.look()
+            await services.away.look()
             clock.go_on(hours=1)
 
     assert set(done) == set(range(7, 22))

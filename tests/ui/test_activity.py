@@ -56,7 +56,7 @@ def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
 
 async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        archiving, button = scene.house.archiving, scene.window.sidebar.activity
+        archiving, button = scene.services.archiving, scene.window.sidebar.activity
         archiving.start()
         archiving._report(Archived(uuid4(), "First night", None, 1, 4))
         assert button.list._rows["archive"].title.text() == "Remembering “First night”"
@@ -77,9 +77,9 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
         scene.window.hide()
 
         herald.replied("Mira", "The tide turns.")
-        await scene.house.preferences.set(notify_with_words=True)
+        await scene.services.preferences.set(notify_with_words=True)
         herald.replied("Mira", "The tide turns.")
-        await scene.house.preferences.set(notify=False)
+        await scene.services.preferences.set(notify=False)
         herald.replied("Mira", "The tide turns.")
 
         assert told == [("Mira has answered", ""), ("Mira has answered", "The tide turns.")]
@@ -87,7 +87,7 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
 
 async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path) as scene:
-        archiving, told = scene.house.archiving, []
+        archiving, told = scene.services.archiving, []
         monkeypatch.setattr(scene.host.herald.tray, "showMessage", lambda title, words, *_rest: told.append((title, words)))
         scene.window.hide()
 
@@ -100,7 +100,7 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
 
 async def test_a_model_that_is_being_loaded_can_be_stopped_from_the_list(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        models, button = scene.house.models, scene.window.sidebar.activity
+        models, button = scene.services.models, scene.window.sidebar.activity
         models._become(Loading("A very large one", 0.25))
         row = button.list._rows["model"]
 

@@ -59,7 +59,7 @@ async def test_it_waits_as_long_as_somebody_does_something(qapp: QApplication):
 @pytest.mark.usefixtures("wardrobe")
 async def test_nothing_is_made_ready_while_the_user_writes_or_somebody_replies(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        idleness = scene.house.idleness
+        idleness = scene.services.idleness
 
         def is_left_alone() -> bool:
             assert idleness._last is not None

@@ -73,7 +73,7 @@ async def test_a_dropped_file_introduces_somebody_and_enter_lets_them_in(tmp_pat
         assert "Meet Nerys?" in told
         assert "Nerys mends nets and keeps you company." in told
         assert any("From Sam, packed on" in text for text in told)
-        assert "Nerys" in [persona.name for persona in await scene.house.library.personas()]
+        assert "Nerys" in [persona.name for persona in await scene.services.library.personas()]
 
 
 async def test_a_dropped_file_is_not_written_into_the_field(tmp_path: Path):
@@ -84,7 +84,7 @@ async def test_a_dropped_file_is_not_written_into_the_field(tmp_path: Path):
         await until(lambda: not visible(scene, MeetingDialog))
 
         assert scene.draft.toPlainText() == ""
-        assert "Nerys" not in [persona.name for persona in await scene.house.library.personas()]
+        assert "Nerys" not in [persona.name for persona in await scene.services.library.personas()]
 
 
 async def test_other_files_are_left_alone(tmp_path: Path):
@@ -103,7 +103,7 @@ async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path)
         next(button for button in toast.findChildren(QPushButton) if button.text() == "Take it back").click()
         await until(lambda: not scene.window.windowTitle().startswith("Nerys"))
 
-        assert "Nerys" not in [persona.name for persona in await scene.house.library.personas()]
+        assert "Nerys" not in [persona.name for persona in await scene.services.library.personas()]
 
 
 async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path: Path):
@@ -120,7 +120,7 @@ async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path:
 
 async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        note = single_instance.hand_over(scene.house.paths, nerys(tmp_path))
+        note = single_instance.hand_over(scene.services.paths, nerys(tmp_path))
         dialog = await shown(scene, MeetingDialog)
 
         assert not note.exists()
@@ -129,7 +129,7 @@ async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: 
 
 async def test_a_file_that_waited_for_the_window_is_asked_about_when_it_opens(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        paths = scene.house.paths
+        paths = scene.services.paths
     single_instance.hand_over(paths, nerys(tmp_path))
     async with opened(tmp_path / "home") as scene:
         (await shown(scene, MeetingDialog)).reject()
@@ -137,12 +137,12 @@ async def test_a_file_that_waited_for_the_window_is_asked_about_when_it_opens(tm
 
 async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Path):
     async with opened(tmp_path / "home", welcomed=False) as scene:
-        single_instance.hand_over(scene.house.paths, nerys(tmp_path))
+        single_instance.hand_over(scene.services.paths, nerys(tmp_path))
         for _ in range(20):
             QApplication.processEvents()
         assert not visible(scene, MeetingDialog)
 
-        await scene.house.preferences.set(welcomed=True)
+        await scene.services.preferences.set(welcomed=True)
         (await shown(scene, MeetingDialog)).reject()
 
 
@@ -172,7 +172,7 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 @pytest.mark.parametrize(("entry", "scope"), [("Give away…", BundleScope.PERSONA), ("Take along…", BundleScope.EVERYTHING)])
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
-        await FactStore(scene.house._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
+        await FactStore(scene.services._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
         registry.edit_persona(scene.host.place, "mira")
         page = scene.host.workshop.page
         await until(lambda: page.is_loaded)
@@ -190,14 +190,14 @@ async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path
         file = tmp_path / "Mira.lethe"
         await until(lambda: any("Mira.lethe" in toast.text for toast in scene.toasts))
 
-        bundle = await scene.house.bundles.look(file)
+        bundle = await scene.services.bundles.look(file)
         assert bundle.manifest.scope is scope
         assert (bundle.holds.facts, bundle.holds.messages) == ((0, 0) if scope is BundleScope.PERSONA else (1, 1))
 
 
 async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        offer = await scene.house.bundles.offer("mira")
+        offer = await scene.services.bundles.offer("mira")
         face = scene.window.grab().scaled(48, 48)
         dialog = GivingDialog(scene.window, scene.window.theme, offer, face, BundleScope.PERSONA)
         dialog.open()
@@ -262,7 +262,7 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with opened(tmp_path / "home") as scene:
-        let_in = held_back(monkeypatch, scene.house.bundles, "receive")
+        let_in = held_back(monkeypatch, scene.services.bundles, "receive")
         scene.host.bundles.meet(nerys(tmp_path))
         (await shown(scene, MeetingDialog)).accept()
         dialog = await shown(scene, Waiting)
@@ -274,14 +274,14 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
 
         assert titles(scene) == []
         assert scene.window.windowTitle().startswith("Mira")
-        assert "Nerys" in [persona.name for persona in await scene.house.library.personas()]
+        assert "Nerys" in [persona.name for persona in await scene.services.library.personas()]
 
 
 async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path / "home") as scene:
         (tmp_path / "out").mkdir()
-        held_back(monkeypatch, scene.house.bundles._belongings, "conversation")
-        mira = await scene.house.library.persona("mira")
+        held_back(monkeypatch, scene.services.bundles._belongings, "conversation")
+        mira = await scene.services.library.persona("mira")
         scene.host.bridge.spawn(pack(scene.host.place, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe"))
         await until(lambda: titles(scene) == ["Packing Mira"])
         assert len(list((tmp_path / "out").iterdir())) == 1  # half a file

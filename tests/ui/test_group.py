@@ -135,7 +135,7 @@ async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, e
         session = scene.host.conversations.current
         assert session is not None
         assert speakers(scene)[2:] == ["Edmund"]
-        assert len(await scene.house.sessions.outline(session.guid)) == 3
+        assert len(await scene.services.sessions.outline(session.guid)) == 3
         assert not scene.host.unanswered.line.isVisible()
 
 
@@ -222,7 +222,7 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
 async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.", "Yes.")) as scene:
         await ask_in(scene, "Edmund")
-        messages, chat = scene.host.messages, scene.house.chat
+        messages, chat = scene.host.messages, scene.services.chat
         async with chat._one_reply_at_a_time:  # as while another reply is still being written
             say(scene, "Well?")
             await until(lambda: messages.rowCount() == 3)
@@ -289,8 +289,8 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
 async def test_a_renamed_guest_is_called_by_the_new_name(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await ask_in(scene, "Edmund")
-        edmund = await scene.house.library.persona("edmund")
-        await scene.house.library.save_persona(edmund.model_copy(update={"name": "Inspector Pell"}))
+        edmund = await scene.services.library.persona("edmund")
+        await scene.services.library.save_persona(edmund.model_copy(update={"name": "Inspector Pell"}))
         await until(lambda: scene.window.windowTitle() == "Mira and Inspector Pell — Lethe")
 
 
@@ -388,7 +388,7 @@ async def test_when_somebody_was_asked_in_the_new_beginning_is_read_before_the_u
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
         session, read = scene.host.conversations.current, list[object]()
         assert session is not None
-        monkeypatch.setattr(scene.house.chat, "attend", read.append)
+        monkeypatch.setattr(scene.services.chat, "attend", read.append)
 
         await ask_in(scene, "Edmund")
         await until(lambda: bool(read))

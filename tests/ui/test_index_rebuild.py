@@ -15,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        brain, action = scene.house.brain, scene.window.actions_["rebuild_index"]
+        brain, action = scene.services.brain, scene.window.actions_["rebuild_index"]
         await brain.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
-        await scene.house._database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
+        await scene.services._database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
         await brain.reload()
         lost = await brain.search("mira", "Where does the bell hang?")
         told: list[Progress] = []
         renewed: list[str] = []
-        scene.house.indexing.changed.add(told.append)
+        scene.services.indexing.changed.add(told.append)
         brain._frames.renewed.add(renewed.append)
 
         action.trigger()

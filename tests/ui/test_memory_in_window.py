@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def talk_of_yesterday(scene: Scene) -> ChatSession:
     """A conversation that lies a day back, on display."""
-    chats, begun = scene.house.sessions._chats, now() - timedelta(days=1)
+    chats, begun = scene.services.sessions._chats, now() - timedelta(days=1)
     session = await chats.add_session(ChatSession(persona_id="mira", added=begun))
     lines = [("user", "I saw the lighthouse."), ("assistant", "Which one?"), ("user", "Skerry Point."), ("assistant", "Ah.")]
     messages = [
@@ -27,9 +27,9 @@ async def talk_of_yesterday(scene: Scene) -> ChatSession:
         for role, text in lines
     ]
     await chats.add_messages(messages)
-    for other in await scene.house.sessions.list("mira"):
+    for other in await scene.services.sessions.list("mira"):
         if other.guid != session.guid:
-            await scene.house.sessions.delete(other.guid)
+            await scene.services.sessions.delete(other.guid)
     await scene.host.conversations.show(await chats.session(session.guid))
     await until(lambda: len(scene.words) == 4)
     return session
@@ -45,9 +45,9 @@ async def test_words_after_a_long_silence_begin_a_new_conversation_before_the_re
         fresh = scene.host.conversations._open
         assert fresh is not None
         assert fresh.guid != old.guid
-        assert scene.house.preferences.current.last_session == str(fresh.guid)
-        assert (await scene.house.sessions.open(old.guid)).archived
-        assert [message.content for message in await scene.house.sessions.page(old.guid, 0, 9)][-1] == "Ah."
+        assert scene.services.preferences.current.last_session == str(fresh.guid)
+        assert (await scene.services.sessions.open(old.guid)).archived
+        assert [message.content for message in await scene.services.sessions.page(old.guid, 0, 9)][-1] == "Ah."
 
 
 async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, echo_model):
@@ -55,7 +55,7 @@ async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, 
         waiting = MemoryUnit(
             name="The letter", content="It came today.", insertion=MemoryInsertion.NATURAL, keywords_main=["letter"]
         )
-        await scene.house.brain.memorize("mira", waiting)
+        await scene.services.brain.memorize("mira", waiting)
         before = len(scene.words)
 
         scene.host.turns.send("A letter?")
@@ -69,7 +69,7 @@ async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, 
 
 async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
-        await scene.house.brain.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
+        await scene.services.brain.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
         scene.host.turns.send("Is the pharos lit?")
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
         assert "came to mind" in scene.window.chat.status.words
@@ -77,7 +77,7 @@ async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
 
 async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
-        status, archiving, indexing = scene.window.chat.status, scene.house.archiving, scene.house.indexing
+        status, archiving, indexing = scene.window.chat.status, scene.services.archiving, scene.services.indexing
         archiving.progress = Archived(now_id(scene), "First night", None, 2, 7)
         archiving.changed.tell(archiving.progress)
         assert "remembering First night, 3 of 7" in status.words
@@ -98,8 +98,8 @@ def now_id(scene: Scene):
 async def test_a_long_conversation_is_told_once_with_a_way_to_begin_anew(tmp_path, echo_model):
     long = "so on and so forth " * 30
     async with opened(tmp_path / "home", echo_model(*[long] * 9)) as scene:
-        await scene.house.preferences.set(context=1024, max_reply=64)
-        await scene.house.models.restart()
+        await scene.services.preferences.set(context=1024, max_reply=64)
+        await scene.services.models.restart()
         for turn in range(6):
             scene.host.turns.send(f"Turn {turn}. {long}")
             await until(lambda: not scene.is_replying and scene.words[-1].startswith("so on"))

@@ -36,16 +36,16 @@ QUESTION = "Did my grandfather keep the light on Skerry Point?"
 async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterator[Scene]:
     async with opened(tmp_path / "home", echo_model(*["Indeed."] * 40)) as opened_scene:
         settings = {"recall_without_match": 0, "core_facts_tokens": 0, "session_memory_system": False}
-        await opened_scene.house.preferences.set(session_handling="current_only", **settings)
-        mira = await opened_scene.house.library.persona("mira")
-        await opened_scene.house.library.save_persona(mira.model_copy(update={"worlds": []}))  # it would join in
+        await opened_scene.services.preferences.set(session_handling="current_only", **settings)
+        mira = await opened_scene.services.library.persona("mira")
+        await opened_scene.services.library.save_persona(mira.model_copy(update={"worlds": []}))  # it would join in
         opened_scene.window.resize(1280, 800)
         yield opened_scene
 
 
 async def first_night(scene: Scene) -> Message:
     """A conversation of some days ago, and the fact that is known from it; returns the message that says it."""
-    chats, begun = scene.house.sessions._chats, now() - timedelta(days=9)
+    chats, begun = scene.services.sessions._chats, now() - timedelta(days=9)
     old = await chats.add_session(ChatSession(persona_id="mira", name="First night", added=begun))
     texts = ["My grandfather kept the light on Skerry Point.", "Then you know what it is to count seconds."]
     messages = [
@@ -54,13 +54,13 @@ async def first_night(scene: Scene) -> Message:
     ]
     await chats.add_messages(messages)
     fact = ExtractedFact(fact=FACT, source_memories=[old.guid], source_messages=[messages[0].id])
-    await scene.house.knowing.learn("mira", [fact])
+    await scene.services.knowing.learn("mira", [fact])
     return messages[0]
 
 
 async def lamp(scene: Scene, **fields: object) -> MemoryUnit:
     memory = MemoryUnit.model_validate({"name": "The lamp", "content": "It is lit.", "keywords_main": ["pharos"], **fields})
-    return (await scene.house.brain.memorize("mira", memory, check=False)).record
+    return (await scene.services.brain.memorize("mira", memory, check=False)).record
 
 
 async def say(scene: Scene, text: str) -> int:
@@ -179,7 +179,7 @@ async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
     press(again, "pin")
     await until(lambda: card(scene, "It went out").one.pinned)
 
-    (held,) = [one for one in await scene.house.brain.memories("mira") if one.guid == memory.guid]
+    (held,) = [one for one in await scene.services.brain.memories("mira") if one.guid == memory.guid]
     assert (held.content, held.sticky) == ("It went out.", True)
 
 
@@ -192,7 +192,7 @@ async def test_what_is_being_written_in_a_card_is_not_swept_away_by_a_change_els
     assert found is not None
     press(found, "edit")
 
-    await scene.house.brain.memorize("mira", MemoryUnit(name="Other", content="Something else."))
+    await scene.services.brain.memorize("mira", MemoryUnit(name="Other", content="Something else."))
     await until(lambda: True)
 
     assert scene.window.memory.cards == [found]
@@ -258,7 +258,7 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
 
 
 async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene: Scene):
-    chats = scene.house.sessions._chats
+    chats = scene.services.sessions._chats
     session = await chats.add_session(ChatSession(persona_id="mira"))
     messages = [
         Message(
@@ -272,9 +272,9 @@ async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene:
     ]
     await chats.add_messages(messages)
     memory = await lamp(scene)
-    one = (await scene.house.brain.would_recall("mira", "the pharos")).recalled[0]
+    one = (await scene.services.brain.would_recall("mira", "the pharos")).recalled[0]
     assert one.memory == memory.guid
-    turns = TurnMemories(scene.house._database)
+    turns = TurnMemories(scene.services._database)
     for message in messages[::20]:
         await turns.save_turn(message.id, TurnMemory(recalled=[one]))
     asked: list[int] = []
@@ -307,9 +307,9 @@ async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
 
 async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     said = await first_night(scene)
-    await scene.house.sessions._chats.change_session(said.session_id, content="They spoke of the light.")
-    await scene.house.preferences.set(core_facts_tokens=512, session_memory_system=True)
-    await scene.host.conversations.show(await scene.house.sessions.new("mira"))
+    await scene.services.sessions._chats.change_session(said.session_id, content="They spoke of the light.")
+    await scene.services.preferences.set(core_facts_tokens=512, session_memory_system=True)
+    await scene.host.conversations.show(await scene.services.sessions.new("mira"))
     await say(scene, "Good.")
     panel_open(scene)
     await until(lambda: "No further memories used" in words_in(scene))
@@ -389,7 +389,7 @@ async def test_in_the_narrowest_window_drawer_and_panel_take_turns(scene: Scene)
 async def test_everything_in_the_panel_has_a_name_and_nothing_is_cut_off(scene: Scene):
     await first_night(scene)
     await lamp(scene)
-    await scene.house.preferences.set(font_size=22)
+    await scene.services.preferences.set(font_size=22)
     await say(scene, f"{QUESTION} And the pharos?")
     panel_open(scene)
     await until(lambda: len(scene.window.memory.cards) >= 2)
@@ -449,7 +449,7 @@ async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
 async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(scene: Scene):
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     session = ChatSession(persona_id="mira", added=now() - timedelta(days=3), **fields)
-    old = await scene.house.sessions._chats.add_session(session)
+    old = await scene.services.sessions._chats.add_session(session)
     await say(scene, "Remember the squall?")
     panel_open(scene)
     await until(lambda: card(scene, "The mast broke"))
@@ -462,7 +462,7 @@ async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(s
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     await until(lambda: not scene.window.memory.cards)
-    assert old.guid not in {one.guid for one in await scene.house.sessions.list("mira")}
+    assert old.guid not in {one.guid for one in await scene.services.sessions.list("mira")}
 
 
 async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
@@ -479,6 +479,6 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     scene.host.turns.regenerate(reply)
     await until(lambda: not scene.is_replying and scene.host.messages.message(row).shown == 1)
 
-    inspection = await scene.house.inspecting.prompt_of(reply)
+    inspection = await scene.services.inspecting.prompt_of(reply)
     assert inspection is not None
     assert "It is lit." not in "".join(span.text for span in inspection.spans)

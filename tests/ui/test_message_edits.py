@@ -39,7 +39,7 @@ async def test_ctrl_z_takes_back_one_edit_after_the_other(tmp_path, echo_model: 
         await until(lambda: scene.words[0] == before)
 
         QTest.keyClick(scene.host.view, Qt.Key.Key_Z, CTRL)
-        stored = await scene.house.sessions.page(scene.host.conversations.current.guid, 0, 9)
+        stored = await scene.services.sessions.page(scene.host.conversations.current.guid, 0, 9)
         assert [message.content for message in stored] == [before]
 
 
@@ -76,7 +76,7 @@ async def test_ctrl_z_leaves_other_conversations_alone(tmp_path, echo_model: Scr
         scene.host.view.setFocus()
         QTest.keyClick(scene.host.view, Qt.Key.Key_Z, CTRL)
 
-        assert [message.content for message in await scene.house.sessions.page(session, 0, 9)] == ["Once."]
+        assert [message.content for message in await scene.services.sessions.page(session, 0, 9)] == ["Once."]
 
 
 async def test_saving_the_same_words_is_no_edit(tmp_path, echo_model: Script):

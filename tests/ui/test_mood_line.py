@@ -20,10 +20,10 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 @pytest.fixture
 async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterator[Scene]:
     async with opened(tmp_path / "home", echo_model(*["Indeed."] * 40)) as opened_scene:
-        await opened_scene.house.preferences.set(recall_without_match=0)
-        mira = await opened_scene.house.library.persona("mira")
-        await opened_scene.house.library.save_persona(mira.model_copy(update={"worlds": [], "mood": True}))
-        await opened_scene.house.mind.moods.set_mood("mira", "energy", 0.02)
+        await opened_scene.services.preferences.set(recall_without_match=0)
+        mira = await opened_scene.services.library.persona("mira")
+        await opened_scene.services.library.save_persona(mira.model_copy(update={"worlds": [], "mood": True}))
+        await opened_scene.services.mind.moods.set_mood("mira", "energy", 0.02)
         opened_scene.window.resize(1280, 800)
         opened_scene.window.panes.open_panel()
         yield opened_scene
@@ -43,9 +43,9 @@ async def test_it_says_how_she_feels_in_the_very_words_that_the_prompt_was_told(
     await say(scene, "Good evening.")
     open_now = scene.host.conversations._open
     assert open_now is not None
-    messages = await scene.house.sessions.page(open_now.guid, 0, 100)
+    messages = await scene.services.sessions.page(open_now.guid, 0, 100)
     asked = next(one for one in messages if one.content == "Good evening.")
-    memory = await scene.house.brain.recalled(asked.id)
+    memory = await scene.services.brain.recalled(asked.id)
     await until(line(scene).words.text)
 
     assert memory is not None
@@ -57,13 +57,13 @@ async def test_it_says_how_she_feels_in_the_very_words_that_the_prompt_was_told(
 
 async def test_it_follows_the_switches_of_moods_at_once(scene: Scene):
     await until(lambda: line(scene).isVisible())
-    await scene.house.preferences.set(mood_handling=False)
+    await scene.services.preferences.set(mood_handling=False)
     await until(lambda: not line(scene).isVisible())
-    await scene.house.preferences.set(mood_handling=True)
+    await scene.services.preferences.set(mood_handling=True)
     await until(lambda: line(scene).isVisible())
 
-    mira = await scene.house.library.persona("mira")
-    await scene.house.library.save_persona(mira.model_copy(update={"mood": False}))
+    mira = await scene.services.library.persona("mira")
+    await scene.services.library.save_persona(mira.model_copy(update={"mood": False}))
     await until(lambda: not line(scene).isVisible())
 
 
@@ -93,7 +93,7 @@ async def test_it_leads_to_her_mind(scene: Scene, by_keyboard: bool):
 
 async def test_in_the_middle_of_everything_there_is_no_line(scene: Scene):
     await until(lambda: line(scene).isVisible())
-    for side in await scene.house.mind.moods.sides("mira"):
-        await scene.house.mind.moods.set_mood("mira", side.id, 0.5)
+    for side in await scene.services.mind.moods.sides("mira"):
+        await scene.services.mind.moods.set_mood("mira", side.id, 0.5)
 
     await until(lambda: not line(scene).isVisible())

@@ -14,7 +14,7 @@ async def test_the_sidebar_is_as_wide_at_the_next_start_though_the_panel_is_open
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as first:
         first.window.resize(1280, 800)
-        await first.house.preferences.set(font_size=22)
+        await first.services.preferences.set(font_size=22)
         await until(lambda: first.window.theme.prose_size == 22)
         first.window.panes.open_panel()
         await until(lambda: first.window.panes.splitter.sizes()[0] == WIDTH and len(first.window.panes.splitter.sizes()) == 3)
@@ -31,7 +31,7 @@ async def test_no_word_on_a_button_of_the_narrowest_sidebar_is_cut_off_in_large_
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         scene.window.resize(1280, 800)
         side = scene.window.sidebar
-        await scene.house.preferences.set(font_size=24)
+        await scene.services.preferences.set(font_size=24)
         await until(lambda: scene.window.theme.prose_size == 24)
 
         scene.window.panes.splitter.setSizes([1, 1279])

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def test_what_is_sent_while_the_model_still_loads_waits_for_it(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Here I am."), ready=False) as scene:
-        models = scene.house.models
+        models = scene.services.models
         await models._one_at_a_time.acquire()  # a model that takes its time
         await until(lambda: scene.words and scene.words[0])
         assert not isinstance(models.state, Ready)
@@ -48,26 +48,26 @@ async def test_the_window_is_as_large_as_it_was(tmp_path: Path):
 async def test_a_start_beside_an_open_window_brings_that_to_the_front_and_has_none_of_its_own(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.showMinimized()
-        other = MainWindow(scene.house.paths)
+        other = MainWindow(scene.services.paths)
         other.show()
 
-        start = asyncio.ensure_future(app.live(other, lambda: app.build_once(scene.house.paths)))
+        start = asyncio.ensure_future(app.live(other, lambda: app.build_once(scene.services.paths)))
         await until(start.done)
 
         assert start.result() == 0
         assert not scene.window.isMinimized()
-        assert not list(scene.house.paths.inbox.iterdir())
+        assert not list(scene.services.paths.inbox.iterdir())
 
 
 async def test_it_says_so_where_lethe_runs_without_a_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(app, "PATIENCE", 0.1)
-    house = await app.build(Paths.standard(tmp_path), engine="echo")
+    services = await app.build(Paths.standard(tmp_path), engine="echo")
     try:
         with pytest.raises(DatabaseLocked, match="already running"):
-            await app.build_once(house.paths)
-        assert not list(house.paths.inbox.iterdir())
+            await app.build_once(services.paths)
+        assert not list(services.paths.inbox.iterdir())
     finally:
-        await house.close()
+        await services.close()
 
 
 def test_the_first_window_fits_on_a_small_screen_with_its_title(tmp_path: Path, qtbot):

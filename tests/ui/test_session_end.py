@@ -48,7 +48,7 @@ async def fall_silent(scene: Scene, clock: Clock) -> str:
     await say(scene, "I am allergic to peanuts.")
     guid = str(scene.host.conversations.current.guid)
     clock.go_on(hours=2)
-    await scene.house.timeout.archive_timed_out()
+    await scene.services.timeout.archive_timed_out()
     await until(lambda: is_shown(scene) and ended_rows(scene))
     return guid
 
@@ -59,7 +59,7 @@ async def test_the_window_shows_the_end_and_the_draft_stays(tmp_path, echo_model
         QTest.keyClicks(scene.draft, "And by the way")
         before, place = list(scene.words), scene.host.view.places.position
         clock.go_on(hours=2)
-        await scene.house.timeout.archive_timed_out()
+        await scene.services.timeout.archive_timed_out()
         await until(lambda: is_shown(scene) and ended_rows(scene))
 
         assert scene.host.session_end.line.text().startswith("This conversation ended after 60 minutes of silence · ")
@@ -123,18 +123,18 @@ async def test_keys_in_the_conversation_keep_it_open_and_those_on_a_page_do_not(
         for _time in range(3):
             clock.go_on(minutes=40)
             QTest.keyClick(scene.window.windowHandle(), Qt.Key.Key_Shift)
-        await scene.house.timeout.archive_timed_out()
-        while_typing = (await scene.house.sessions.open(scene.host.conversations.current.guid)).archived
+        await scene.services.timeout.archive_timed_out()
+        while_typing = (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
 
         scene.window.actions_["settings"].trigger()
         await until(lambda: scene.host.workshop.page is not None)
         for _time in range(3):
             clock.go_on(minutes=40)
             QTest.keyClick(scene.window.windowHandle(), Qt.Key.Key_Shift)
-        await scene.house.timeout.archive_timed_out()
+        await scene.services.timeout.archive_timed_out()
 
         assert not while_typing
-        assert (await scene.house.sessions.open(scene.host.conversations.current.guid)).archived
+        assert (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
 
 
 async def test_nobody_is_interrupted_while_they_edit_a_message(tmp_path, echo_model: Script, clock: Clock):
@@ -143,14 +143,14 @@ async def test_nobody_is_interrupted_while_they_edit_a_message(tmp_path, echo_mo
         view = scene.host.view
         view.edit_message(scene.host.messages.outline(1).id)
         clock.go_on(hours=3)
-        await scene.house.timeout.archive_timed_out()
-        while_editing = (await scene.house.sessions.open(scene.host.conversations.current.guid)).archived
+        await scene.services.timeout.archive_timed_out()
+        while_editing = (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
         QTest.keyClick(view.overlays.editor.field, Qt.Key.Key_Escape)
         clock.go_on(hours=3)
-        await scene.house.timeout.archive_timed_out()
+        await scene.services.timeout.archive_timed_out()
 
         assert not while_editing
-        assert (await scene.house.sessions.open(scene.host.conversations.current.guid)).archived
+        assert (await scene.services.sessions.open(scene.host.conversations.current.guid)).archived
 
 
 async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Script, clock: Clock):
@@ -160,7 +160,7 @@ async def test_a_reader_further_up_stays_where_they_are(tmp_path, echo_model: Sc
         view.scroll_by(-view.viewport().height())
         shown = list(view.shown)
         clock.go_on(hours=2)
-        await scene.house.timeout.archive_timed_out()
+        await scene.services.timeout.archive_timed_out()
         await until(lambda: ended_rows(scene) and view.overlays.footer is not None)
 
         assert view.shown == shown

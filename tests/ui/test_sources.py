@@ -41,9 +41,9 @@ async def talk(scene: Scene, *sources: WebHit) -> int:
             alternatives=[Alternative(content="Ada Holm built it.")],
         ),
     )
-    await scene.house.chat._chats.add_messages([line, *said])
-    persona = await scene.house.library.persona("mira")
-    scene.host.turns.show(session, persona, await scene.house.sessions.outline(session.guid))
+    await scene.services.chat._chats.add_messages([line, *said])
+    persona = await scene.services.library.persona("mira")
+    scene.host.turns.show(session, persona, await scene.services.sessions.outline(session.guid))
     await until(lambda: "Ada Holm built it." in scene.words)
     return scene.words.index("Ada Holm built it.")
 
@@ -107,7 +107,7 @@ async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_th
     script.write_text('{"replies": ["Ada Holm built it."]}', encoding="utf-8")
     async with serving(site), opened(tmp_path / "home", script) as scene:
         engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
-        await scene.house.preferences.set(web_allowed=True, web_in_chat=True, **engine)
+        await scene.services.preferences.set(web_allowed=True, web_in_chat=True, **engine)
         hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
         site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
         said: list[str] = []
@@ -129,7 +129,7 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
     script.write_text('{"replies": ["Ada Holm built it.", "With rapeseed oil.", "Good evening."]}', encoding="utf-8")
     async with serving(site), opened(tmp_path / "home", script) as scene:
         engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
-        await scene.house.preferences.set(web_allowed=True, web_in_chat=True, **engine)
+        await scene.services.preferences.set(web_allowed=True, web_in_chat=True, **engine)
         hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
         site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
         scene.host.turns.send("Please look up who built the tower of Brenn.")

@@ -46,12 +46,12 @@ async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_pat
         assert button.isChecked()
         index = scene.host.messages.index(row_of_reply(scene))
         assert "you liked it" in index.data(Qt.ItemDataRole.AccessibleDescriptionRole)
-        assert await scene.house.feedback.about([reply]) == {reply: {0: ReplyRating.GOOD}}
+        assert await scene.services.feedback.about([reply]) == {reply: {0: ReplyRating.GOOD}}
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: verdict(scene) is None)
         assert not button.isChecked()
-        assert await scene.house.feedback.about([reply]) == {}
+        assert await scene.services.feedback.about([reply]) == {}
 
 
 async def test_a_key_does_it_too_and_it_is_there_again_tomorrow(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -76,4 +76,4 @@ async def test_what_the_user_said_has_no_thumbs(tmp_path: Path, echo_model: Call
         QTest.keyClicks(scene.host.view, "+")
 
         assert not scene.host.view.overlays.actions._buttons["good"].isVisible()
-        assert await scene.house.feedback.list_feedback("mira") == []
+        assert await scene.services.feedback.list_feedback("mira") == []

@@ -29,7 +29,7 @@ def call(name: str, **arguments: object) -> str:
 
 async def with_tools(scene: Scene, **settings: object) -> None:
     await until(lambda: scene.host.conversations.current is not None)
-    await scene.house.preferences.set(tools_enabled=True, **settings)
+    await scene.services.preferences.set(tools_enabled=True, **settings)
 
 
 async def say(scene: Scene, text: str) -> None:
@@ -78,7 +78,7 @@ async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: 
         await reply(scene)
         session = scene.host.conversations.current
         assert session is not None
-        await scene.host.conversations.show(await scene.house.sessions.new("mira"))
+        await scene.host.conversations.show(await scene.services.sessions.new("mira"))
         await scene.host.conversations.go_to(session.guid)
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         sheet = scene.host.view.sheet(scene.host.messages.rowCount() - 1)
@@ -153,7 +153,7 @@ async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, e
         await card(scene)
         session = scene.host.conversations.current
         assert session is not None
-        await scene.host.conversations.show(await scene.house.sessions.new("mira"))
+        await scene.host.conversations.show(await scene.services.sessions.new("mira"))
         assert scene.host.tools.card is None
         await scene.host.conversations.go_to(session.guid)
         question = await card(scene)

@@ -108,8 +108,8 @@ async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path,
 async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_name(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Good evening.")) as scene:
         await until(lambda: scene.window.chat.status.words.startswith("●"))
-        messages, library = scene.host.messages, scene.house.library
-        async with scene.house.chat._one_reply_at_a_time:  # as while another reply is still being written
+        messages, library = scene.host.messages, scene.services.library
+        async with scene.services.chat._one_reply_at_a_time:  # as while another reply is still being written
             QTest.keyClicks(scene.draft, "Good evening.")
             QTest.keyClick(scene.draft, Qt.Key.Key_Return)
             await until(lambda: messages.rowCount() == 3)
@@ -120,6 +120,6 @@ async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_n
 
             await until(lambda: messages.rowCount() == 3 and messages.message(2).speaker_name == "Mirabel")
         await until(lambda: not scene.is_replying)
-        stored = await scene.house.sessions.message(messages.outline(2).id)
+        stored = await scene.services.sessions.message(messages.outline(2).id)
 
     assert (stored.speaker_name, stored.content) == ("Mirabel", "Good evening.")

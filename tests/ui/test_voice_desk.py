@@ -25,7 +25,7 @@ def offers(scene: Scene) -> list[QPushButton]:
 
 async def wanting(scene: Scene, model: str) -> Persona:
     """Mira, who would rather speak with that model."""
-    mira = await scene.house.library.persona("mira")
+    mira = await scene.services.library.persona("mira")
     return mira.model_copy(update={"preferred_model": model})
 
 
@@ -33,9 +33,9 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
     tmp_path: Path, echo_model: Callable[..., Path], starter_model: Path
 ):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models = scene.house.models
+        models = scene.services.models
         await until(lambda: isinstance(models.state, Ready))
-        hers = scene.house.paths.models / "hers.gguf"
+        hers = scene.services.paths.models / "hers.gguf"
         hers.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(starter_model, hers)
         mira = await wanting(scene, "hers.gguf")
@@ -54,7 +54,7 @@ async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
 
 async def test_nothing_is_offered_that_is_loaded_already_or_not_there(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models = scene.house.models
+        models = scene.services.models
         await until(lambda: isinstance(models.state, Ready))
         voice = scene.host.voice
         for model in ("echo.json", ""):

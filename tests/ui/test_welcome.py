@@ -122,15 +122,15 @@ async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, w
         page = window.pages.currentWidget()
         await until(lambda: len(page._persona_cards) > 1 and page._model_cards)
         page.set_models([])  # so that the scripted model is the one that answers
-        await scene.house.preferences.set(model_path=str(echo_model("Welcome, Tomas.")))
+        await scene.services.preferences.set(model_path=str(echo_model("Welcome, Tomas.")))
         assert QApplication.focusWidget() in {page.name, None}
 
         QTest.keyClicks(page.name, "Tomas")
         QTest.keyClick(page.name, Qt.Key.Key_Return)
         await until(lambda: window.pages.currentWidget() is window.panes and scene.words)
 
-        (own,) = await scene.house.library.user_personas()
-        settings = scene.house.preferences.current
+        (own,) = await scene.services.library.user_personas()
+        settings = scene.services.preferences.current
         assert (own.name, settings.user_persona, settings.welcomed) == ("Tomas", own.unique_name, True)
         QTest.keyClicks(scene.draft, "Hello.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
@@ -146,6 +146,6 @@ async def test_who_gives_no_name_can_be_remembered_all_the_same(tmp_path, echo_m
         QTest.keyClick(page.currentWidget().name, Qt.Key.Key_Return)
         await until(lambda: page.currentWidget() is scene.window.panes and scene.words)
 
-        (own,) = await scene.house.library.user_personas()
+        (own,) = await scene.services.library.user_personas()
         line = Utterance(uuid4(), Role.USER, own.name, "I have a dog called Rex.", now())
         assert [one.text for one in extract([line])] == [f"{own.name} has a dog called Rex."]

@@ -51,7 +51,7 @@ async def test_esc_stops_a_reply_and_keeps_the_half(tmp_path, echo_model):
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
-        stored = await scene.house.sessions.page(scene.host.conversations._open.guid, 2, 1)
+        stored = await scene.services.sessions.page(scene.host.conversations._open.guid, 2, 1)
         assert 0 < len(stored[0].content) < 9000
         assert scene.words[2].strip() == stored[0].content.strip()
 
@@ -149,7 +149,7 @@ async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
         await until(lambda: True)
 
-        assert len(await scene.house.sessions.list("mira")) == 1
+        assert len(await scene.services.sessions.list("mira")) == 1
 
 
 async def test_ctrl_n_begins_a_new_conversation(tmp_path, echo_model):
@@ -161,7 +161,7 @@ async def test_ctrl_n_begins_a_new_conversation(tmp_path, echo_model):
         QTest.keyClick(scene.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: len(scene.words) == 1)
 
-        assert len(await scene.house.sessions.list("mira")) == 2
+        assert len(await scene.services.sessions.list("mira")) == 2
 
 
 async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_model):
@@ -195,7 +195,7 @@ async def test_closing_and_opening_shows_the_conversation_again(tmp_path, echo_m
 
 async def test_the_theme_and_the_text_size_follow_the_settings(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await scene.house.preferences.set(theme="light")
+        await scene.services.preferences.set(theme="light")
         assert scene.window.theme.palette.name == "day"
 
         QTest.keyClick(scene.window, Qt.Key.Key_Plus, Qt.KeyboardModifier.ControlModifier)
@@ -283,7 +283,7 @@ async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as scene:
         await until(lambda: scene.window.chat.status.words.startswith("●"))
-        state = scene.house.models.state
+        state = scene.services.models.state
         menu = scene.host.desk.menu_of([state.model.file])
 
         assert [action.isChecked() for action in menu.actions() if action.isCheckable()] == [True]
@@ -297,7 +297,7 @@ async def test_the_gear_menu_tells_the_truth_and_changes_it(tmp_path, echo_model
         assert not hidden.isChecked()
 
         hidden.trigger()
-        await until(lambda: scene.house.preferences.current.show_hidden)
+        await until(lambda: scene.services.preferences.current.show_hidden)
 
         assert scene.host.messages.show_hidden
 

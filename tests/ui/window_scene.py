@@ -25,7 +25,7 @@ class Scene:
     """The window, what stands behind it, and shorthand for looking at both."""
 
     window: MainWindow
-    house: AppServices
+    services: AppServices
 
     @property
     def host(self) -> Host:
@@ -74,21 +74,21 @@ async def until(condition: Callable[[], object], seconds: float = 120.0) -> None
 async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True, ready: bool = True) -> AsyncIterator[Scene]:
     """Build house and window in `home`; everything is closed afterwards, as the program does it."""
     paths = Paths.standard(home)
-    house = await build(paths, engine="echo")
-    await house.timeout.close()  # by the clock it would give old conversations other titles in the midst of a slow test
+    services = await build(paths, engine="echo")
+    await services.timeout.close()  # by the clock it would give old conversations other titles in the midst of a slow test
     window = MainWindow(paths)
     try:
-        await house.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
+        await services.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
         window.show()
-        window.attach(house)
-        scene = Scene(window, house)
+        window.attach(services)
+        scene = Scene(window, services)
         if welcomed and ready:
             await until(lambda: window.windowTitle().startswith("Mira") and scene.words and scene.words[0])
         yield scene
     finally:
         window.close()
         await window.detach()
-        await house.close()
+        await services.close()
         window.deleteLater()
         QApplication.processEvents()
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # which else waits for an event loop of Qt's own

@@ -50,7 +50,7 @@ class MoodReader:
         clerk: StructuredOutput,
         trust: Qualification,
         quiet: BackgroundPriority,
-        house: AppState,
+        app_state: AppState,
         archiving: Archiving,
         doings: ActivityLog,
     ) -> None:
@@ -60,7 +60,7 @@ class MoodReader:
         self._clerk = clerk
         self._trust = trust
         self._quiet = quiet
-        self._house = house
+        self._app_state = app_state
         self._archiving = archiving
         self._doings = doings
         self._under_way: UUID | None = None
@@ -101,7 +101,7 @@ class MoodReader:
             except ModelError:
                 pass  # it could not say, or died of it: that will be so tomorrow
             waiting.remove(one)
-            await self._house.set(SCOPE, WAITING, [str(other) for other in waiting] or None)
+            await self._app_state.set(SCOPE, WAITING, [str(other) for other in waiting] or None)
 
     async def _is_left_for(self, session_id: UUID) -> bool:
         """May she spend more today?"""
@@ -146,10 +146,10 @@ class MoodReader:
 
     async def _waiting(self) -> list[UUID]:
         """Those that waited before the program was closed, and those that were heard of since."""
-        stored = await self._house.get(SCOPE, WAITING)
+        stored = await self._app_state.get(SCOPE, WAITING)
         known = [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
         heard, self._heard = self._heard, []
         waiting = list(dict.fromkeys((*known, *heard)))[-MOST_WAITING:]
         if heard:
-            await self._house.set(SCOPE, WAITING, [str(one) for one in waiting])
+            await self._app_state.set(SCOPE, WAITING, [str(one) for one in waiting])
         return waiting

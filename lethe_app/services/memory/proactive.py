@@ -94,15 +94,15 @@ class ProactiveChanges:
 
     states: Mapping[str, object]
     """Of the session, by key."""
-    house: Mapping[tuple[str, str], object]
+    app_state: Mapping[tuple[str, str], object]
     """Of the house, by scope and key; None takes a key away."""
 
 
 class ProactiveMemory:
     """Decides what comes and changes nothing; `concluded` says what is to be stored when it came."""
 
-    def __init__(self, house: AppState, state: SessionState, moods: Moods, foreign: UntrustedMemories) -> None:
-        self._house = house
+    def __init__(self, app_state: AppState, state: SessionState, moods: Moods, foreign: UntrustedMemories) -> None:
+        self._app_state = app_state
         self._state = state
         self.felt = moods.felt
         self._moods = moods
@@ -112,17 +112,17 @@ class ProactiveMemory:
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
         """Something to tell at the user's return."""
         notes = user_return.with_note(await self.notes(persona_id), note)
-        await self._house.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json"))
+        await self._app_state.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json"))
 
     async def drop_note(self, persona_id: str, note_id: UUID) -> None:
         """It is not to be told after all; nothing happens if it was told already."""
         notes = user_return.without(await self.notes(persona_id), {note_id})
-        await self._house.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json") or None)
+        await self._app_state.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json") or None)
 
     async def notes(self, persona_id: str) -> list[UserReturnInsert]:
         """What waits to be told."""
         try:
-            return _NOTES.validate_python(await self._house.get(NOTES, persona_id) or [])
+            return _NOTES.validate_python(await self._app_state.get(NOTES, persona_id) or [])
         except ValidationError:
             return []
 
@@ -212,15 +212,15 @@ class ProactiveMemory:
     async def concluded(self, session: ChatSession, initiative: Initiative) -> ProactiveChanges:
         """It is done: notes that were told wait no longer, and the pace goes on from here. What came meanwhile still waits."""
         states: dict[str, object] = {}
-        house: dict[tuple[str, str], object] = {}
+        app_state: dict[tuple[str, str], object] = {}
         if initiative.announced is not None and initiative.announced.told:
             left = user_return.without(await self.notes(session.persona_id), set(initiative.announced.told))
-            house[NOTES, session.persona_id] = _NOTES.dump_python(left, mode="json") or None
+            app_state[NOTES, session.persona_id] = _NOTES.dump_python(left, mode="json") or None
         if initiative.pace is not None:
             states[PACE] = initiative.pace.model_dump(mode="json")
         if initiative.felt is not None:
-            house |= await self._moods.traces(session.persona_id, initiative.felt.mood)
-        return ProactiveChanges(states, house)
+            app_state |= await self._moods.traces(session.persona_id, initiative.felt.mood)
+        return ProactiveChanges(states, app_state)
 
     async def pace(self, session: ChatSession, moment: datetime) -> Pace:
         """How long she has held back in this session."""

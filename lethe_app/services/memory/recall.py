@@ -281,7 +281,7 @@ class RecallService:
             gone=initiative.gone,
             anew=mind.anew,
             states={**noted, **told, **concluded.states, **kept},
-            house=concluded.house,
+            app_state=concluded.app_state,
         )
         note = await self._turns.leave(traces)
         self._holdings.follow(traces)

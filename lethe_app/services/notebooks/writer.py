@@ -69,7 +69,7 @@ class Notekeeping:
         quiet: BackgroundPriority,
         notebooks: Notebooks,
         subjects: Subjects,
-        house: AppState,
+        app_state: AppState,
         preferences: Preferences,
         library: Library,
         sessions_changed: Listeners[str],
@@ -78,7 +78,7 @@ class Notekeeping:
         self._chats, self._facts, self._casting, self._archiving = chats, facts, casting, archiving
         self._concluding, self._doings, self._unwriting = concluding, doings, unwriting
         self._clerk, self._trust, self._quiet = clerk, trust, quiet
-        self._notebooks, self._subjects, self._house, self._preferences = notebooks, subjects, house, preferences
+        self._notebooks, self._subjects, self._app_state, self._preferences = notebooks, subjects, app_state, preferences
         self._library, self._matters = library, matters
         self._has_begun = False
         self._waiting: dict[str, None] = {}
@@ -115,7 +115,7 @@ class Notekeeping:
     async def write_pending(self, persona_id: str) -> int:
         """All that is over of one persona; how many conversations were read."""
         await self._notebooks.strike_lines(persona_id, {stone.digest for stone in await self._facts.tombstones(persona_id)})
-        kept = await self._house.get(SCOPE, persona_id)
+        kept = await self._app_state.get(SCOPE, persona_id)
         seen = {str(guid): int(count) for guid, count in kept.items()} if isinstance(kept, dict) else {}
         every = await self._chats.sessions(persona_id)
         new = [one for one in reversed(every) if one.archived and seen.get(str(one.guid), 0) < one.messages]
@@ -145,7 +145,7 @@ class Notekeeping:
             read += 1
             written += names
             seen[str(one.guid)] = one.messages
-            await self._house.set(SCOPE, persona_id, dict(seen))
+            await self._app_state.set(SCOPE, persona_id, dict(seen))
             await doing.store_cost()  # with what it cost, for the question whether there is something left
         return _told(read, list(dict.fromkeys(written)))
 

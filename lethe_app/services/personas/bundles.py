@@ -218,9 +218,9 @@ class Bundles:
                 """Those who spoke: she herself, and the user's own selves if they are here too."""
                 return here if old and old == bundle.manifest.unique_name else old if old in selves else ""
 
-            house = places(bundle.past.mind, here)
-            house |= {(OBJECTIONS.format(here), "all"): habits.objections, (NOTES, here): habits.notes}
-            return Arrival(here, bundle.past, guests.entries, guests.worlds, speaker, house)
+            app_state = places(bundle.past.mind, here)
+            app_state |= {(OBJECTIONS.format(here), "all"): habits.objections, (NOTES, here): habits.notes}
+            return Arrival(here, bundle.past, guests.entries, guests.worlds, speaker, app_state)
 
         try:
             await until_done(self._arrivals.let_in(enter, stop.check), stop)

@@ -12,13 +12,13 @@ SCOPE = "goal wishes"
 class GoalService:
     """`changed` names the persona."""
 
-    def __init__(self, house: AppState) -> None:
+    def __init__(self, app_state: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
-        self._house = house
+        self._app_state = app_state
 
     async def goals_of(self, persona_id: str) -> GoalRequest:
         """Nothing, if nothing was ever asked."""
-        kept = await self._house.get(SCOPE, persona_id)
+        kept = await self._app_state.get(SCOPE, persona_id)
         if not isinstance(kept, dict):
             return GoalRequest()
         return GoalRequest(str(kept.get("request", "")), str(kept.get("notice", "")))
@@ -26,5 +26,5 @@ class GoalService:
     async def ask(self, persona_id: str, request: str, notice: str = "") -> None:
         """Put other words in their place."""
         is_empty = not request.strip() and not notice.strip()
-        await self._house.set(SCOPE, persona_id, None if is_empty else {"request": request, "notice": notice})
+        await self._app_state.set(SCOPE, persona_id, None if is_empty else {"request": request, "notice": notice})
         self.changed.tell(persona_id)

@@ -28,12 +28,12 @@ SCOPE, TOLD = "reminders", "told on the desktop"
 class Reminders:
     """`due` is told the reminders whose time has come, each with the persona whose it is: once, whatever happens."""
 
-    def __init__(self, brain: Brain, holdings: MemoryCache, rows: ReminderRows, house: AppState) -> None:
+    def __init__(self, brain: Brain, holdings: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
         self.due: Listeners[list[tuple[str, MemoryUnit]]] = Listeners()
         self._brain = brain
         self._holdings = holdings
         self._rows = rows
-        self._house = house
+        self._app_state = app_state
         self._known: list[tuple[str, MemoryUnit]] | None = None
         """What was read last; None once memories have changed."""
         self._forget = holdings.changed.add(self._changed)
@@ -75,7 +75,9 @@ class Reminders:
         told = await self._told()
         new = [(persona_id, one) for persona_id, one in here if one.guid not in told]
         if new:
-            await self._house.set(SCOPE, TOLD, [str(guid) for guid in (*told, *(one.guid for _id, one in new))][-MOST_TOLD:])
+            await self._app_state.set(
+                SCOPE, TOLD, [str(guid) for guid in (*told, *(one.guid for _id, one in new))][-MOST_TOLD:]
+            )
             self.due.tell(new)
 
     def _changed(self, _persona_id: str) -> None:
@@ -83,7 +85,7 @@ class Reminders:
         self._background.wake()
 
     async def _told(self) -> Sequence[UUID]:
-        stored = await self._house.get(SCOPE, TOLD)
+        stored = await self._app_state.get(SCOPE, TOLD)
         return [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
 
 

@@ -68,7 +68,7 @@ class Arrival:
     worlds: Mapping[str, str]
     speaker: Callable[[str], str]
     """Who speaks, by the name in this home for that in the file."""
-    house: Mapping[tuple[str, str], object]
+    app_state: Mapping[tuple[str, str], object]
     """For the house's state, by scope and key."""
 
 
@@ -85,7 +85,7 @@ class Arrivals:
             arrival = enter()
             ids = NewIds(arrival.past, arrival.entries)
             _store(connection, arrival, ids, check)
-            _store_habits(connection, arrival.house, ids)
+            _store_habits(connection, arrival.app_state, ids)
             check(1.0)
 
         await self._database.run(work)

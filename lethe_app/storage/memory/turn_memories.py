@@ -68,7 +68,7 @@ class Traces:
     """Memories and sessions that were brought up."""
     states: Mapping[str, object] = field(default_factory=dict)
     """Of the session, by key; None takes a key away."""
-    house: Mapping[tuple[str, str], object] = field(default_factory=dict)
+    app_state: Mapping[tuple[str, str], object] = field(default_factory=dict)
     """The same of the house, by scope and key."""
 
 
@@ -142,8 +142,8 @@ class TurnMemories:
             memories.touch(connection, traces.anew, traces.moment)
             for key, value in traces.states.items():
                 key_value.set_in_transaction(connection, traces.session, key, value)
-            for (scope, key), value in traces.house.items():
-                key_value.keep_for_house(connection, scope, key, value)
+            for (scope, key), value in traces.app_state.items():
+                key_value.keep_for_app(connection, scope, key, value)
             return stored
 
         return await self._database.run(work)

@@ -30,22 +30,22 @@ Source = Callable[[], list[Activity]]
 class BackgroundActivityController(QObject):
     """Listens to the services that work unasked."""
 
-    def __init__(self, window: MainWindow, house: AppServices, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
         self._status, self._button = window.chat.status, window.sidebar.activity
-        self._archiving, self._indexing, self._models = house.archiving, house.indexing, house.models
-        self._bridge, self._downloads, self._busy = bridge, house.downloads, house.away
+        self._archiving, self._indexing, self._models = services.archiving, services.indexing, services.models
+        self._bridge, self._downloads, self._busy = bridge, services.downloads, services.away
         self.luggage = FileTransfers()
         self._most = 0
         self._sources: list[Source] = [self._loading, self._fetched, self._carried, self._away, self._archive, self._index]
         self._forget = [
-            house.archiving.changed.add(lambda _progress: self.tell()),
-            house.indexing.changed.add(lambda _progress: self.tell()),
-            house.models.changed.add(lambda _state: self.tell()),
-            house.downloads.changed.add(lambda _progress: self.tell()),
+            services.archiving.changed.add(lambda _progress: self.tell()),
+            services.indexing.changed.add(lambda _progress: self.tell()),
+            services.models.changed.add(lambda _state: self.tell()),
+            services.downloads.changed.add(lambda _progress: self.tell()),
             self.luggage.changed.add(lambda _none: self.tell()),
-            house.away.changed.add(lambda _none: self.tell()),
-            house.away.told.add(window.notifier.tell),
+            services.away.changed.add(lambda _none: self.tell()),
+            services.away.told.add(window.notifier.tell),
         ]
         self.tell()
 

@@ -32,14 +32,14 @@ class BundleController(QObject):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.window)
-        self._place, self._paths = place, place.house.paths
+        self._place, self._paths = place, place.services.paths
         self._one_at_a_time = asyncio.Lock()
         place.window.actions_.connect(meet=lambda: place.bridge.spawn(self._choose(), lane="meet"))
         text = place.window.chat.composer.text
         place.window.setAcceptDrops(True)
         for part in (place.window, text, text.viewport()):  # the writing field would else write the file's address
             part.installEventFilter(self)
-        self._forget: Callable[[], None] = place.house.preferences.changed.add(lambda _settings: self._look())
+        self._forget: Callable[[], None] = place.services.preferences.changed.add(lambda _settings: self._look())
         with suppress(OSError):  # a home that cannot be written was told of already
             self._paths.inbox.mkdir(parents=True, exist_ok=True)
         self._watcher = QFileSystemWatcher([str(self._paths.inbox)], self)
@@ -59,7 +59,7 @@ class BundleController(QObject):
         """Were we called, or was a file handed over? Whoever is here for the first time is greeted first."""
         if single_instance.was_called(self._paths):
             self._place.window.come_forward()
-        if self._place.house.preferences.current.welcomed:
+        if self._place.services.preferences.current.welcomed:
             for file in single_instance.take(self._paths):
                 self._place.window.come_forward()
                 self.meet(file)
@@ -86,7 +86,7 @@ class BundleController(QObject):
     async def _meet(self, file: Path) -> None:
         from lethe_app.ui.dialogs.bundle_import import MeetingDialog  # noqa: PLC0415 - rarely needed
 
-        place, bundles = self._place, self._place.house.bundles
+        place, bundles = self._place, self._place.services.bundles
         async with self._one_at_a_time:
             looking = Waiting(place.window, self.tr("Looking into “{file}”…").format(file=file.name))
             bundle = await watched(looking, place.luggage, lambda told: bundles.look(file, told))
@@ -105,7 +105,7 @@ class BundleController(QObject):
         """Whoever does something else meanwhile is told, and not taken away from it."""
         place, persona = self._place, received.persona
         if is_awaited and not persona.is_user:
-            place.go_to((await place.house.sessions.resume(persona.unique_name)).guid, None)
+            place.go_to((await place.services.sessions.resume(persona.unique_name)).guid, None)
         place.window.notifier.tell(
             self.tr("{name} has come.").format(name=persona.name),
             button=self.tr("Take it back"),
@@ -119,7 +119,7 @@ class BundleController(QObject):
         from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
         where, name = self._place.session(), received.persona.unique_name
-        await self._place.house.bundles.revert_import(received)
+        await self._place.services.bundles.revert_import(received)
         if where is not None and where.persona_id == name:
             await PersonaDeletion(self._place).show_another(name)
 
@@ -139,10 +139,10 @@ async def give(place: PageContext, persona_id: str, scope: BundleScope) -> None:
     """Ask how much goes along and where to, and write the file."""
     from lethe_app.ui.dialogs.bundle_export import GivingDialog  # noqa: PLC0415 - rarely needed
 
-    house, window = place.house, place.window
-    offer = await house.bundles.offer(persona_id)
+    services, window = place.services, place.window
+    offer = await services.bundles.offer(persona_id)
     name = offer.persona.name
-    drawn = house.library.avatar(offer.persona)
+    drawn = services.library.avatar(offer.persona)
     face = avatar(drawn, persona_id, name, FACE, place.theme.palette, window.devicePixelRatioF())
     dialog = GivingDialog(window, place.theme, offer, face, scope)
     if not await answered(dialog):
@@ -154,7 +154,7 @@ async def give(place: PageContext, persona_id: str, scope: BundleScope) -> None:
 
 async def pack(place: PageContext, persona: Persona, scope: BundleScope, target: Path) -> None:
     """Write the file, and say where it is."""
-    tr, window, bundles, name = QCoreApplication.translate, place.window, place.house.bundles, persona.name
+    tr, window, bundles, name = QCoreApplication.translate, place.window, place.services.bundles, persona.name
     packing = Waiting(window, tr("BundleDesk", "Packing {name}…").format(name=name))
     file = await watched(packing, place.luggage, lambda told: bundles.export(persona.unique_name, scope, target, told))
     if file is not None:

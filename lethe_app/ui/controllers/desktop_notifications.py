@@ -23,18 +23,18 @@ LONGEST = 140
 class DesktopNotifications(QObject):
     """A sign in the system's tray, where there is one. What was said is shown only if the user allows it."""
 
-    def __init__(self, window: MainWindow, house: AppServices) -> None:
+    def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
-        self._window, self._preferences = window, house.preferences
+        self._window, self._preferences = window, services.preferences
         self._archiving: str = ""
         self.tray = QSystemTrayIcon(application_icon(), self)
         self.tray.setToolTip("Lethe")
         self.tray.activated.connect(lambda _reason: self.call_back())
         self.tray.messageClicked.connect(self.call_back)
         self._forget = [
-            house.preferences.changed.add(lambda _settings: self._appear()),
-            house.archiving.changed.add(self._archived),
-            house.mind.reminders.due.add(lambda found: self._remind([memory.content for _persona_id, memory in found])),
+            services.preferences.changed.add(lambda _settings: self._appear()),
+            services.archiving.changed.add(self._archived),
+            services.mind.reminders.due.add(lambda found: self._remind([memory.content for _persona_id, memory in found])),
         ]
         self._appear()
 

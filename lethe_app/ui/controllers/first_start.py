@@ -28,10 +28,10 @@ class FirstStart(QObject):
     """One screen, once. Whatever goes wrong in it is told, and Begin can be pressed again."""
 
     def __init__(
-        self, window: MainWindow, house: AppServices, conversations: Conversations, desk: ModelController, bridge: Bridge
+        self, window: MainWindow, services: AppServices, conversations: Conversations, desk: ModelController, bridge: Bridge
     ) -> None:
         super().__init__(window)
-        self._window, self._house, self._conversations, self._desk = window, house, conversations, desk
+        self._window, self._services, self._conversations, self._desk = window, services, conversations, desk
         self._bridge = bridge
         self._picked: ModelFile | None = None
         self.page = Welcome(window.theme)
@@ -44,12 +44,12 @@ class FirstStart(QObject):
         self.page.dress()
         self._window.greet(self.page)
         self.page.name.setFocus()
-        personas = await self._house.library.personas()
+        personas = await self._services.library.personas()
         self.page.set_personas([self._conversations.row_of(persona) for persona in personas])
         await self._find_models()
 
     async def _find_models(self, chosen: Path | None = None) -> None:
-        found = await self._house.models.found()
+        found = await self._services.models.found()
         picked = [self._picked] if self._picked and self._picked.path not in {model.path for model in found} else []
         models = [*picked, *found]
         large = await asyncio.to_thread(self._too_large, models)
@@ -57,7 +57,7 @@ class FirstStart(QObject):
 
     def _too_large(self, models: Sequence[ModelFile]) -> set[Path]:
         """Those that do not fit into the memory that is free now."""
-        settings, free = self._house.preferences.current, free_memory()
+        settings, free = self._services.preferences.current, free_memory()
         kv = KvType(settings.kv_type)
         return {model.path for model in models if fit(model, settings.context, kv, free).verdict is FitLevel.TOO_LARGE}
 
@@ -72,8 +72,8 @@ class FirstStart(QObject):
         folder = await asked_for_folder(self._window)
         if folder is None:
             return
-        await add_model_folder(self._house, folder)
-        found = await self._house.models.found()
+        await add_model_folder(self._services, folder)
+        found = await self._services.models.found()
         inside = [model for model in found if folder in model.path.parents]
         await self._find_models(inside[0].path if inside else None)
         if not inside:
@@ -82,7 +82,7 @@ class FirstStart(QObject):
     async def _begin(self, name: str, model: Path | None, persona_id: str) -> None:
         try:
             await self._become(name or self.tr("Friend"))  # “You” could not be told of in any sentence
-            await self._house.preferences.set(welcomed=True, last_persona=persona_id)
+            await self._services.preferences.set(welcomed=True, last_persona=persona_id)
         except LetheError:
             self.page.again()
             raise
@@ -95,6 +95,6 @@ class FirstStart(QObject):
 
     async def _become(self, name: str) -> None:
         """The user as a persona of their own, unless an earlier try has made one of that name."""
-        selves = [persona for persona in await self._house.library.user_personas() if persona.name == name]
-        own = selves[0] if selves else await self._house.library.save_persona(Persona(name=name, is_user=True))
-        await self._house.preferences.set(user_persona=own.unique_name)
+        selves = [persona for persona in await self._services.library.user_personas() if persona.name == name]
+        own = selves[0] if selves else await self._services.library.save_persona(Persona(name=name, is_user=True))
+        await self._services.preferences.set(user_persona=own.unique_name)

@@ -65,7 +65,7 @@ class GroupController(QObject):
         menu.setAccessibleName(self._wishes["who_answers"].text())
         menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
-        usual = words_for("group_turns", self._place.house.preferences.current.group_turns)
+        usual = words_for("group_turns", self._place.services.preferences.current.group_turns)
         self._choice(menu, group, f"{self.tr('As it comes')}\t{usual}", "")
         for one in self._company.people:
             self._choice(menu, group, one.name, one.unique_name)
@@ -98,18 +98,18 @@ class GroupController(QObject):
     async def _ask(self) -> None:
         from lethe_app.ui.dialogs.group import Invitation  # noqa: PLC0415 - rarely needed
 
-        current, house = self._place.session(), self._place.house
+        current, services = self._place.session(), self._place.services
         if current is None:
             return
-        session = await house.sessions.open(current.guid)
-        people, others = await house.group.members(session.guid), await house.group.could_come(session.guid)
+        session = await services.sessions.open(current.guid)
+        people, others = await services.group.members(session.guid), await services.group.could_come(session.guid)
         dialog = Invitation(self._place.window, session.guests, people, others, self._face)
         if not await answered(dialog):
             return
         if dialog.is_alone:
             self._wishes["new_persona"].trigger()
         elif dialog.names != session.guests:
-            await house.group.ask_in(session.guid, dialog.names)
+            await services.group.ask_in(session.guid, dialog.names)
             self._announce([one for one in [*people, *others] if one.unique_name in {session.persona_id, *dialog.names}])
 
     def _announce(self, people: list[Persona]) -> None:
@@ -119,6 +119,6 @@ class GroupController(QObject):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._header, words))
 
     def _face(self, persona: Persona) -> QPixmap:
-        picture = self._place.house.library.avatar(persona)
+        picture = self._place.services.library.avatar(persona)
         density = self._place.window.devicePixelRatioF()
         return avatar(picture, persona.unique_name, persona.name, FACE, self._place.theme.palette, density)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class IndexRebuild(QObject):
     """One at a time; the command is disabled while it lasts."""
 
-    def __init__(self, window: MainWindow, house: AppServices, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
-        self._window, self._house, self._bridge = window, house, bridge
+        self._window, self._services, self._bridge = window, services, bridge
         self._action = window.actions_["rebuild_index"]
         window.actions_.connect(rebuild_index=self._start)
 
@@ -27,9 +27,9 @@ class IndexRebuild(QObject):
 
     async def _rebuild(self) -> None:
         try:
-            await self._house.brain.rebuild()
-            for persona in await self._house.library.personas():
-                await self._house.brain.refresh(persona.unique_name)
+            await self._services.brain.rebuild()
+            for persona in await self._services.library.personas():
+                await self._services.brain.refresh(persona.unique_name)
         finally:
             self._action.setEnabled(True)
         self._window.notifier.tell(self.tr("The memory index has been rebuilt"))

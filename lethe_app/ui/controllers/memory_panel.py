@@ -29,7 +29,7 @@ class MemoryPanelController(QObject):
     def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(place.window)
         self._place, self._window, self._view, self._messages = place, place.window, view, messages
-        self._service, self._bridge = place.house.reconsidering, place.bridge
+        self._service, self._bridge = place.services.reconsidering, place.bridge
         self.panel = place.window.memory
         self._chosen: UUID | None = None
         self.behind: ReplySources | None = None
@@ -40,12 +40,12 @@ class MemoryPanelController(QObject):
         self._deeds = MemoryPanelActions(place, self.panel, lambda: self.behind, self._changed)
         messages.marks.count = self._service.counts
         self._forget = [
-            place.house.brain.changed.add(lambda _persona: self._renew()),
-            place.house.knowing.changed.add(lambda _persona: self._renew()),
-            place.house.sessions.changed.add(lambda _persona: self._show_soon()),
-            place.house.mind.moods.changed.add(lambda _persona: self._show_soon()),
-            place.house.preferences.changed.add(lambda _settings: self._show_soon()),
-            place.house.library.changed.add(lambda _none: self._show_soon()),
+            place.services.brain.changed.add(lambda _persona: self._renew()),
+            place.services.knowing.changed.add(lambda _persona: self._renew()),
+            place.services.sessions.changed.add(lambda _persona: self._show_soon()),
+            place.services.mind.moods.changed.add(lambda _persona: self._show_soon()),
+            place.services.preferences.changed.add(lambda _settings: self._show_soon()),
+            place.services.library.changed.add(lambda _none: self._show_soon()),
         ]
         self._connect()
         self._add_links()
@@ -217,16 +217,16 @@ class MemoryPanelController(QObject):
     async def _mood(self, persona_id: str, message: Message) -> str:
         """How she feels now, as her prompt says it; of an older reply nobody knows any more."""
         try:
-            persona = await self._place.house.library.persona(persona_id)
+            persona = await self._place.services.library.persona(persona_id)
         except FileError:  # her file was spoilt or taken away meanwhile; what was remembered is told all the same
             return ""
-        return await self._place.house.mind.moods.in_words(persona, message.session_id)
+        return await self._place.services.mind.moods.in_words(persona, message.session_id)
 
     async def _name(self, row: int, behind: ReplySources) -> str:
         message = self._messages.message(row)
         if message is not None and message.speaker_name:
             return message.speaker_name
-        return (await self._place.house.library.persona(behind.persona_id)).name
+        return (await self._place.services.library.persona(behind.persona_id)).name
 
     def _say_what_will_be(self) -> None:
         self.panel.mood.say("")

@@ -30,7 +30,7 @@ class MemoryPanelActions(QObject):
         """`behind` is what the panel shows, `changed` is called when something about it is different now."""
         super().__init__(place.window)
         self._window, self._bridge = place.window, place.bridge
-        self._service, self._behind, self._changed = place.house.reconsidering, behind, changed
+        self._service, self._behind, self._changed = place.services.reconsidering, behind, changed
         panel.pin_wanted.connect(lambda one, pinned: self._bridge.spawn(self._pin(one, pinned=pinned)))
         panel.written.connect(lambda one, text: self._bridge.spawn(self._write(one, text)))
         panel.forget_wanted.connect(lambda one: self._bridge.spawn(self._ask_to_forget(one), lane="forget"))

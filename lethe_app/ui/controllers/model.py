@@ -25,40 +25,40 @@ if TYPE_CHECKING:
 class ModelController(QObject):
     """Listens to the models' state; errors of theirs get a button that mends them."""
 
-    def __init__(self, window: MainWindow, house: AppServices, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
-        self._window, self._house, self._bridge = window, house, bridge
+        self._window, self._services, self._bridge = window, services, bridge
         self._status = window.chat.status
         self._used = 0
         self._name = ""
-        self._forget = house.models.changed.add(self._show)
+        self._forget = services.models.changed.add(self._show)
         self._status.clicked.connect(self.choose)
         window.actions_.connect(models=self.choose)
         window.notifier.offer(ModelCrashed, self.tr("Restart"), self.restart, is_enough=True)
         for kind in (ModelMissing, ModelUnreadable, ModelOutOfMemory):
             window.notifier.offer(kind, self.tr("Choose a model"), self.choose)
-        self._show(house.models.state)
+        self._show(services.models.state)
 
     def show_used(self, tokens: int) -> None:
         """How much of the context the last prompt took; 0 where it is not known."""
         self._used = tokens
-        if isinstance(self._house.models.state, Ready):
-            self._show(self._house.models.state)
+        if isinstance(self._services.models.state, Ready):
+            self._show(self._services.models.state)
 
     def choose(self) -> None:
         """Open the list of models under the status line."""
         self._bridge.spawn(self._choose(), lane="models")
 
     def load(self, path: Path | None = None) -> None:
-        self._bridge.spawn(self._house.models.load(path), lane="load")
+        self._bridge.spawn(self._services.models.load(path), lane="load")
 
     async def wait(self) -> None:
         """Load nothing until somebody chooses a model or says something."""
-        chatting = [model for model in await self._house.models.found() if not model.is_embedding]
+        chatting = [model for model in await self._services.models.found() if not model.is_embedding]
         self._status.show_waiting() if chatting else self._status.show_none()
 
     def restart(self) -> None:
-        self._bridge.spawn(self._house.models.restart(), lane="load")
+        self._bridge.spawn(self._services.models.restart(), lane="load")
 
     def close(self) -> None:
         self._forget()
@@ -79,7 +79,7 @@ class ModelController(QObject):
     async def _choose(self) -> None:
         self._status.show_busy(self.tr("Looking for models…"))
         try:
-            models = await self._house.models.found()
+            models = await self._services.models.found()
         finally:
             self._status.show_rest()
         menu = self.menu_of(models)
@@ -90,7 +90,7 @@ class ModelController(QObject):
         """Every model with source and size, the one that answers ticked."""
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
-        state, colour = self._house.models.state, self._window.theme.palette.muted
+        state, colour = self._services.models.state, self._window.theme.palette.muted
         present = state.model.file.path if isinstance(state, Ready) else None
         usable = [model for model in models if not model.is_embedding]
         for model in usable:
@@ -112,7 +112,7 @@ class ModelController(QObject):
 
     def _verdict_words(self) -> str:
         """Who writes facts and summaries while this model is loaded; nothing before it was tried."""
-        verdict = self._house.trust.verdict
+        verdict = self._services.trust.verdict
         return trust_in_words(verdict) if verdict is not None else ""
 
     def _pick_file(self) -> None:
@@ -121,7 +121,7 @@ class ModelController(QObject):
     async def _load_picked(self) -> None:
         path = await asked_for_file(self._window)
         if path is not None:
-            await self._house.models.load(path)
+            await self._services.models.load(path)
 
     def _pick_folder(self) -> None:
         self._bridge.spawn(self._search_picked(), lane="pick")
@@ -129,5 +129,5 @@ class ModelController(QObject):
     async def _search_picked(self) -> None:
         folder = await asked_for_folder(self._window)
         if folder is not None:
-            await add_model_folder(self._house, folder)
+            await add_model_folder(self._services, folder)
             await self._choose()

@@ -25,9 +25,9 @@ class ParticipantsController(QObject):
 
     changed = Signal()
 
-    def __init__(self, window: MainWindow, house: AppServices) -> None:
+    def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
-        self._window, self._group = window, house.group
+        self._window, self._group = window, services.group
         self.people: list[Persona] = []
         """The persona whose conversation it is, then the guests."""
         self._shown: UUID | None = None

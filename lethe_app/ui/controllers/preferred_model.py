@@ -23,7 +23,7 @@ class PreferredModelController(QObject):
         self._place, self._models = place, models
         self._persona: Persona | None = None
         self._offered: set[tuple[str, str]] = set()
-        self._forget = place.house.models.changed.add(self._follow)
+        self._forget = place.services.models.changed.add(self._follow)
 
     def close(self) -> None:
         self._forget()
@@ -31,7 +31,7 @@ class PreferredModelController(QObject):
     def meet(self, persona: Persona) -> None:
         """The user talks with this one now."""
         self._persona = persona
-        self._follow(self._place.house.models.state)
+        self._follow(self._place.services.models.state)
 
     def _follow(self, state: ModelState) -> None:
         """While a model is still being loaded, nobody is asked about another one."""
@@ -45,7 +45,7 @@ class PreferredModelController(QObject):
 
     async def _offer(self, persona: Persona) -> None:
         """If it is on this computer at all."""
-        found = await self._place.house.models.found()
+        found = await self._place.services.models.found()
         model = next((one for one in found if one.path.name == persona.preferred_model), None)
         if model is not None and persona is self._persona:
             self._place.window.notifier.tell(

@@ -37,26 +37,26 @@ class Conversations(QObject):
     """The persona whose conversation is in the window now."""
 
     def __init__(
-        self, window: MainWindow, house: AppServices, turns: Turns, company: ParticipantsController, bridge: Bridge
+        self, window: MainWindow, services: AppServices, turns: Turns, company: ParticipantsController, bridge: Bridge
     ) -> None:
         super().__init__(window)
-        self._window, self._house, self._turns, self._bridge = window, house, turns, bridge
+        self._window, self._services, self._turns, self._bridge = window, services, turns, bridge
         self._company = company
         self._sidebar = window.sidebar
         self._personas: dict[str, Persona] = {}
         self._faces: dict[str, Persona] = {}
         self._open: ChatSession | None = None
         self._forget = [
-            house.sessions.changed.add(self._refresh),
-            house.sessions.changed.add(self._look_who_is_there),
-            house.library.changed.add(lambda _nothing: self._refresh_all()),
+            services.sessions.changed.add(self._refresh),
+            services.sessions.changed.add(self._look_who_is_there),
+            services.library.changed.add(lambda _nothing: self._refresh_all()),
         ]
         turns.moved.connect(self._follow)
-        self._drafts = Drafts(house.paths.window, window.chat.composer)
+        self._drafts = Drafts(services.paths.window, window.chat.composer)
         self._sidebar.persona_chosen.connect(self.choose_persona)
         self._sidebar.session_chosen.connect(self.choose_session)
         self._sidebar.new_wanted.connect(self.start_session)
-        self._sidebar.rename_wanted.connect(lambda guid, title: bridge.spawn(house.sessions.rename(UUID(guid), title)))
+        self._sidebar.rename_wanted.connect(lambda guid, title: bridge.spawn(services.sessions.rename(UUID(guid), title)))
         self._sidebar.delete_wanted.connect(lambda guid: bridge.spawn(self._delete(guid), lane="delete"))
         window.actions_.connect(new=lambda: self.start_session(""))
 
@@ -72,7 +72,7 @@ class Conversations(QObject):
 
     async def go_to(self, guid: UUID) -> None:
         """Open that conversation and wait until it is there."""
-        await self.show(await self._house.sessions.open(guid))
+        await self.show(await self._services.sessions.open(guid))
 
     # what the user does
 
@@ -93,45 +93,45 @@ class Conversations(QObject):
         """Fill the sidebar and open what was open last, or the first persona there is."""
         await self.refresh_personas()
         await self._open_last()
-        for problem in await self._house.library.problems():
+        for problem in await self._services.library.problems():
             self._window.notifier.report(problem)
 
     async def _open_last(self) -> None:
-        settings = self._house.preferences.current
+        settings = self._services.preferences.current
         if settings.last_session:
             with suppress(LetheError, ValueError):  # deleted meanwhile: the newest other one takes its place
-                await self.show(await self._house.sessions.open(UUID(settings.last_session)))
+                await self.show(await self._services.sessions.open(UUID(settings.last_session)))
                 return
         persona_id = settings.last_persona if settings.last_persona in self._personas else next(iter(self._personas), "")
         if persona_id:
             await self._resume(persona_id)
 
     async def _resume(self, persona_id: str) -> None:
-        await self.show(await self._house.sessions.resume(persona_id))
+        await self.show(await self._services.sessions.resume(persona_id))
 
     async def _open_session(self, guid: str) -> None:
-        await self.show(await self._house.sessions.open(UUID(guid)))
+        await self.show(await self._services.sessions.open(UUID(guid)))
 
     async def _begin(self, persona_id: str) -> None:
-        await self.show(await self._house.sessions.start_session(persona_id))
+        await self.show(await self._services.sessions.start_session(persona_id))
 
     async def show(self, session: ChatSession) -> None:
         """Bring `session` into the window; one that is there already stays as it is, at the place the reader has come to."""
         if self._open is not None and self._open.guid == session.guid:
             self._give_way()
             return
-        persona = self._personas.get(session.persona_id) or await self._house.library.persona(session.persona_id)
+        persona = self._personas.get(session.persona_id) or await self._services.library.persona(session.persona_id)
         people = await self._company.participants_of(session, persona)
-        outline = await self._house.sessions.outline(session.guid)
+        outline = await self._services.sessions.outline(session.guid)
         self._open = session
         self._company.show(session.guid, people)
         self._window.chat.composer.switch_to(str(session.guid))
         self._turns.show(session, persona, outline)
         self._sidebar.set_open(session.persona_id, str(session.guid))
         self._give_way()
-        self._house.chat.attend(session.guid)
+        self._services.chat.attend(session.guid)
         self.opened.emit(persona)
-        await self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
+        await self._services.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
 
     def _follow(self, session: ChatSession) -> None:
         """The window shows a new conversation already, which began by itself."""
@@ -139,7 +139,7 @@ class Conversations(QObject):
         self._company.go_along(session.guid)
         self._window.chat.composer.switch_to(str(session.guid))
         self._sidebar.set_open(session.persona_id, str(session.guid))
-        self._bridge.spawn(self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
+        self._bridge.spawn(self._services.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
 
     def _give_way(self) -> None:
         """The sidebar has done its part; now it is the user's turn to write."""
@@ -161,7 +161,7 @@ class Conversations(QObject):
         if not await answered(question):
             return
         await self._turns.stop_in(UUID(guid))
-        await self._house.sessions.delete(UUID(guid))
+        await self._services.sessions.delete(UUID(guid))
         if self._open is not None and str(self._open.guid) == guid:
             await self._resume(row.persona_id)
         self._window.notifier.tell(
@@ -174,7 +174,7 @@ class Conversations(QObject):
         self._bridge.spawn(self._restore(guid))
 
     async def _restore(self, guid: str) -> None:
-        await self._house.sessions.restore(UUID(guid))
+        await self._services.sessions.restore(UUID(guid))
         await self._open_session(guid)
 
     # what the sidebar shows
@@ -186,9 +186,9 @@ class Conversations(QObject):
         self._bridge.spawn(self.refresh_personas(), lane="personas")
 
     async def refresh_personas(self) -> None:
-        personas = await self._house.library.personas()
+        personas = await self._services.library.personas()
         self._personas = {persona.unique_name: persona for persona in personas}
-        selves = await self._house.library.user_personas()
+        selves = await self._services.library.user_personas()
         self._faces = {persona.unique_name: persona for persona in [*personas, *selves]}
         self.faces_changed.emit()
         self._sidebar.set_personas([self.row_of(persona) for persona in personas])
@@ -204,14 +204,14 @@ class Conversations(QObject):
     async def _follow_guests(self, before: ChatSession) -> None:
         """Others may have come into the conversation on display, or left it."""
         try:
-            session = await self._house.sessions.open(before.guid)
+            session = await self._services.sessions.open(before.guid)
         except LetheError:
             return  # it was deleted, and another one takes its place in a moment
         if session.guests != before.guests and self._open is before:
             self._open = session
             await self._meet(session)
             if not self._turns.is_replying:  # the prompt begins with other words now, and may be read before the user writes
-                self._house.chat.attend(session.guid)
+                self._services.chat.attend(session.guid)
 
     async def _meet(self, session: ChatSession) -> None:
         """Name everybody who takes part in the conversation on display as they are called now."""
@@ -222,21 +222,21 @@ class Conversations(QObject):
             self._turns.meet(host)
 
     async def refresh_sessions(self, persona_id: str) -> None:
-        summaries = await self._house.sessions.list(persona_id)
-        ended = await self._house.timeout.ended(persona_id)
+        summaries = await self._services.sessions.list(persona_id)
+        ended = await self._services.timeout.ended(persona_id)
         rows = await apart(len(summaries), lambda: [self._session_row(summary, ended) for summary in summaries])
         self._sidebar.set_sessions(persona_id, rows)
 
     def face(self, speaker: str) -> QPixmap | None:
         """The picture of a speaker, if there is one; drawn beside their messages."""
         persona = self._faces.get(speaker)
-        picture = self._house.library.avatar(persona) if persona is not None else None
+        picture = self._services.library.avatar(persona) if persona is not None else None
         if persona is None or picture is None:
             return None
         return avatar(picture, speaker, persona.name, AVATAR, self._window.theme.palette, self._window.devicePixelRatioF())
 
     def row_of(self, persona: Persona) -> PersonaRow:
-        return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._house.library.avatar(persona))
+        return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._services.library.avatar(persona))
 
     def _session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
         title = summary.title.strip() or bare(summary.first_words) or bare(summary.preview) or self.tr("New conversation")

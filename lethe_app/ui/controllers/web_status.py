@@ -23,15 +23,15 @@ STAYS_MS = 2500
 class WebStatusController(QObject):
     """Listens at the gate."""
 
-    def __init__(self, window: MainWindow, house: AppServices) -> None:
+    def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
-        self._status, self._theme, self._preferences = window.chat.status, window.theme, house.preferences
+        self._status, self._theme, self._preferences = window.chat.status, window.theme, services.preferences
         self._under_way: dict[UUID, str] = {}
         self._end = QTimer(self, singleShot=True, interval=STAYS_MS)
         self._end.timeout.connect(lambda: self._status.show_outgoing(""))
         self._forget = [
-            house.surfing.changed.add(self._follow),
-            house.preferences.changed.add(lambda _settings: self._dress()),
+            services.surfing.changed.add(self._follow),
+            services.preferences.changed.add(lambda _settings: self._dress()),
         ]
         self._theme.changed.connect(self._dress)
         self._dress()

@@ -57,25 +57,31 @@ REST = timedelta(seconds=2)
 class Host(QObject):
     """Everything that is there only while the house is open."""
 
-    def __init__(self, window: MainWindow, house: AppServices) -> None:
+    def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
-        self._window, self._house = window, house
+        self._window, self._services = window, services
         self.bridge = Bridge(window.notifier.report)
         self.messages = ChatModel(self)
         self.view = ChatView(self.messages)
-        self.desk = ModelController(window, house, self.bridge)
-        self.background = BackgroundActivityController(window, house, self.bridge)
-        self.outgoing = WebStatusController(window, house)
-        self.company = ParticipantsController(window, house)
-        self.turns = Turns(window, house, self.messages, self.desk, self.company, self.bridge)
-        self.conversations = Conversations(window, house, self.turns, self.company, self.bridge)
-        self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
-        self.gear = GearMenu(window, house, self.look, self.bridge)
-        self.herald = DesktopNotifications(window, house)
+        self.desk = ModelController(window, services, self.bridge)
+        self.background = BackgroundActivityController(window, services, self.bridge)
+        self.outgoing = WebStatusController(window, services)
+        self.company = ParticipantsController(window, services)
+        self.turns = Turns(window, services, self.messages, self.desk, self.company, self.bridge)
+        self.conversations = Conversations(window, services, self.turns, self.company, self.bridge)
+        self.look = Look(window, self.view, self.messages, services.preferences, self.bridge)
+        self.gear = GearMenu(window, services, self.look, self.bridge)
+        self.herald = DesktopNotifications(window, services)
         self.turns.replied.connect(self.herald.replied)
         self.workshop = PageNavigator(window, self.bridge)
         self.place = PageContext(
-            window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to, self.background.luggage
+            window,
+            services,
+            self.bridge,
+            self.workshop,
+            lambda: self.conversations.current,
+            self._go_to,
+            self.background.luggage,
         )
         registry.connect(self.place)
         window.actions_.lead_back = self._lead_back
@@ -85,17 +91,17 @@ class Host(QObject):
         window.sidebar.add.clicked.connect(window.actions_["new_persona"].trigger)
         self.palette = CommandPalette(window.theme, window.actions_, window)
         window.actions_.connect(palette=self.palette.open)
-        self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
-        self.edits = MessageEdits(window, house, self.view, self.messages, self.turns, self.bridge)
-        self.deletion = MessageDeletion(window, house, self.view, self.turns, self.bridge)
+        self.follower = Follower(services, self.conversations, self.turns, self.messages, self.bridge)
+        self.edits = MessageEdits(window, services, self.view, self.messages, self.turns, self.bridge)
+        self.deletion = MessageDeletion(window, services, self.view, self.turns, self.bridge)
         self.group = GroupController(self.place, self.company, self.turns)
         self.memory = MemoryPanelController(self.place, self.view, self.messages)
-        self.rebuild = IndexRebuild(window, house, self.bridge)
+        self.rebuild = IndexRebuild(window, services, self.bridge)
         self.unanswered = Unanswered(window.chat, self.turns, self.messages)
-        self.session_end = SessionEnd(window, house, self.view, self.turns, self.bridge)
+        self.session_end = SessionEnd(window, services, self.view, self.turns, self.bridge)
         self.tools = ToolPermissionController(window.chat, self.turns)
         self.feedback = FeedbackController(self.place, self.view, self.messages)
-        self.presence = Presence(window.windowHandle(), window.chat.composer, house.idleness, self)
+        self.presence = Presence(window.windowHandle(), window.chat.composer, services.idleness, self)
         self.bundles = BundleController(self.place)
         self.ahead = Ahead(self.nobody_waits, self)
         self.voice = PreferredModelController(self.place, self.desk)
@@ -114,7 +120,7 @@ class Host(QObject):
 
     def nobody_waits(self) -> bool:
         """Has the user not touched anything for a moment, nor begun to write, and is nobody replying?"""
-        idle = self._house.idleness.idle
+        idle = self._services.idleness.idle
         return idle is not None and idle >= REST and not self.turns.is_replying
 
     def _lead_back(self, do: Callable[[], object]) -> None:
@@ -144,13 +150,13 @@ class Host(QObject):
 
     def open(self) -> None:
         """Greet on the first start; otherwise go on where the user left off, while the model loads."""
-        if self._house.preferences.current.welcomed:
+        if self._services.preferences.current.welcomed:
             self._window.show_conversation()
             self.bridge.spawn(self.conversations.start())
-            if isinstance(self._house.models.state, NoModel):
+            if isinstance(self._services.models.state, NoModel):
                 self.desk.load()
         else:
-            first = FirstStart(self._window, self._house, self.conversations, self.desk, self.bridge)
+            first = FirstStart(self._window, self._services, self.conversations, self.desk, self.bridge)
             self.bridge.spawn(first.run())
 
     async def close(self) -> None:

@@ -22,7 +22,7 @@ class PageContext:
     """Handed on from page to page; there is one for each open house."""
 
     window: MainWindow
-    house: AppServices
+    services: AppServices
     bridge: Bridge
     desk: PageNavigator
     session: Callable[[], ChatSession | None]

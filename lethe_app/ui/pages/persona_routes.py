@@ -41,7 +41,7 @@ def open_persona(place: PageContext, persona_id: str, *, is_user: bool = False) 
 
 async def duplicate(place: PageContext, persona_id: str) -> None:
     """A second one like it, open in the editor, where it gets its own name."""
-    persona = await place.house.library.persona(persona_id)
+    persona = await place.services.library.persona(persona_id)
     name = QCoreApplication.translate("PersonaDeeds", "{name} (copy)").format(name=persona.name)
-    copy = await place.house.library.duplicate_persona(persona_id, name)
+    copy = await place.services.library.duplicate_persona(persona_id, name)
     open_persona(place, copy.unique_name, is_user=copy.is_user)

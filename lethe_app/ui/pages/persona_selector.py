@@ -26,7 +26,7 @@ class Whose(NoWheelComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(260)
         self.currentIndexChanged.connect(lambda _place: self._tell())
-        self._forget: Callable[[], None] = place.house.library.changed.add(lambda _none: self._read_soon())
+        self._forget: Callable[[], None] = place.services.library.changed.add(lambda _none: self._read_soon())
         first = self._first()
         if first:
             with QSignalBlocker(self):
@@ -58,13 +58,13 @@ class Whose(NoWheelComboBox):
 
     def _first(self) -> str:
         session = self._place.session()
-        return session.persona_id if session is not None else self._place.house.preferences.current.last_persona
+        return session.persona_id if session is not None else self._place.services.preferences.current.last_persona
 
     def _read_soon(self) -> None:
         self._place.bridge.spawn(self._read(), lane=f"whose {id(self)}")
 
     async def _read(self) -> None:
-        personas = await self._place.house.library.personas()
+        personas = await self._place.services.library.personas()
         wanted = self.persona or self._first()
         with QSignalBlocker(self):
             self.clear()

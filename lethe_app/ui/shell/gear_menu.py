@@ -40,16 +40,16 @@ BY_THEMSELVES = ("away", "mind", "research", "outgoing")
 class GearMenu(QObject):
     """Built anew whenever it opens, so that its ticks always tell the truth."""
 
-    def __init__(self, window: MainWindow, house: AppServices, look: Look, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, look: Look, bridge: Bridge) -> None:
         super().__init__(window)
-        self._window, self._house, self._look, self._bridge = window, house, look, bridge
+        self._window, self._services, self._look, self._bridge = window, services, look, bridge
         self.menu = QMenu(window)
         self.menu.aboutToShow.connect(self.fill)
         window.sidebar.gear.setMenu(self.menu)
         window.actions_.connect(keys=self._show_keys)
 
     def fill(self) -> None:
-        settings, colour = self._house.preferences.current, self._window.theme.palette.muted
+        settings, colour = self._services.preferences.current, self._window.theme.palette.muted
         self.menu.clear()
         for name, drawing in PAGES.items():
             if name in self._window.actions_:
@@ -123,13 +123,13 @@ class GearMenu(QObject):
         folder = await asked_for_folder(self._window)
         if folder is None:
             return
-        await add_model_folder(self._house, folder)
-        inside = [model for model in await self._house.models.found() if folder in model.path.parents]
+        await add_model_folder(self._services, folder)
+        inside = [model for model in await self._services.models.found() if folder in model.path.parents]
         found = counted(len(inside), self.tr("{n} model was found in it."), self.tr("{n} models were found in it."))
         self._window.notifier.tell(self.tr("Lethe now looks into “{folder}”.").format(folder=folder.name), found)
 
     def _open_data(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._house.paths.home)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._services.paths.home)))
 
     def _show_about(self) -> None:
         self._bridge.spawn(_shown(About(self._window)), lane="about")
@@ -159,8 +159,8 @@ async def asked_for_file(window: MainWindow) -> Path | None:
     return Path(dialog.selectedFiles()[0]) if await answered(dialog) else None
 
 
-async def add_model_folder(house: AppServices, folder: Path) -> None:
+async def add_model_folder(services: AppServices, folder: Path) -> None:
     """Look into `folder` for models from now on."""
-    folders = house.preferences.current.model_folders
+    folders = services.preferences.current.model_folders
     if str(folder) not in folders:
-        await house.preferences.set(model_folders=[*folders, str(folder)])
+        await services.preferences.set(model_folders=[*folders, str(folder)])

@@ -129,11 +129,11 @@ class MainWindow(QMainWindow):
         self.sidebar.dress()
         self.chat.dress()
 
-    def attach(self, house: AppServices) -> None:
+    def attach(self, services: AppServices) -> None:
         """Fill the window from `house`; the event loop must be running."""
         from lethe_app.ui.controllers.window_controller import Host
 
-        self._host = Host(self, house)
+        self._host = Host(self, services)
         self._order_tabs()
         self._host.open()
 

@@ -56,10 +56,10 @@ async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage,
     """Mira looked at the tide an hour ago, and failed at it yesterday."""
     async with opened(home, script) as scene:
         written = MemoryUnit(name="The tide", content="It turns at six.", made_by="something")
-        memory = (await scene.house.brain.memorize("mira", written)).record
+        memory = (await scene.services.brain.memorize("mira", written)).record
         made = Made(kind=MadeKind.MEMORY, id=str(memory.guid), title=memory.name)
         began = now() - timedelta(hours=1)
-        runs = scene.house.away._runs
+        runs = scene.services.away._runs
         values = {"persona_id": "mira", "task": "thoughts"}
         await runs.save_run(
             TaskRun(
@@ -100,7 +100,7 @@ async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(lambda: "Taken back" in page.detail.when.text())
 
-        assert not await scene.house.brain.memories("mira")
+        assert not await scene.services.brain.memories("mira")
         assert page.detail.undo_button.isHidden()
 
 
@@ -121,7 +121,7 @@ async def test_the_switch_is_kept_with_the_persona_and_can_be_undone(tmp_path: P
             QTest.keyClick(page.busy, Qt.Key.Key_Space)
         for wanted in (True, False):
             end = asyncio.get_running_loop().time() + 10
-            while (await scene.house.library.persona("mira")).agent_mode is not wanted:
+            while (await scene.services.library.persona("mira")).agent_mode is not wanted:
                 assert asyncio.get_running_loop().time() < end
                 await asyncio.sleep(0.01)
             if wanted:
@@ -137,8 +137,8 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
             await go.wait()
             return Result("Saw the tide turn.")
 
-        scene.house.away.registry._known["something"] = RegisteredTask(Scripted(wait))
-        scene.house.away.start()
+        scene.services.away.registry._known["something"] = RegisteredTask(Scripted(wait))
+        scene.services.away.start()
         page.choose_task()
         menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
         next(action for action in menu.actions() if action.text() == "A little something").trigger()
@@ -163,10 +163,10 @@ async def test_stop_ends_it(tmp_path: Path, script: Path):
             await asyncio.Event().wait()
             return Result()
 
-        scene.house.away.registry._known["something"] = RegisteredTask(Scripted(wait))
-        scene.house.away.start()
+        scene.services.away.registry._known["something"] = RegisteredTask(Scripted(wait))
+        scene.services.away.start()
         page.ask("something")
-        await until(lambda: not page.stop_button.isHidden() and scene.house.away._task is not None)
+        await until(lambda: not page.stop_button.isHidden() and scene.services.away._task is not None)
 
         QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.total == 3)
@@ -179,12 +179,12 @@ async def test_what_cannot_be_done_now_says_why(tmp_path: Path, script: Path):
         page.ask("thoughts")
         await until(lambda: scene.toasts)
 
-        assert not scene.house.away._asked
+        assert not scene.services.away._asked
 
 
 async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_here(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
-        idleness, window = scene.house.idleness, scene.window.windowHandle()
+        idleness, window = scene.services.idleness, scene.window.windowHandle()
         heard: list[str] = []
 
         def after(act: str) -> None:
@@ -215,13 +215,13 @@ async def test_after_the_window_is_closed_nobody_counts_as_away(tmp_path: Path, 
     async with opened(tmp_path / "home", script) as scene:
         await scene.window.detach()
 
-        assert scene.house.idleness.idle is None
+        assert scene.services.idleness.idle is None
 
 
 async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
-        mira = await scene.house.library.persona("mira")
-        await scene.house.library.save_persona(mira.model_copy(update={"agent_tasks": ["gardening"]}))
+        mira = await scene.services.library.persona("mira")
+        await scene.services.library.save_persona(mira.model_copy(update={"agent_tasks": ["gardening"]}))
         scene.window.actions_["persona_editor"].trigger()
         page = scene.host.workshop.page
         assert isinstance(page, PersonaPage)
@@ -230,14 +230,14 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
         page.sheet.tasks.box("thoughts").click()
         await page.save()
 
-        assert (await scene.house.library.persona("mira")).agent_tasks == ["gardening", "thoughts"]
+        assert (await scene.services.library.persona("mira")).agent_tasks == ["gardening", "thoughts"]
 
 
 async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         made = (Made(kind=MadeKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
         gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.house.away._runs.save_run(gone)
+        await scene.services.away._runs.save_run(gone)
         page = await page_of(scene)
         await until(lambda: page.rows.total)
 
@@ -246,17 +246,17 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
 
 async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
-        house = scene.house
-        name = await house.mind.notebooks.create("mira", "Bees", [Conclusion("They like thyme.", now().date())])
+        services = scene.services
+        name = await services.mind.notebooks.create("mira", "Bees", [Conclusion("They like thyme.", now().date())])
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
-        await house.researching.restore(inquiry)
+        await services.researching.restore(inquiry)
         for task, kind, made_id, title in (
             ("notebooks", MadeKind.NOTEBOOK, name, "Bees"),
             ("deep_research", MadeKind.REPORT, str(inquiry.id), "Thyme"),
         ):
             made = (Made(kind=kind, id=made_id, title=title),)
             run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
-            await house.away._runs.save_run(run)
+            await services.away._runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.total == 2)
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Finding out"}
@@ -277,10 +277,10 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
 async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
-        await scene.house.researching.restore(inquiry)
+        await scene.services.researching.restore(inquiry)
         made = (Made(kind=MadeKind.REPORT, id=str(inquiry.id), title="Thyme"),)
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.house.away._runs.save_run(run)
+        await scene.services.away._runs.save_run(run)
         page = await page_of(scene)
         await until(page.detail.undo_button.isVisible)
 
@@ -291,13 +291,13 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         await until(question)
         question().reject()
         await until(lambda: question() is None)
-        assert len(await scene.house.researching.all()) == 1
+        assert len(await scene.services.researching.all()) == 1
 
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(question)
         question().accept()
         await until(lambda: "Taken back" in page.detail.when.text())
-        assert await scene.house.researching.all() == []
+        assert await scene.services.researching.all() == []
 
 
 async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again(tmp_path: Path, script: Path):
@@ -309,16 +309,16 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
         async def fail(_hands: Hands) -> Result:
             raise LetheError("The well is dry.")
 
-        house = scene.house
-        known = house.away.registry._known["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
+        services = scene.services
+        known = services.away.registry._known["something"] = RegisteredTask(Scripted(fail), "lethe-wells")
         for _time in range(3):
             run = TaskRun(
                 persona_id="mira", task="something", ended=now(), outcome=RunOutcome.FAILED, trouble="The well is dry."
             )
-            await house.away._conclude(known, run)
-        house.away.registry.faults.append(Fault("lethe-kites", "The task “kites” cannot be used: it has no title."))
-        house.tooling.faults.append(ToolFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
-        house.tooling.changed.tell(None)
+            await services.away._conclude(known, run)
+        services.away.registry.faults.append(Fault("lethe-kites", "The task “kites” cannot be used: it has no title."))
+        services.tooling.faults.append(ToolFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
+        services.tooling.changed.tell(None)
 
         await until(lambda: len(page.faults.words) == 3)
         assert page.faults.words == [
@@ -339,4 +339,4 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
         QTest.mouseClick(again, Qt.MouseButton.LeftButton)
 
         await until(lambda: len(page.faults.words) == 2)
-        assert house.preferences.current.tasks_off == []
+        assert services.preferences.current.tasks_off == []

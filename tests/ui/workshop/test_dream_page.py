@@ -21,7 +21,7 @@ FERRY, LAMP = "The ferry leaves at nine.", "The lamp is dark."
 
 
 async def contents(scene: Scene) -> list[str]:
-    return sorted(one.content for one in await scene.house.brain.memories("mira"))
+    return sorted(one.content for one in await scene.services.brain.memories("mira"))
 
 
 @asynccontextmanager
@@ -29,13 +29,13 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
     """Mira wrote two things twice, and has just been asked to dream of it."""
     async with opened(home, script) as scene:
         for content in (FERRY, FERRY, LAMP, LAMP):
-            await scene.house.brain.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
+            await scene.services.brain.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
         scene.window.actions_["dreams"].trigger()
         page = scene.host.workshop.page
         assert isinstance(page, DreamPage)
         await until(lambda: page.whose.persona == "mira" and page.now_button.isEnabled())
         QTest.mouseClick(page.now_button, Qt.MouseButton.LeftButton)
-        looking = asyncio.ensure_future(scene.house.away.look())
+        looking = asyncio.ensure_future(scene.services.away.look())
         await until(lambda: len(page.rows.shown) == 2 and page.detail.change is not None)
         await looking
         yield scene, page
@@ -93,7 +93,7 @@ async def test_words_put_otherwise_are_kept_as_the_users_own(tmp_path: Path, ech
         click(page.detail.accept)
         await until(lambda: len(page.rows.shown) == 1)
 
-        own = [one for one in await scene.house.brain.memories("mira") if one.content == "My own words."]
+        own = [one for one in await scene.services.brain.memories("mira") if one.content == "My own words."]
         assert [one.made_by for one in own] == [""]
 
 
@@ -114,8 +114,8 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         greeting = scene.host.messages.message(scene.host.messages.rowCount() - 1)
         assert greeting is not None
         where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
-        await scene.house.feedback._rows.save_feedback(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
-        scene.house.feedback.changed.tell("mira")
+        await scene.services.feedback._rows.save_feedback(Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that."))
+        scene.services.feedback.changed.tell("mira")
         show(page, SAID)
         await until(lambda: page.thoughts.shown)
         page.said.go_to(page.thoughts.key_of(page.thoughts.shown[0]))

@@ -110,7 +110,7 @@ async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str)
 @pytest.mark.parametrize("wish", sorted(DOORS))
 async def test_nothing_is_cut_off_in_large_text(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
-        await scene.house.preferences.set(font_size=LARGE)
+        await scene.services.preferences.set(font_size=LARGE)
         page = await page_of(scene, wish)
 
         cut = [
@@ -139,7 +139,7 @@ async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
     async with opened(tmp_path) as scene:
         page = await page_of(scene, wish)
         for theme in ("light", "dark"):
-            await scene.house.preferences.set(theme=theme)
+            await scene.services.preferences.set(theme=theme)
             for toast in scene.toasts:
                 toast.hide()  # it would cover what is read
             QApplication.processEvents()

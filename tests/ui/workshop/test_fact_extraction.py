@@ -32,10 +32,10 @@ async def facts_of(
 ) -> AsyncIterator[tuple[Scene, FactPage]]:
     """The page of facts over a home with one conversation."""
     async with opened(home) as scene:
-        await scene.house.preferences.set(**settings)
+        await scene.services.preferences.set(**settings)
         session = await talk(scene, "An evening", *lines)
         if archived:
-            await scene.house.archiving.archive_session(session.guid)
+            await scene.services.archiving.archive_session(session.guid)
         scene.window.actions_["facts"].trigger()
         page = scene.host.workshop.page
         assert isinstance(page, FactPage)
@@ -107,7 +107,7 @@ async def test_extracting_can_be_stopped(tmp_path: Path):
             seen.append((done, total))
             return done < 2
 
-        assert not await scene.house.fact_extraction.extract_all("mira", report)
+        assert not await scene.services.fact_extraction.extract_all("mira", report)
         assert [done for done, _total in seen] == [0, 1, 2]
 
 
@@ -118,7 +118,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
             ExtractedFact(fact="Tomas's sister is called Ines.", kind=FactKind.PEOPLE),
             ExtractedFact(fact="Tomas is the king of Elfland.", in_story=True, source_memories=[uuid4()]),
         ]
-        await scene.house.knowing.learn("mira", facts)
+        await scene.services.knowing.learn("mira", facts)
         await until(lambda: page.rows.total == 3)
 
         assert listed(page) == {facts[0].fact, facts[1].fact}
@@ -134,7 +134,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
 
 
 async def known(scene: Scene, session: ChatSession) -> dict[str, bool]:
-    facts = await scene.house.knowing.all("mira")
+    facts = await scene.services.knowing.all("mira")
     return {fact.fact: fact.in_story for fact in facts if session.guid in fact.source_memories and not fact.superseded}
 
 
@@ -152,7 +152,7 @@ async def test_one_conversation_is_extracted_again(tmp_path: Path):
 async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_them_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "An evening", *NUTS)
-        await scene.house.archiving.archive_session(session.guid)
+        await scene.services.archiving.archive_session(session.guid)
         page = await session_page(scene, session)
         box = page.detail.form.field("is_roleplay")
         assert isinstance(box, QCheckBox)

@@ -151,7 +151,7 @@ async def test_a_greeting_has_no_prompt_and_the_page_says_so(scene: Scene):
 
 async def test_a_prompt_that_is_not_kept_any_more_still_has_its_account(scene: Scene):
     await say(scene, "Is the pharos lit?")
-    await scene.house._database.run(lambda connection: connection.execute("DELETE FROM kept_prompts").rowcount)
+    await scene.services._database.run(lambda connection: connection.execute("DELETE FROM kept_prompts").rowcount)
 
     page = await inspector(scene)
 
@@ -175,7 +175,7 @@ async def test_words_are_found_and_counted(scene: Scene):
 
 async def test_everything_has_a_name_and_fits_at_the_largest_text(scene: Scene):
     await say(scene, "Is the pharos lit?")
-    await scene.house.preferences.set(font_size=22)
+    await scene.services.preferences.set(font_size=22)
     scene.window.resize(900, 640)
     page = await inspector(scene)
     await until(lambda: page.account.rows.shown)

@@ -23,7 +23,7 @@ ROPE = MemoryUnit(name="Rope", content="It is wet.")
 
 async def page_of(scene: Scene, *memories: MemoryUnit) -> MemoryPage:
     for memory in memories:
-        await scene.house.brain.memorize("mira", memory, check=False)
+        await scene.services.brain.memorize("mira", memory, check=False)
     scene.window.actions_["memories"].trigger()
     page = scene.host.workshop.page
     assert isinstance(page, MemoryPage)
@@ -76,16 +76,16 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         QTest.keyClick(tags.focusProxy(), Qt.Key.Key_Return)
         await page.edits.save()
 
-        memory = await scene.house.browsing.memory(ROPE.guid)
+        memory = await scene.services.browsing.memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("rigging/mast-head", ["hemp"])
         for words in ("What about the mast?", "And the hemp?"):
-            assert ROPE.guid in {one.memory for one in await scene.house.brain.search("mira", words)}
+            assert ROPE.guid in {one.memory for one in await scene.services.brain.search("mira", words)}
         await until(lambda: "rigging/mast-head" in page.chips.filed.categories)
 
         page.undo.undo()
         page.undo.undo()
         await page.edits.save()
-        memory = await scene.house.browsing.memory(ROPE.guid)
+        memory = await scene.services.browsing.memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("", [])
 
 

@@ -41,7 +41,7 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
     """The page of Mira's memories, open and read."""
     async with opened(home, script) as scene:
         for memory in memories:
-            await scene.house.brain.memorize("mira", memory, check=False)
+            await scene.services.brain.memorize("mira", memory, check=False)
         scene.window.actions_["memories"].trigger()
         page = scene.host.workshop.page
         assert isinstance(page, MemoryPage)
@@ -106,7 +106,7 @@ async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_
         QTest.keyClicks(field, " of Porto")
         assert "Ines of Porto" in names(page)
         assert await scene.host.workshop.clear()
-        kept = await scene.house.browsing.memory(INES.guid)
+        kept = await scene.services.browsing.memory(INES.guid)
         assert (kept.name, kept.trigger_count) == ("Ines of Porto", 0)
 
 
@@ -123,7 +123,7 @@ async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
         QTest.keyClick(way, Qt.Key.Key_End)
         form.end.box.click()
         await page.edits.save()
-        changed = await scene.house.browsing.memory(INES.guid)
+        changed = await scene.services.browsing.memory(INES.guid)
         assert (changed.sticky, changed.insertion) == (True, MemoryInsertion.NONE)
         assert changed.end_time is not None
         assert changed.end_time.utcoffset() is not None
@@ -133,7 +133,7 @@ async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
             page.undo.undo()
         await page.edits.save()
 
-        assert await scene.house.browsing.memory(INES.guid) == INES
+        assert await scene.services.browsing.memory(INES.guid) == INES
         assert page.undo.count() == 3
 
 
@@ -143,7 +143,7 @@ async def test_a_new_memory_is_written_and_undone(tmp_path: Path, script: Path):
         await until(lambda: page.detail.memory is not None and page.detail.memory.name == "New memory")
         await until(lambda: page.focusWidget() is page.detail.form.field("name"))
         assert page.detail.form.field("name").selectedText() == "New memory"
-        assert len(await scene.house.brain.memories("mira")) == 5
+        assert len(await scene.services.brain.memories("mira")) == 5
 
         page.undo.undo()
         await until(lambda: len(names(page)) == 4)
@@ -166,7 +166,7 @@ async def test_forgetting_is_undone_and_can_be_taken_back_from_the_note(tmp_path
         await chosen(page, INES)
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: len(names(page)) == 3)
-        assert not any(memory.name == "Ines" for memory in await scene.house.brain.memories("mira"))
+        assert not any(memory.name == "Ines" for memory in await scene.services.brain.memories("mira"))
         take_back(scene)
         await until(lambda: len(names(page)) == 4)
 
@@ -192,16 +192,16 @@ async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, 
 
 async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        scene.house.browsing._recall.use(embed, "words")
-        await scene.house.indexing.follow()
+        scene.services.browsing._recall.use(embed, "words")
+        await scene.services.indexing.follow()
         pressed(page, "By meaning")
         QTest.keyClicks(page.search, "white vessel in the harbour")
         await until(lambda: names(page) and names(page)[0] == "The boat")
 
         told = page.rows.index(0, DISTANCE).data()
         assert 0 <= float(told) < 1
-        boat = await scene.house.browsing.memory(BOAT.guid)
-        await scene.house.brain.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
+        boat = await scene.services.browsing.memory(BOAT.guid)
+        await scene.services.brain.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
         await until(lambda: float(page.rows.index(page.rows.place_of(str(BOAT.guid)), DISTANCE).data()) > float(told))
         assert not page.table.isColumnHidden(DISTANCE)
         pressed(page, "By meaning")
@@ -233,14 +233,14 @@ async def test_a_sentence_shows_what_it_would_bring_up_and_leads_there(tmp_path:
         QTest.mouseClick(shown, Qt.MouseButton.LeftButton)
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == INES.guid)
         assert page.table.current is not None
-        assert (await scene.house.browsing.memory(INES.guid)).trigger_count == 0
+        assert (await scene.services.browsing.memory(INES.guid)).trigger_count == 0
 
 
 async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         session = ChatSession(persona_id="mira", name="First night", content="They met.")
-        await scene.house.sessions._chats.add_session(session)
-        scene.house.sessions.changed.tell("mira")
+        await scene.services.sessions._chats.add_session(session)
+        scene.services.sessions.changed.tell("mira")
         await until(lambda: page.rows.total == 6)
         assert page.table.go_to(str(session.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == session.guid)
@@ -254,7 +254,7 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
 
 async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_own(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        await scene.house.brain.memorize("mira", MemoryUnit(name="Learnt meanwhile"), check=False)
+        await scene.services.brain.memorize("mira", MemoryUnit(name="Learnt meanwhile"), check=False)
         await until(lambda: "Learnt meanwhile" in names(page))
 
         other = page.whose.findData("edmund")
@@ -263,7 +263,7 @@ async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_
         await until(lambda: "Ines" not in names(page))
         pressed(page, "New memory")
         await until(lambda: names(page).count("New memory") == 1)
-        assert [memory.name for memory in await scene.house.brain.memories("edmund")] == ["New memory"]
+        assert [memory.name for memory in await scene.services.brain.memories("edmund")] == ["New memory"]
 
 
 def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
@@ -280,12 +280,12 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
             page.detail.form.field("sticky").click()
             page.edits._rest.stop()
         page.edits._unsaved.setdefault(INES.guid, {})["sticky"] = True  # as if nothing had rested meanwhile
-        await scene.house.browsing.forget_memories("mira", [INES.guid])
+        await scene.services.browsing.forget_memories("mira", [INES.guid])
         assert page.edits.is_unsaved(BOAT.guid)
 
         assert await scene.host.workshop.clear()
 
-        assert (await scene.house.browsing.memory(BOAT.guid)).sticky
+        assert (await scene.services.browsing.memory(BOAT.guid)).sticky
         assert [toast.text for toast in scene.toasts] == ["This memory is no longer there."]
         assert not page.edits.is_unsaved(INES.guid)
 
@@ -293,20 +293,20 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
 async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
-        put = scene.house.brain._holdings.save_memories
+        put = scene.services.brain._holdings.save_memories
 
         async def full(*_what: object) -> None:
             raise DiskFull("The disk is full.")
 
-        monkeypatch.setattr(scene.house.brain._holdings, "put", full)
+        monkeypatch.setattr(scene.services.brain._holdings, "put", full)
         page.detail.form.field("sticky").click()
         await page.edits.save()
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
         assert page.edits.is_unsaved(INES.guid)
 
-        monkeypatch.setattr(scene.house.brain._holdings, "put", put)
+        monkeypatch.setattr(scene.services.brain._holdings, "put", put)
         await page.edits.save()
-        assert (await scene.house.browsing.memory(INES.guid)).sticky
+        assert (await scene.services.browsing.memory(INES.guid)).sticky
 
 
 async def test_categories_and_tags_are_found_by_their_words_too(tmp_path: Path, script: Path):
@@ -328,14 +328,14 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
         await chosen(page, INES)
         field = page.detail.form.field("name")
         assert isinstance(field, QLineEdit)
-        read, go = scene.house.browsing.memory, asyncio.Event()
+        read, go = scene.services.browsing.memory, asyncio.Event()
 
         async def slow(guid: UUID) -> MemoryUnit:
             memory = await read(guid)
             await go.wait()
             return memory
 
-        monkeypatch.setattr(scene.house.browsing, "memory", slow)
+        monkeypatch.setattr(scene.services.browsing, "memory", slow)
         loading = asyncio.ensure_future(page.detail.load(INES.guid))
         await until(lambda: True)
         field.setFocus()
@@ -348,7 +348,7 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
         assert field.text() == "Ines of Porto"
         monkeypatch.undo()
         await page.edits.save()
-        assert (await scene.house.browsing.memory(INES.guid)).name == "Ines of Porto"
+        assert (await scene.services.browsing.memory(INES.guid)).name == "Ines of Porto"
 
 
 async def test_a_click_on_the_next_row_ends_no_change_that_is_being_stored(
@@ -358,19 +358,19 @@ async def test_a_click_on_the_next_row_ends_no_change_that_is_being_stored(
         await chosen(page, INES)
         page.detail.form.field("sticky").click()
         page.edits._rest.stop()
-        read = scene.house.browsing.memory
+        read = scene.services.browsing.memory
 
         async def slow(guid: UUID) -> MemoryUnit:
             await asyncio.sleep(0.2)
             return await read(guid)
 
-        monkeypatch.setattr(scene.house.browsing, "memory", slow)
+        monkeypatch.setattr(scene.services.browsing, "memory", slow)
         page.table.go_to(str(BOAT.guid))
         await asyncio.sleep(0.05)
         await chosen(page, FERRY)
 
         monkeypatch.undo()
-        assert (await scene.house.browsing.memory(INES.guid)).sticky
+        assert (await scene.services.browsing.memory(INES.guid)).sticky
 
 
 async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):

@@ -42,24 +42,26 @@ async def minded(home: Path, *, moods: bool = True) -> AsyncIterator[tuple[Scene
 
 
 async def live(scene: Scene, *, moods: bool) -> None:
-    house, present = scene.house, now()
-    persona = await house.library.persona("mira")
-    await house.library.save_persona(persona.model_copy(update={"mood": moods, "self_edit_field": "I wait.", "schedule": {}}))
+    services, present = scene.services, now()
+    persona = await services.library.persona("mira")
+    await services.library.save_persona(
+        persona.model_copy(update={"mood": moods, "self_edit_field": "I wait.", "schedule": {}})
+    )
     week = [MoodSample(at=present - timedelta(days=day), values=values(0.9 - day / 10)) for day in range(5, 0, -1)]
-    await house.mind.moods._house.set("mood history", "mira", [one.model_dump(mode="json") for one in week])
+    await services.mind.moods._services.set("mood history", "mira", [one.model_dump(mode="json") for one in week])
     feelings = {
         "energy": Feeling(value=0.5, since=present),
         "cheer": Feeling(value=0.8, why=MoodCause.PRAISE.value, since=present),
         "curiosity": Feeling(value=0.5, since=present),
     }
     mood = Mood(at=present, feelings=feelings)
-    await house.mind.moods._house.set("moods", "mira", mood.model_dump(mode="json"))
+    await services.mind.moods._services.set("moods", "mira", mood.model_dump(mode="json"))
     for number in range(5):
         added = present - timedelta(days=number + 1)
         entry = MemoryUnit(name=f"Day {number}", content=f"Fog {number}.", category=MemoryType.JOURNAL, added=added)
-        await house.brain.memorize("mira", entry, check=False)
+        await services.brain.memorize("mira", entry, check=False)
     goal = MemoryUnit(name="Signals", content="All nineteen.", category=MemoryType.GOAL, insertion=NATURAL)
-    await house.brain.memorize("mira", goal.model_copy(update={"added": present - timedelta(days=3)}), check=False)
+    await services.brain.memorize("mira", goal.model_copy(update={"added": present - timedelta(days=3)}), check=False)
 
 
 def values(cheer: float) -> dict[str, float]:
@@ -67,7 +69,7 @@ def values(cheer: float) -> dict[str, float]:
 
 
 async def felt(scene: Scene) -> float:
-    return (await scene.house.mind.moods.mood("mira")).feelings["cheer"].value
+    return (await scene.services.mind.moods.mood("mira")).feelings["cheer"].value
 
 
 async def comes(condition: object) -> None:
@@ -147,30 +149,30 @@ async def test_who_has_no_moods_says_so_and_can_be_given_some(tmp_path: Path):
 
         QTest.keyClick(page.moods.has_moods, Qt.Key.Key_Space)
         await until(page.moods.sentence.isVisible)
-        assert (await scene.house.library.persona("mira")).mood
+        assert (await scene.services.library.persona("mira")).mood
 
         page.undo.undo()
         await until(lambda: not page.moods.sentence.isVisible())
-        assert not (await scene.house.library.persona("mira")).mood
+        assert not (await scene.services.library.persona("mira")).mood
 
 
 async def test_where_moods_are_off_for_all_one_click_brings_them_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        await scene.house.preferences.set(mood_handling=False)
+        await scene.services.preferences.set(mood_handling=False)
         await until(page.moods.for_all.isVisible)
 
         QTest.mouseClick(page.moods.for_all, Qt.MouseButton.LeftButton)
 
         await until(lambda: not page.moods.for_all.isVisible())
-        assert scene.house.preferences.current.mood_handling
+        assert scene.services.preferences.current.mood_handling
 
 
 async def test_steady_is_a_setting_that_can_be_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         QTest.keyClick(page.moods.steady, Qt.Key.Key_Space)
-        await until(lambda: scene.house.preferences.current.static_mood)
+        await until(lambda: scene.services.preferences.current.static_mood)
         page.undo.undo()
-        await until(lambda: not scene.house.preferences.current.static_mood)
+        await until(lambda: not scene.services.preferences.current.static_mood)
         await until(lambda: not page.moods.steady.isChecked())
 
 
@@ -179,12 +181,12 @@ async def test_a_day_of_the_week_is_planned_and_taken_back(tmp_path: Path):
         QTest.keyClicks(page.week.fields[Weekday.MONDAY], "Tides.")
         await until(lambda: not page.edits.is_unsaved("mira plan monday"))
         await page.edits.save()
-        assert await scene.house.mind.week.plan("mira", Weekday.MONDAY) == "Tides."
+        assert await scene.services.mind.week.plan("mira", Weekday.MONDAY) == "Tides."
         assert page.week.fields[today()].placeholderText() == "Nothing planned today"
 
         page.undo.undo()
         await page.edits.save()
-        assert await scene.house.mind.week.plan("mira", Weekday.MONDAY) == ""
+        assert await scene.services.mind.week.plan("mira", Weekday.MONDAY) == ""
         assert page.week.fields[Weekday.MONDAY].text() == ""
 
 
@@ -193,7 +195,7 @@ async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path)
         QTest.keyClicks(page.thoughts, "Still. ")
         await scene.host.workshop.leave(page)
 
-        assert (await scene.house.library.persona("mira")).self_edit_field == "Still. I wait."
+        assert (await scene.services.library.persona("mira")).self_edit_field == "Still. I wait."
 
 
 async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
@@ -211,7 +213,7 @@ async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
         QTest.keyClick(page.reminding.when, Qt.Key.Key_Return)
 
         await until(lambda: page.reminding.rows)
-        (memory,) = await scene.house.mind.reminders.reminders_of("mira")
+        (memory,) = await scene.services.mind.reminders.reminders_of("mira")
         assert memory.content == "Call the vet"
         assert memory.added.astimezone().hour == 9
         assert any(words.startswith("Tomorrow, ") for words in labels(page))
@@ -220,7 +222,7 @@ async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
 
 async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        await scene.house.mind.reminders.remind("mira", "Call the vet.", now() + timedelta(days=2))
+        await scene.services.mind.reminders.remind("mira", "Call the vet.", now() + timedelta(days=2))
         await until(lambda: page.reminding.rows)
         QTest.mouseClick(page.reminding.rows[0].edit, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
@@ -258,10 +260,10 @@ async def test_an_entry_is_changed_and_taken_back_and_a_goal_goes_to_the_trash(t
         row = page.journal.rows[0]
         QTest.keyClicks(row.field, "Thick. ")
         await page.edits.save()
-        assert (await scene.house.browsing.memory(row.writing.memory.guid)).content == "Thick. Fog 0."
+        assert (await scene.services.browsing.memory(row.writing.memory.guid)).content == "Thick. Fog 0."
         page.undo.undo()
         await page.edits.save()
-        assert (await scene.house.browsing.memory(row.writing.memory.guid)).content == "Fog 0."
+        assert (await scene.services.browsing.memory(row.writing.memory.guid)).content == "Fog 0."
         assert row.field.text == "Fog 0."
 
         QTest.mouseClick(page.goals.rows[0].bin, Qt.MouseButton.LeftButton)
@@ -284,7 +286,7 @@ async def test_another_persona_has_a_mind_of_her_own(tmp_path: Path):
 async def test_day_and_night_and_large_text_draw_without_a_word_of_complaint(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         for theme in ("light", "dark"):
-            await scene.house.preferences.set(theme=theme, font_size=22)
+            await scene.services.preferences.set(theme=theme, font_size=22)
             scene.window.resize(900, 640)
             await until(lambda: True)
             assert not page.grab().isNull()
@@ -301,8 +303,8 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
             content="Take the cake out.",
             added=now() - timedelta(minutes=1),
         )
-        await scene.house.brain.memorize("mira", memory, check=False)
-        await scene.house.mind.reminders.look()
+        await scene.services.brain.memorize("mira", memory, check=False)
+        await scene.services.mind.reminders.look()
 
         await until(lambda: scene.toasts)
         assert "Take the cake out." in [label.text() for label in scene.toasts[0].findChildren(QLabel)]
@@ -313,12 +315,12 @@ async def test_what_the_user_asks_of_her_goals_is_kept_and_can_be_taken_back(tmp
         page.wishes.request.setFocus()
         QTest.keyClicks(page.wishes.request, "Find books for me")
         await page.edits.save()
-        assert (await scene.house.mind.wishes.goals_of("mira")).request == "Find books for me"
+        assert (await scene.services.mind.wishes.goals_of("mira")).request == "Find books for me"
 
         page.undo.undo()
         await page.edits.save()
 
-        assert (await scene.house.mind.wishes.goals_of("mira")).request == ""
+        assert (await scene.services.mind.wishes.goals_of("mira")).request == ""
         assert page.wishes.request.text == ""
 
 
@@ -333,7 +335,7 @@ async def test_an_entry_is_written_by_hand_and_belongs_to_the_user(tmp_path: Pat
         dialog.accept()
 
         await until(lambda: any(row.writing.title == "A quiet day" for row in page.journal.rows))
-        (entry,) = [one for one in await scene.house.mind.life.journal("mira") if one.name == "A quiet day"]
+        (entry,) = [one for one in await scene.services.mind.life.journal("mira") if one.name == "A quiet day"]
         assert entry.made_by == ""
         page.undo.undo()
         await until(lambda: all(row.writing.title != "A quiet day" for row in page.journal.rows))

@@ -43,7 +43,7 @@ async def model_page(scene: Scene) -> ModelPage:
 
 async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.house.models, scene.house.trust
+        models, trust = scene.services.models, scene.services.trust
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
         page.card._shown = models.state.model.file.path
@@ -63,7 +63,7 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
     tmp_path: Path, echo_model: Callable[..., Path]
 ):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.house.models, scene.house.trust
+        models, trust = scene.services.models, scene.services.trust
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
         page.card._shown = models.state.model.file.path
@@ -89,7 +89,7 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
 
 async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, trust = scene.house.models, scene.house.trust
+        models, trust = scene.services.models, scene.services.trust
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
         page.card._shown = models.state.model.file.path
@@ -111,27 +111,27 @@ def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str
 async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(tmp_path: Path):
     path = bundled.embedder(Paths.standard(tmp_path).models)
     async with opened(tmp_path) as scene:
-        house, page = scene.house, await model_page(scene)
-        house.embedding.enabled = True  # a house with scripted models does without
+        services, page = scene.services, await model_page(scene)
+        services.embedding.enabled = True  # a house with scripted models does without
         await until(lambda: any(one.model.path == path for one in page.rows.shown))
         page.table.go_to(path)
         await until(lambda: page.card.load.text() == "Find memories with it" and "read anew" in page.card.memory.text())
         model = page.table.current.model
 
         QTest.mouseClick(page.card.load, Qt.MouseButton.LeftButton)
-        await until(lambda: house.embedding.id == known_as(model))
+        await until(lambda: services.embedding.id == known_as(model))
 
-        assert house.preferences.current.embedder_path == str(path)
+        assert services.preferences.current.embedder_path == str(path)
         await until(lambda: "Memories are found with it" in page.card.memory.text())
         assert not page.card.load.isEnabled()
         assert page.card.unload.isHidden()
         page.undo.undo()
-        await until(lambda: not house.preferences.current.embedder_path)
+        await until(lambda: not services.preferences.current.embedder_path)
 
 
 async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
-        models, page = scene.house.models, await model_page(scene)
+        models, page = scene.services.models, await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
         page.card._shown = models.state.model.file.path
         page.card._follow(models.state)

@@ -45,7 +45,7 @@ async def test_every_model_is_there_with_what_it_would_take(tmp_path: Path):
 
 async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page, preferences = await model_page(scene), scene.house.preferences
+        page, preferences = await model_page(scene), scene.services.preferences
         file = page.table.current.model.path.name
         before = page.table.current.fit.cache
         context = page.card._form.field("context")
@@ -63,7 +63,7 @@ async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
 
 async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when_emptied(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page, preferences = await model_page(scene), scene.house.preferences
+        page, preferences = await model_page(scene), scene.services.preferences
         file = page.table.current.model.path.name
         start, end = page.card._form.field("thinking_start"), page.card._form.field("thinking_end")
         QTest.keyClicks(start, "<hm>\\n")
@@ -80,7 +80,7 @@ async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when
 
 async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models = scene.house.models
+        models = scene.services.models
         page = await model_page(scene)
         await until(lambda: isinstance(models.state, Ready))
         page.card._shown = models.state.model.file.path
@@ -96,10 +96,10 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
     write_model(tmp_path / "made.gguf", settings=chat_settings())
     content = (tmp_path / "made.gguf").read_bytes()
     async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home") as scene:
-        await scene.house.preferences.set(hub_mirror=server.url)
+        await scene.services.preferences.set(hub_mirror=server.url)
         page = await model_page(scene)
         offer = DownloadOffer(TINY, 10**10)
-        offer.wanted.connect(scene.house.downloads.start_download)
+        offer.wanted.connect(scene.services.downloads.start_download)
         page._offers[TINY.file] = offer
         page._show_offers()
         assert offer.button.text() == "Download"
@@ -116,7 +116,7 @@ async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path)
         await until(lambda: page._offers)
         page.tabs.setCurrentIndex(1)
         offer = next(iter(page._offers.values()))
-        part = scene.house.paths.models / f"{offer.model.file}.part"
+        part = scene.services.paths.models / f"{offer.model.file}.part"
         part.parent.mkdir(exist_ok=True)
         part.write_bytes(b"GGUF" * 1000)
         page._show_offers()
@@ -134,7 +134,7 @@ async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path)
 
 async def test_looking_at_offers_connects_to_nobody(tmp_path: Path):
     async with serving(HubServer()) as server, opened(tmp_path) as scene:
-        await scene.house.preferences.set(hub_mirror=server.url)
+        await scene.services.preferences.set(hub_mirror=server.url)
         page = await model_page(scene)
         page.tabs.setCurrentIndex(1)
         await until(page.offers.isVisible)

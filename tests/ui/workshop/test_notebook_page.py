@@ -25,7 +25,7 @@ async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
     """Mira has two notebooks, and the page lies open at the first one."""
     async with opened(home) as scene:
         for title, lines in (("Garden", ("The well runs dry.", "Quinces are ripe.", "The shed leaks.")), ("Cooking", RICE)):
-            await scene.house.mind.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
+            await scene.services.mind.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
         scene.window.resize(1100, 800)
         scene.window.actions_["notebooks"].trigger()
         page = scene.host.workshop.page
@@ -58,7 +58,7 @@ async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_pat
 
         QTest.keyClicks(page.text, "- By hand")
 
-        path = scene.house.paths.notebooks / "mira" / "cooking.md"
+        path = scene.services.paths.notebooks / "mira" / "cooking.md"
         await until(lambda: path.read_text(encoding="utf-8").endswith("- By hand"))
         page.undo.undo()
         await until(lambda: not path.read_text(encoding="utf-8").endswith("- By hand"))
@@ -69,7 +69,7 @@ async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_
     async with written(tmp_path) as (scene, page):
         choose(page, "cooking")
         await until(lambda: page.text.text.startswith("# Cooking"))
-        path = scene.house.paths.notebooks / "mira" / "cooking.md"
+        path = scene.services.paths.notebooks / "mira" / "cooking.md"
         QTest.keyClicks(page.text, "Mine. ")
         path.write_text(path.read_text(encoding="utf-8") + "- Theirs\n", encoding="utf-8")
 
@@ -128,7 +128,7 @@ async def test_a_short_one_cannot_be_parted_a_longer_one_can(tmp_path: Path):
         choose(page, "cooking")
         assert not page.part.isEnabled()
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
-        await scene.house.mind.notebooks.add("mira", "cooking", more)
+        await scene.services.mind.notebooks.add("mira", "cooking", more)
         await until(page.part.isEnabled)
 
         page.part.click()
@@ -143,15 +143,15 @@ async def test_a_deleted_one_lies_in_the_trash_and_can_be_taken_back(tmp_path: P
         page.table.setFocus()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: titles(page) == ["Garden"])
-        (item,) = [one for one in await scene.house.trash.all() if one.title == "Cooking"]
+        (item,) = [one for one in await scene.services.trash.all() if one.title == "Cooking"]
 
-        await scene.house.trash.restore(item)
+        await scene.services.trash.restore(item)
         await until(lambda: titles(page) == ["Cooking", "Garden"])
 
 
 async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        path = scene.house.paths.notebooks / "mira" / "cooking.md"
+        path = scene.services.paths.notebooks / "mira" / "cooking.md"
         path.write_bytes(b"\xff")
         page._read_soon()
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 async def objected(scene: Scene, said: str, recalled: str) -> Message:
     """A memory came up at these words, and did not belong there."""
-    database = scene.house._database
+    database = scene.services._database
     session = await Chats(database).add_session(ChatSession(persona_id="mira", name="The storm"))
     words = [Alternative(content=said)]
     asked = await Chats(database).add_message(
@@ -32,7 +32,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
     memory = session.guid
     one = Recollection(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
     await TurnMemories(database).save_turn(asked.id, TurnMemory(recalled=[one]))
-    await scene.house.objecting.make("mira", memory, asked)
+    await scene.services.objecting.make("mira", memory, asked)
     return asked
 
 
@@ -60,7 +60,7 @@ async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
         await until(lambda: [what_of(one) for one in page.rows.shown] == ["Tomas hates marmalade."])
         page.undo.undo()
         await until(lambda: len(page.rows.shown) == 2)
-        assert len(await scene.house.objecting.objections_of("mira")) == 2
+        assert len(await scene.services.objecting.objections_of("mira")) == 2
 
 
 async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):
@@ -85,7 +85,7 @@ async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path:
 
 async def disliked(scene: Scene, *replies: str) -> list[Message]:
     """Replies of Mira's with a thumb down and no word."""
-    chats = Chats(scene.house._database)
+    chats = Chats(scene.services._database)
     session = await chats.add_session(ChatSession(persona_id="mira", name="The storm"))
     found = []
     for reply in replies:
@@ -95,7 +95,7 @@ async def disliked(scene: Scene, *replies: str) -> list[Message]:
                 Message(session_id=session.guid, role=Role.ASSISTANT, speaker_name="Mira", alternatives=words)
             )
         )
-        await scene.house.feedback.thumb(found[-1].id, ReplyRating.BAD)
+        await scene.services.feedback.thumb(found[-1].id, ReplyRating.BAD)
     return found
 
 
@@ -116,11 +116,11 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
         await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Don't call me little one."])
-        (remark,) = await scene.house.feedback.collect_remarks("mira")
+        (remark,) = await scene.services.feedback.collect_remarks("mira")
         assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
         page.undo.undo()
         await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Not liked, no reason given"])
-        assert await scene.house.feedback.collect_remarks("mira") == []
+        assert await scene.services.feedback.collect_remarks("mira") == []
 
 
 async def test_it_leads_to_the_reply(tmp_path: Path):

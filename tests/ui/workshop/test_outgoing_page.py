@@ -25,8 +25,8 @@ PAGE = Outgoing(purpose=Purpose.PAGE, to="one.example.com", host="one.example.co
 
 async def leave(scene: Scene, one: Outgoing, **end: object) -> None:
     """It leaves and comes back."""
-    await scene.house.surfing.write_down(one)
-    await scene.house.surfing.write_down(one.model_copy(update={"ended": now(), **end}))
+    await scene.services.surfing.write_down(one)
+    await scene.services.surfing.write_down(one.model_copy(update={"ended": now(), **end}))
 
 
 async def page_of(scene: Scene) -> OutgoingPage:
@@ -43,13 +43,13 @@ async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else
         status = scene.window.chat.status
         status.show_busy("Writing…")
 
-        await scene.house.surfing.write_down(SEARCH)
+        await scene.services.surfing.write_down(SEARCH)
         assert status.words == "Searching DuckDuckGo for “lighthouse lamps”"
         assert "Internet" in status.accessibleName()
-        await scene.house.surfing.write_down(PAGE)
+        await scene.services.surfing.write_down(PAGE)
         assert status.words == "Reading a page of one.example.com"
         for one in (SEARCH, PAGE):
-            await scene.house.surfing.write_down(one.model_copy(update={"ended": now()}))
+            await scene.services.surfing.write_down(one.model_copy(update={"ended": now()}))
         assert status.words == "Reading a page of one.example.com"  # long enough to be read
         scene.host.outgoing._end.start(1)
         await until(lambda: status.words == "Writing…")
@@ -60,10 +60,10 @@ async def test_a_sign_says_that_the_internet_may_be_used(tmp_path: Path):
         status = scene.window.chat.status
         assert status.icon().isNull()
 
-        await scene.house.preferences.set(web_allowed=True)
+        await scene.services.preferences.set(web_allowed=True)
         assert not status.icon().isNull()
         assert "internet may be used" in status.toolTip()
-        await scene.house.preferences.set(web_allowed=False)
+        await scene.services.preferences.set(web_allowed=False)
 
         assert status.icon().isNull()
         assert "internet" not in status.accessibleName()
@@ -88,7 +88,7 @@ async def test_the_list_shows_what_left_with_its_reason(tmp_path: Path):
 
 async def test_the_switch_stops_everything_and_can_be_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        preferences = scene.house.preferences
+        preferences = scene.services.preferences
         page = await page_of(scene)
 
         QTest.keyClick(page.allowed, Qt.Key.Key_Space)
@@ -113,7 +113,7 @@ async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
         button.click()
         await until(lambda: page.rows.total == 0)
 
-        assert await scene.house.surfing.outgoing() == []
+        assert await scene.services.surfing.outgoing() == []
         assert page.told.text() == "Nothing left this computer today."
         assert not page.forget_button.isEnabled()
 

@@ -109,7 +109,7 @@ async def test_a_persona_is_written_by_keyboard_from_nothing_and_answers(tmp_pat
         press(scene, Qt.Key.Key_Return)
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
-        ada = await scene.house.library.persona("ada")
+        ada = await scene.services.library.persona("ada")
         assert scene.words == ["You are late, Guest.", "How many lamps?", "“One hundred and four.”"]
         assert (ada.name, ada.tagline) == ("Ada", "lamp keeper")
         assert ada.bio == "{{char}} counts the lamps of Velm.\n\nShe talks to {{user}} in numbers."
@@ -212,7 +212,7 @@ async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
 async def test_the_preview_is_in_the_format_of_the_loaded_model_and_names_it(tmp_path: Path, echo_model: Callable[..., Path]):
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as scene:
-        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, Ready))
         page = await editor(scene, "mira")
         bio_of(page).setFocus()
         write("{{char}} owes {{user}} a hat. ")
@@ -255,7 +255,7 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
         assert isinstance(dialog, Leaving)
         QTest.mouseClick(dialog.discard, Qt.MouseButton.LeftButton)
         await until(lambda: scene.host.workshop.page is None)
-        assert (await scene.house.library.persona("mira")).name == "Mira"
+        assert (await scene.services.library.persona("mira")).name == "Mira"
 
         page = await editor(scene, "mira")
         write(" of Harrow")
@@ -263,7 +263,7 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
         dialog = await scene.dialog()
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.host.workshop.page is None)
-        assert (await scene.house.library.persona("mira")).name == "Mira of Harrow"
+        assert (await scene.services.library.persona("mira")).name == "Mira of Harrow"
         await until(lambda: scene.window.windowTitle().startswith("Mira of Harrow"))
 
 
@@ -296,12 +296,12 @@ async def test_what_was_not_saved_when_the_window_closed_is_there_the_next_time(
 
 async def test_a_shipped_persona_is_saved_beside_ours_and_can_become_ours_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        ours = await scene.house.library.persona("mira")
+        ours = await scene.services.library.persona("mira")
         page = await editor(scene, "mira")
         write("!")
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: page.saved is not None and page.saved.name == "Mira!")
-        assert scene.house.library.is_own("mira")
+        assert scene.services.library.is_own("mira")
 
         page.deeds.fill_menu()
         actions = {action.text(): action for action in page.deeds.menu.actions()}
@@ -311,8 +311,8 @@ async def test_a_shipped_persona_is_saved_beside_ours_and_can_become_ours_again(
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
 
-        assert not scene.house.library.is_own("mira")
-        assert await scene.house.library.persona("mira") == ours
+        assert not scene.services.library.is_own("mira")
+        assert await scene.services.library.persona("mira") == ours
 
 
 async def test_going_back_to_what_is_saved_is_one_step_that_can_be_undone(tmp_path: Path):
@@ -369,14 +369,14 @@ async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path)
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.host.workshop.page is None)
 
-        kept = await scene.house.library.persona("mira")
+        kept = await scene.services.library.persona("mira")
         assert kept.tags[-1] == "tide"
         assert kept.self_edit_tokens == 250
 
 
 async def test_saving_takes_nothing_back_that_others_wrote_meanwhile(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        library = scene.house.library
+        library = scene.services.library
         page = await editor(scene, "mira")
         write("!")
         ours = await library.persona("mira")
@@ -385,7 +385,7 @@ async def test_saving_takes_nothing_back_that_others_wrote_meanwhile(tmp_path: P
         assert page.sheet.worlds.box("quarr").isChecked()
         assert page.name == "Mira!"
 
-        file = scene.house.paths.personas / "mira.json"  # and another program, which tells nobody
+        file = scene.services.paths.personas / "mira.json"  # and another program, which tells nobody
         file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "self_edit_field": "I like him."}), "utf-8")
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
@@ -394,12 +394,12 @@ async def test_saving_takes_nothing_back_that_others_wrote_meanwhile(tmp_path: P
         assert (kept.name, kept.worlds, kept.self_edit_field) == ("Mira!", ["quarr"], "I like him.")
         assert kept.schedule == {Weekday.MONDAY: "Soundings."}
         assert page.banner.isHidden()
-        assert await scene.house.trash.all() == []
+        assert await scene.services.trash.all() == []
 
 
 async def test_where_both_wrote_the_users_words_stay_and_the_others_lie_in_the_trash(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        library = scene.house.library
+        library = scene.services.library
         page = await editor(scene, "mira")
         page.change("self_edit_field", "I trust him.")
         ours = await library.persona("mira")
@@ -411,7 +411,7 @@ async def test_where_both_wrote_the_users_words_stay_and_the_others_lie_in_the_t
         await until(lambda: not page.is_dirty)
 
         assert (await library.persona("mira")).self_edit_field == "I trust him."
-        (other,) = scene.house.paths.trash.rglob("mira.*.json")
+        (other,) = scene.services.paths.trash.rglob("mira.*.json")
         assert json.loads(other.read_text("utf-8"))["self_edit_field"] == "I fear him."
 
 
@@ -421,7 +421,7 @@ async def test_a_file_that_was_broken_meanwhile_is_told_of_and_kept(tmp_path: Pa
         write("!")
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
-        file = scene.house.paths.personas / "mira.json"
+        file = scene.services.paths.personas / "mira.json"
         file.write_text("{broken", "utf-8")
         write("?")
         press(scene, Qt.Key.Key_S, CTRL)
@@ -430,7 +430,7 @@ async def test_a_file_that_was_broken_meanwhile_is_told_of_and_kept(tmp_path: Pa
         assert json.loads(file.read_text("utf-8"))["name"] == "Mira!?"
         told = [label.text() for toast in scene.toasts for label in toast.findChildren(QLabel)]
         assert any("could not be read any more" in words for words in told)
-        (broken,) = scene.house.paths.trash.rglob("mira.*.json")
+        (broken,) = scene.services.paths.trash.rglob("mira.*.json")
         assert broken.read_text("utf-8") == "{broken"
 
 
@@ -438,7 +438,7 @@ async def test_each_draft_is_kept_for_the_next_time_even_if_the_program_ends_at_
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
         write("!")
-        file = QSettings(str(scene.house.paths.window), QSettings.Format.IniFormat)
+        file = QSettings(str(scene.services.paths.window), QSettings.Format.IniFormat)
 
         def kept() -> str:
             file.sync()
@@ -482,7 +482,7 @@ async def test_a_long_bio_in_many_scripts_is_written_on_and_undone_where_the_cur
 
 async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        saved = await scene.house.library.persona("mira")
+        saved = await scene.services.library.persona("mira")
         page = await editor(scene, "mira")
         page.change("first_messages", ["“A new hat!”"])
 
@@ -491,7 +491,7 @@ async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
         copy = scene.host.conversations.current
         assert copy is not None
         assert copy.persona_id != "mira"
-        assert await scene.house.library.persona("mira") == saved
+        assert await scene.services.library.persona("mira") == saved
         press(scene, Qt.Key.Key_E, CTRL)
         page = page_of(scene)
         await until(page.banner.isVisible)
@@ -501,12 +501,12 @@ async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
         assert page.is_dirty
         throw = next(button for button in page.banner.findChildren(QPushButton) if button.text() == "Throw the copy away")
         QTest.mouseClick(throw, Qt.MouseButton.LeftButton)
-        await until(lambda: not scene.house.library.is_own(copy.persona_id))
+        await until(lambda: not scene.services.library.is_own(copy.persona_id))
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
         page.left.emit()
         await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.persona_id == "mira")
-        assert (await scene.house.library.persona("mira")).first_messages == ["“A new hat!”"]
+        assert (await scene.services.library.persona("mira")).first_messages == ["“A new hat!”"]
 
 
 async def test_a_persona_that_was_never_saved_can_be_tried_out_too(tmp_path: Path):
@@ -564,7 +564,7 @@ async def test_a_picture_is_chosen_cropped_by_keyboard_saved_and_removed(tmp_pat
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
 
-        path = scene.house.library.avatar(await scene.house.library.persona("mira"))
+        path = scene.services.library.avatar(await scene.services.library.persona("mira"))
         assert path is not None
         kept = QImage(str(path))
         assert (path.suffix, kept.width(), kept.height()) == (".png", SIDE, SIDE)
@@ -662,8 +662,8 @@ async def test_the_sidebar_leads_to_the_editor_and_to_a_second_one(tmp_path: Pat
 
 async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        ada = await scene.house.library.save_persona(Persona(name="Ada", first_messages=["Good day."]))
-        session = await scene.house.sessions.new(ada.unique_name)
+        ada = await scene.services.library.save_persona(Persona(name="Ada", first_messages=["Good day."]))
+        session = await scene.services.sessions.new(ada.unique_name)
         await scene.host.conversations.go_to(session.guid)
         page = await editor(scene, ada.unique_name)
 
@@ -686,8 +686,8 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
 
 async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await scene.house.library.save_persona(Persona(name="Tomas", is_user=True))
-        await scene.house.preferences.set(user_persona="tomas")
+        await scene.services.library.save_persona(Persona(name="Tomas", is_user=True))
+        await scene.services.preferences.set(user_persona="tomas")
         scene.window.activateWindow()
         press(scene, Qt.Key.Key_Y, CTRL | SHIFT)
         selves = scene.host.workshop.page
@@ -704,17 +704,17 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
         await until(lambda: page.saved is not None)
         press(scene, Qt.Key.Key_Escape)
         await until(lambda: scene.host.workshop.page is selves and len(selves.rows.shown) == 2)
-        assert scene.house.preferences.current.user_persona == "tomas"
+        assert scene.services.preferences.current.user_persona == "tomas"
         selves.table.go_to("lena")
         selves.choose()
-        await until(lambda: scene.house.preferences.current.user_persona == "lena")
+        await until(lambda: scene.services.preferences.current.user_persona == "lena")
 
-        session = await scene.house.sessions.new("edmund")
+        session = await scene.services.sessions.new("edmund")
         assert session.user_id == "lena"
-        assert (await scene.house.library.persona("lena")).is_user
+        assert (await scene.services.library.persona("lena")).is_user
         assert "Lena" not in scene.titles
         selves.undo.undo()
-        await until(lambda: scene.house.preferences.current.user_persona == "tomas")
+        await until(lambda: scene.services.preferences.current.user_persona == "tomas")
 
 
 # for everybody
@@ -723,7 +723,7 @@ async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp
 @pytest.mark.parametrize("is_user", [False, True])
 async def test_everything_in_the_editor_has_a_name(tmp_path: Path, is_user: bool):
     async with opened(tmp_path) as scene:
-        await scene.house.library.save_persona(Persona(name="Tomas", is_user=True))
+        await scene.services.library.save_persona(Persona(name="Tomas", is_user=True))
         open_persona(scene.host.place, "tomas" if is_user else "mira", is_user=is_user)
         page = page_of(scene)
         await until(lambda: page.is_loaded)
@@ -736,7 +736,7 @@ async def test_everything_in_the_editor_has_a_name(tmp_path: Path, is_user: bool
 @pytest.mark.parametrize(("width", "size"), [(900, 15), (1280, 22), (1280, 15), (640, 15)])
 async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
     async with opened(tmp_path) as scene:
-        await scene.house.preferences.set(font_size=size)
+        await scene.services.preferences.set(font_size=size)
         scene.window.resize(width, 640)
         page = await editor(scene, "mira")
         write("!")

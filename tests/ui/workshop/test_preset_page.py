@@ -46,14 +46,14 @@ async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_ca
         await until(lambda: page.table.go_to("chatml") and page._kept and page._kept.key == "chatml")
 
         QTest.keyClicks(field(page, "user_end"), "!")
-        await until((scene.house.paths.presets / "instruct" / "chatml.json").exists)
-        kept = {one.key: one.value for one in await scene.house.presets.all(InstructPreset)}
+        await until((scene.services.paths.presets / "instruct" / "chatml.json").exists)
+        kept = {one.key: one.value for one in await scene.services.presets.all(InstructPreset)}
         assert kept["chatml"].user_end == "<|im_end|>\n!"
         await until(lambda: "!" in page.preview.toPlainText())
 
         QTest.mouseClick(page.drop, Qt.MouseButton.LeftButton)
         await until(lambda: field(page, "user_end").text() == "<|im_end|>\\n")
-        assert not (scene.house.paths.presets / "instruct" / "chatml.json").exists()
+        assert not (scene.services.paths.presets / "instruct" / "chatml.json").exists()
 
 
 async def test_undo_takes_back_what_was_typed(tmp_path: Path):
@@ -88,7 +88,7 @@ async def test_the_chosen_sampler_is_the_one_in_use(tmp_path: Path):
         await until(lambda: page.table.go_to("roleplay"))
 
         QTest.mouseClick(page.use, Qt.MouseButton.LeftButton)
-        await until(lambda: scene.house.preferences.current.sampler == "roleplay")
+        await until(lambda: scene.services.preferences.current.sampler == "roleplay")
 
         assert not page.use.isEnabled()
 
@@ -97,7 +97,7 @@ async def test_presets_go_out_to_a_file_and_come_back_from_one(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         page = await preset_page(scene)
         mine = SamplerPreset(name="Mine", temperature=1.5)
-        await scene.house.presets.write(mine, tmp_path / "mine.json")
+        await scene.services.presets.write(mine, tmp_path / "mine.json")
         (tmp_path / "broken.json").write_text('{"name": "Broken", "temperature": "warm"}', encoding="utf-8")
 
         await page.take_in(tmp_path / "mine.json")
@@ -108,7 +108,7 @@ async def test_presets_go_out_to_a_file_and_come_back_from_one(tmp_path: Path):
 
 async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        presets = scene.house.presets
+        presets = scene.services.presets
         key = await presets.save(SamplerPreset(name="Mine"))
 
         trashed = await presets.delete(SamplerPreset, key)
@@ -120,7 +120,7 @@ async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
 
 async def test_where_nothing_was_chosen_the_preset_that_suits_the_model_is_shown_as_in_use(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, Ready))
         page = await preset_page(scene)
         assert page._kept.key == "default"
         assert page.use.text() == "In use"

@@ -66,7 +66,7 @@ async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continua
 ):
     line = "The door was green."
     async with opened(tmp_path, echo_model(line, line)) as scene:
-        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, Ready))
         page = await samplers(scene)
         taste = page.taste
         await until(lambda: [word for word, _before, _after in taste.bars.rows][:4] == ["The", "door", "was", "green."])
@@ -80,7 +80,7 @@ async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continua
 
 async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("word " * 40, delay=0.2)) as scene:
-        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await until(lambda: isinstance(scene.services.models.state, Ready))
         page = await samplers(scene)
         await until(page.taste.button.isEnabled)
         QTest.mouseClick(page.taste.button, Qt.MouseButton.LeftButton)

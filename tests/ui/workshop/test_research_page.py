@@ -40,7 +40,7 @@ DONE = Inquiry(
 
 async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
     for one in inquiries:
-        await scene.house.researching.restore(one)
+        await scene.services.researching.restore(one)
     scene.window.actions_["research"].trigger()
     await until(lambda: isinstance(scene.host.workshop.page, ResearchPage))
     page = scene.host.workshop.page
@@ -50,7 +50,7 @@ async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
 
 
 async def memories(scene: Scene) -> list[MemoryUnit]:
-    return [one for one in await scene.house.brain.memories("mira") if one.category is MemoryType.WEB_SEARCH]
+    return [one for one in await scene.services.brain.memories("mira") if one.category is MemoryType.WEB_SEARCH]
 
 
 async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_open_it_is_shown(tmp_path: Path):
@@ -61,7 +61,7 @@ async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_op
 
         assert not page.begin_button.isEnabled()
         assert "may not use the internet" in page.hint.text()
-        assert not await scene.house.researching.all()
+        assert not await scene.services.researching.all()
         page.allow_button.click()
         await until(lambda: isinstance(scene.host.workshop.page, OutgoingPage))
 
@@ -70,7 +70,7 @@ async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path
     site = Site({"/search": Reply(b"{", stalls=True, length=100)})
     async with serving(site), opened(tmp_path) as scene:
         engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
-        await scene.house.preferences.set(web_allowed=True, **engine)
+        await scene.services.preferences.set(web_allowed=True, **engine)
         page = await page_of(scene)
         assert page.topic.hasFocus() or page.first_focus() is page.topic
         QTest.keyClicks(page.topic, "The lighthouse of Brenn")
@@ -153,7 +153,7 @@ async def test_what_is_forgotten_can_be_had_back(tmp_path: Path):
 
         page.undo.undo()
         await until(lambda: page.rows.total == 1)
-        assert await scene.house.researching.get(DONE.id) == DONE
+        assert await scene.services.researching.get(DONE.id) == DONE
 
 
 async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float = 1) -> tuple[ChatSession, list[Message]]:
-    chats, began = Chats(scene.house._database), now() - timedelta(days=days)
+    chats, began = Chats(scene.services._database), now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id=persona, name=title, added=began))
     return session, await chats.add_messages(
         [
@@ -121,7 +121,7 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
 
 async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await scene.house.brain.memorize("mira", MemoryUnit(name="The lamp", content="A lantern is dark."), check=False)
+        await scene.services.brain.memorize("mira", MemoryUnit(name="The lamp", content="A lantern is dark."), check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: page.found.current is not None and page.found.current.kind is HitKind.MEMORY)
@@ -137,7 +137,7 @@ async def test_a_memory_of_somebody_else_is_opened_among_theirs_though_another_h
     async with opened(tmp_path) as scene:
         wanted = MemoryUnit(name="The lamp", content="Edmund's lantern is bright.")
         for memory in (MemoryUnit(name="The lamp", content="It is a torch."), wanted):
-            await scene.house.brain.memorize("edmund", memory, check=False)
+            await scene.services.brain.memorize("edmund", memory, check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern bright")
         await until(lambda: page.found.current is not None and page.found.current.id == wanted.guid)
@@ -155,7 +155,7 @@ async def test_of_what_is_remembered_the_newest_comes_first(tmp_path: Path):
     async with opened(tmp_path) as scene:
         for days in (40, 2, 20):
             memory = MemoryUnit(name=f"{days} days ago", content="A lantern.", added=now() - timedelta(days=days))
-            await scene.house.brain.memorize("mira", memory, check=False)
+            await scene.services.brain.memorize("mira", memory, check=False)
         page = search_page(scene)
         QTest.keyClicks(page.search, "lantern")
         await until(lambda: len(texts(page)) == 3)
@@ -167,7 +167,7 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
     async with opened(tmp_path) as scene:
         entry = WorldEntry(name="The Quillon", content="A ketch with a mauve hull.")
         other = WorldEntry(name="Velm", content="Forty houses.")
-        await scene.house.library.save_world(World(name="The islands", entries=[other, entry]))
+        await scene.services.library.save_world(World(name="The islands", entries=[other, entry]))
         page = search_page(scene)
         QTest.keyClicks(page.search, "mauve hull")
         await until(lambda: texts(page) == ["The Quillon: A ketch with a mauve hull."])
@@ -183,7 +183,7 @@ async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: P
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
     async with opened(tmp_path) as scene:
         old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-        await FactStore(scene.house._database).save_facts("mira", old)
+        await FactStore(scene.services._database).save_facts("mira", old)
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])
@@ -200,7 +200,7 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
 async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MOST + 20)])
-        await scene.house.indexing.settle_all()
+        await scene.services.indexing.settle_all()
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")
@@ -228,7 +228,7 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
         session, said = await talk(scene, "mira", "Two ways", "One.", "A lantern.", "Three.", days=2)
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
-        await Chats(scene.house._database).add_message(aside)
+        await Chats(scene.services._database).add_message(aside)
         await scene.host.conversations.go_to(session.guid)
         page = search_page(scene)
 

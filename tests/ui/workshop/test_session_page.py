@@ -26,7 +26,7 @@ LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.
 
 
 async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields: object) -> ChatSession:
-    chats, began = Chats(scene.house._database), now() - timedelta(days=days)
+    chats, began = Chats(scene.services._database), now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=began, **fields))
     for number, line in enumerate(lines):
         moment = began + timedelta(minutes=number)
@@ -55,13 +55,13 @@ async def transcript_of(page: SessionPage, count: int) -> None:
 
 
 async def said(scene: Scene, session: ChatSession) -> list[str]:
-    return [message.content for message in await scene.house.sessions.page(session.guid, 0, 99)]
+    return [message.content for message in await scene.services.sessions.page(session.guid, 0, 99)]
 
 
 async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "", *LINES)
-        await scene.house.archiving.archive_session(session.guid)
+        await scene.services.archiving.archive_session(session.guid)
         page = await session_page(scene, session)
         field = page.detail.form.field("content")
         assert isinstance(field, QPlainTextEdit)
@@ -71,17 +71,17 @@ async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path
         field.selectAll()
         QTest.keyClicks(field, "Jonas held the hatch.")
         await page.edits.save()
-        assert (await scene.house.sessions.open(session.guid)).content == "Jonas held the hatch."
-        assert (await scene.house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
-        await scene.house.archiving.update(session.guid)
-        assert (await scene.house.sessions.open(session.guid)).content == "Jonas held the hatch."
+        assert (await scene.services.sessions.open(session.guid)).content == "Jonas held the hatch."
+        assert (await scene.services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+        await scene.services.archiving.update(session.guid)
+        assert (await scene.services.sessions.open(session.guid)).content == "Jonas held the hatch."
 
         while page.undo.canUndo():
             page.undo.undo()
         await page.edits.save()
         assert field.toPlainText() == was
-        assert (await scene.house.sessions.open(session.guid)).content == was
-        assert (await scene.house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+        assert (await scene.services.sessions.open(session.guid)).content == was
+        assert (await scene.services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
 
 
 async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
@@ -92,7 +92,7 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
 
         page.detail.form.field("sticky").click()
         await page.edits.save()
-        assert (await scene.house.sessions.open(session.guid)).sticky
+        assert (await scene.services.sessions.open(session.guid)).sticky
         await until(lambda: page.table.current is not None and page.table.current.sticky)
         page.chips.chips[Mark.STICKY].click()
 
@@ -105,8 +105,8 @@ async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
 async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "", *LINES)
-        await scene.house.archiving.archive_session(session.guid)
-        await scene.house.archiving.write(session.guid, SessionPart.SUMMARY, "Mine.")
+        await scene.services.archiving.archive_session(session.guid)
+        await scene.services.archiving.write(session.guid, SessionPart.SUMMARY, "Mine.")
         page = await session_page(scene, session)
 
         page.detail.again_wanted.emit(SessionPart.SUMMARY)
@@ -114,7 +114,7 @@ async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
 
         page.undo.undo()
         await until(lambda: page.detail.session is not None and page.detail.session.content == "Mine.")
-        assert (await scene.house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+        assert (await scene.services.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
 
 
 async def test_a_conversation_is_split_where_the_user_points_and_made_whole_again(tmp_path: Path):
@@ -218,7 +218,7 @@ async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path
         page.undo.undo()
         await until(lambda: scene.host.messages.rowCount() == 6)
 
-        await scene.house.chronicle.delete(session.guid)
+        await scene.services.chronicle.delete(session.guid)
         await until(lambda: scene.host.conversations.current.guid != session.guid)
 
 
@@ -238,9 +238,9 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         session = await talk(scene, "The storm", *LINES)
         page = await session_page(scene, session)
 
-        scene.house.archiving.changed.tell(Archived(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
+        scene.services.archiving.changed.tell(Archived(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
         assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "being written…"
-        scene.house.archiving.changed.tell(Archived())
+        scene.services.archiving.changed.tell(Archived())
         assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "not written yet"
 
 
@@ -314,7 +314,7 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
         page = await session_page(scene, one)
         page._edited("sticky", True)
         page.edits._rest.stop()
-        await Chats(scene.house._database).delete_session(one.guid)
+        await Chats(scene.services._database).delete_session(one.guid)
 
         await shown(page, other)
 

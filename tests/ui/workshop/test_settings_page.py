@@ -40,7 +40,7 @@ def test_every_setting_has_a_place_on_the_page():
 
 async def test_a_switch_is_kept_marked_and_undone(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page, preferences = await settings_page(scene), scene.house.preferences
+        page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("thinking")
         box = page._form_of["thinking"].field("thinking")
         assert isinstance(box, QCheckBox)
@@ -57,7 +57,7 @@ async def test_a_switch_is_kept_marked_and_undone(tmp_path: Path):
 
 async def test_a_number_can_be_set_back_to_how_it_came(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page, preferences = await settings_page(scene), scene.house.preferences
+        page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("max_reply")
         spin = page._form_of["max_reply"].field("max_reply")
         assert isinstance(spin, QSpinBox)
@@ -107,7 +107,7 @@ async def test_esc_closes_the_palette_and_the_words_can_go_on(tmp_path: Path):
 
 async def test_an_address_can_be_typed_letter_by_letter(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page, preferences = await settings_page(scene), scene.house.preferences
+        page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("hub_mirror")
         field = page._form_of["hub_mirror"].field("hub_mirror")
         for letter in "https://mirror.example":
@@ -129,12 +129,12 @@ async def test_what_cannot_be_kept_is_told_below_its_field(tmp_path: Path):
 
         await until(page._forms[SettingSection.MODEL]._complaints["proxy"].text)
         assert field.text() == "elsewhere"
-        assert scene.house.preferences.current.proxy == ""
+        assert scene.services.preferences.current.proxy == ""
 
 
 async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page, preferences = await settings_page(scene), scene.house.preferences
+        page, preferences = await settings_page(scene), scene.services.preferences
         page.show_setting("decaying_types")
         kinds = page._form_of["decaying_types"].field("decaying_types")
         assert isinstance(kinds, Ticks)

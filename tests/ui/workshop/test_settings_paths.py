@@ -44,7 +44,7 @@ async def test_a_picture_is_chosen_shown_and_taken_away_again(tmp_path: Path):
     image.fill(Qt.GlobalColor.blue)
     image.save(str(picture))
     async with opened(tmp_path / "home") as scene:
-        page, preferences = await settings_page(scene), scene.house.preferences
+        page, preferences = await settings_page(scene), scene.services.preferences
 
         await choose(scene, page, "background", picture)
         await until(lambda: preferences.current.background == str(picture))
@@ -61,7 +61,7 @@ async def test_folders_of_models_are_added_to_those_there_are(tmp_path: Path):
     for folder in (first, second):
         folder.mkdir()
     async with opened(tmp_path / "home") as scene:
-        page, preferences = await settings_page(scene), scene.house.preferences
+        page, preferences = await settings_page(scene), scene.services.preferences
         await choose(scene, page, "model_folders", first)
         await until(lambda: preferences.current.model_folders == [str(first)])
 

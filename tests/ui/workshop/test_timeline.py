@@ -36,7 +36,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
     paths.personas.mkdir(parents=True)
     (paths.personas / "tomas.json").write_text(json.dumps({"is_user": True, "name": "Tomas"}), encoding="utf-8")
     async with opened(home, script) as scene:
-        await scene.house.preferences.set(user_persona="tomas")
+        await scene.services.preferences.set(user_persona="tomas")
         if known:
             await tell(scene)
         scene.window.actions_["timeline"].trigger()
@@ -47,7 +47,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
 
 
 async def tell(scene: Scene) -> None:
-    chats, facts = scene.house.sessions._chats, []
+    chats, facts = scene.services.sessions._chats, []
     for title, day, said in (("First night", MARCH, "I am a carpenter."), ("The bell", MAY, "I keep bees.")):
         session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=day))
         alternatives = [Alternative(content=said)]
@@ -57,7 +57,7 @@ async def tell(scene: Scene) -> None:
         facts.append(ExtractedFact(fact=said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps"), **sources))
     facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
     facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
-    await scene.house.knowing._facts.save_facts("mira", *facts)
+    await scene.services.knowing._facts.save_facts("mira", *facts)
 
 
 def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:
@@ -124,6 +124,6 @@ async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: P
         assert page.lines.shown == []
         assert page.list.empty.startswith("No conversation has ended yet. Facts are taken from a conversation when it ends")
         assert not page.save_button.isEnabled()
-        await scene.house.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
+        await scene.services.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: texts(page, TimelineRowKind.LINE) == ["Tomas reads."])
         assert page.save_button.isEnabled()

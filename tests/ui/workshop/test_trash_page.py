@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 
 async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
-    chats = Chats(scene.house._database)
+    chats = Chats(scene.services._database)
     session = await chats.add_session(ChatSession(persona_id="mira", name=title))
     for line in lines:
         await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=line)]))
@@ -54,14 +54,14 @@ async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_tr
         QTest.keyClick(page.table, Qt.Key.Key_Return)
         await until(lambda: page.rows.total == 0 and "The storm" in scene.titles)
 
-        words = [message.content for message in await scene.house.sessions.page(session.guid, 0, 9)]
+        words = [message.content for message in await scene.services.sessions.page(session.guid, 0, 9)]
         assert words == ["The hatch gave way.", "Jonas held it."]
 
 
 async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await talk(scene, "The storm", "One.")
-        await scene.house.sessions.delete(session.guid)
+        await scene.services.sessions.delete(session.guid)
         page = await trash_page(scene, 1)
 
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
@@ -70,7 +70,7 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
         assert dialog.primary.text() == "Delete ‘The storm’ for good"
         dialog.reject()
         await until(lambda: not dialog.isVisible())
-        assert len(await scene.house.trash.all()) == 1
+        assert len(await scene.services.trash.all()) == 1
         page.erase()
         (await scene.dialog()).accept()
 
@@ -80,9 +80,9 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
 
 async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        await scene.house.sessions.delete((await talk(scene, "The storm", "One.")).guid)
-        kept = await scene.house.brain.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
-        await scene.house.brain.forget_memory(kept.record.guid)
+        await scene.services.sessions.delete((await talk(scene, "The storm", "One.")).guid)
+        kept = await scene.services.brain.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
+        await scene.services.brain.forget_memory(kept.record.guid)
         page = await trash_page(scene, 2)
 
         page._chips[TrashKind.MEMORY].click()

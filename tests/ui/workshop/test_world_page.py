@@ -69,7 +69,7 @@ def cell(page: WorldPage, row: int, column: int, role: Qt.ItemDataRole = Qt.Item
 
 
 def saved(scene: Scene, stem: str) -> World:
-    path = scene.house.paths.worlds / f"{stem}.json"
+    path = scene.services.paths.worlds / f"{stem}.json"
     return World.model_validate({**json.loads(path.read_text(encoding="utf-8")), "unique_name": stem})
 
 
@@ -109,7 +109,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
 ):
     async with opened(tmp_path / "home", echo_model("“Aye.”", "“Aye.”")) as scene:
         scene.window.resize(1280, 800)
-        await scene.house.models.load(echo_model("“Aye.”", "“Aye.”"))
+        await scene.services.models.load(echo_model("“Aye.”", "“Aye.”"))
         page = await enter(scene)
         assert page.list.table.hasFocus()
         QTest.keyClick(page.list.new, Qt.Key.Key_Space)
@@ -147,8 +147,8 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
 
         session = scene.host.conversations.current
         assert session is not None
-        asked = (await scene.house.sessions.page(session.guid, 0, 99))[-2]
-        memory = await scene.house.brain.recalled(asked.id)
+        asked = (await scene.services.sessions.page(session.guid, 0, 99))[-2]
+        memory = await scene.services.brain.recalled(asked.id)
         assert memory is not None
         woken = next(one for one in memory.recalled if one.title == "Skerry Light")
         assert woken.because[0].what == "“lighthouse” was said in your message"
@@ -180,7 +180,7 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
             QTest.keyClick(line_of(field(page, name)), Qt.Key.Key_Return)
         QTest.keyClick(form.ends.box, Qt.Key.Key_Space)
         QTest.keyClick(form.enabled, Qt.Key.Key_Space)
-        await scene.house.worlds.flush()
+        await scene.services.worlds.flush()
 
         entry = saved(scene, "isles").entries[0]
         assert (entry.sticky, entry.position_index, entry.word_link, entry.do_embeds) == (True, -1, WordLink.NOT, False)
@@ -236,7 +236,7 @@ async def test_ten_edits_are_undone_and_done_again(tmp_path: Path):
             page._redo_button.click()
 
         assert {stem: held.world for stem, held in page.book.held.items()} == after
-        await scene.house.worlds.flush()
+        await scene.services.worlds.flush()
         assert saved(scene, "isles") == after["isles"]
 
 
@@ -264,12 +264,12 @@ async def test_entries_that_stay_deleted_wait_in_the_trash_when_the_page_is_left
         page.book.delete_entries([lamp])
         page.left.emit()
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
-        await scene.house.worlds.flush()
+        await scene.services.worlds.flush()
 
-        (gone,) = await scene.house.trash.all()
+        (gone,) = await scene.services.trash.all()
         assert (gone.kind, gone.title) == (TrashKind.WORLD, "Isles: deleted entries")
-        await scene.house.trash.restore(gone)
-        worlds = await scene.house.library.worlds()
+        await scene.services.trash.restore(gone)
+        worlds = await scene.services.library.worlds()
         assert [world.name for world in worlds.values() if lamp in world.entries] == ["Isles: deleted entries"]
         assert [entry.name for entry in worlds["isles"].entries] == ["Rope"]
 
@@ -441,12 +441,12 @@ async def test_an_entry_is_moved_to_another_world_and_back(tmp_path: Path):
         menu = page.table.menu_for(page.table.table.selected)
         move = next(action.menu() for action in menu.actions() if action.text() == "Move to")
         next(action for action in move.actions() if action.text() == "Reef").trigger()
-        await scene.house.worlds.flush()
+        await scene.services.worlds.flush()
         assert [entry.name for entry in saved(scene, "reef").entries] == ["Lamp"]
         assert [entry.name for entry in saved(scene, "isles").entries] == ["Bell"]
 
         page.undo.undo()
-        await scene.house.worlds.flush()
+        await scene.services.worlds.flush()
         assert saved(scene, "reef").entries == []
         assert [entry.name for entry in saved(scene, "isles").entries] == ["Lamp", "Bell"]
 
@@ -462,12 +462,12 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
         pick(dialog._form.field("insertion"), "once, unasked, when the moment is right")
         dialog.primary.click()
         await until(lambda: any("remembers “Lamp” now" in toast.text for toast in scene.toasts))
-        (memory,) = await scene.house.brain.memories("mira")
+        (memory,) = await scene.services.brain.memories("mira")
         assert (memory.name, memory.insertion) == ("Lamp", MemoryInsertion.NATURAL)
 
         page.undo.undo()
         await until(lambda: not scene.host.bridge._tasks)
-        assert await scene.house.brain.memories("mira") == []
+        assert await scene.services.brain.memories("mira") == []
 
 
 # Worlds
@@ -487,7 +487,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         QTest.keyClick(page.list.table, Qt.Key.Key_Delete)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
         await until(lambda: any("deleted" in toast.text for toast in scene.toasts) and "isles" not in page.book.held)
-        assert not (scene.house.paths.worlds / "isles.json").exists()
+        assert not (scene.services.paths.worlds / "isles.json").exists()
         assert page.book.world is not None
 
         toast = next(toast for toast in scene.toasts if toast.text == "“Isles” was deleted.")
@@ -527,7 +527,7 @@ async def test_a_world_says_how_many_of_its_entries_are_to_be_awake(tmp_path: Pa
         number(form.field("least_awake"), "2")
         number(form.field("deepest_scan"), "30")
         QTest.keyClick(form.field("group_scoring"), Qt.Key.Key_Space)
-        await scene.house.worlds.flush()
+        await scene.services.worlds.flush()
 
         kept = saved(scene, "isles")
         assert (kept.least_awake, kept.deepest_scan, kept.group_scoring) == (2, 30, True)
@@ -544,11 +544,11 @@ async def test_ticks_say_whose_a_world_is(tmp_path: Path):
         session = scene.host.conversations.current
 
         await until(lambda: all("isles" in page.book.bound[owner] for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION)))
-        assert scene.house.preferences.current.global_worlds == ["isles"]
-        assert "isles" in (await scene.house.library.persona("mira")).worlds
+        assert scene.services.preferences.current.global_worlds == ["isles"]
+        assert "isles" in (await scene.services.library.persona("mira")).worlds
         page.undo.undo()
         await until(lambda: page.book.bound[Owner.SESSION] == [] and not ticks[Owner.SESSION].isChecked())
-        assert (await scene.house.worlds.bound(session))[Owner.SESSION] == []
+        assert (await scene.services.worlds.bound(session))[Owner.SESSION] == []
 
 
 async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):

@@ -20,7 +20,7 @@ class FeedbackController(QObject):
 
     def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(place.window)
-        self._service, self._bridge, self._thumbs = place.house.feedback, place.bridge, messages.marks.thumbs
+        self._service, self._bridge, self._thumbs = place.services.feedback, place.bridge, messages.marks.thumbs
         self._thumbs.ask = self._service.about
         view.verdict_requested.connect(lambda message, verdict: self._bridge.spawn(self._judge(message, ReplyRating(verdict))))
         self._forget = self._service.changed.add(self._renew)

@@ -24,13 +24,13 @@ MOST_LETTERS = 200
 class MessageDeletion(QObject):
     """One for the window. Whoever brings a message back sees it where it was: the conversation follows what is done to it."""
 
-    def __init__(self, window: MainWindow, house: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
-        self._window, self._house, self._turns, self._bridge = window, house, turns, bridge
+        self._window, self._services, self._turns, self._bridge = window, services, turns, bridge
         view.delete_requested.connect(lambda message_id: bridge.spawn(self._delete(message_id), lane="delete"))
 
     async def _delete(self, message_id: UUID) -> None:
-        message = await self._house.sessions.message(message_id)
+        message = await self._services.sessions.message(message_id)
         words = " ".join(message.content.split())
         name = message.speaker_name or self.tr("nobody")
         question = ConfirmDialog(
@@ -53,7 +53,7 @@ class MessageDeletion(QObject):
         self._bridge.spawn(self._restore(message_id))
 
     async def _restore(self, message_id: UUID) -> None:
-        trash = self._house.trash
+        trash = self._services.trash
         for one in await trash.all():
             if one.kind is TrashKind.MESSAGE and one.id == str(message_id):
                 await trash.restore(one)

@@ -27,10 +27,10 @@ class MessageEdits(QObject):
     """Ctrl+Z takes back the newest edit of the conversation on display; a text field with the focus has the keys for itself."""
 
     def __init__(
-        self, window: MainWindow, house: AppServices, view: ChatView, messages: ChatModel, turns: Turns, bridge: Bridge
+        self, window: MainWindow, services: AppServices, view: ChatView, messages: ChatModel, turns: Turns, bridge: Bridge
     ) -> None:
         super().__init__(window)
-        self._window, self._house, self._messages, self._turns, self._bridge = window, house, messages, turns, bridge
+        self._window, self._services, self._messages, self._turns, self._bridge = window, services, messages, turns, bridge
         self._before: list[Message] = []
         """Edited messages as they were, newest last."""
         self._shown: UUID | None = None
@@ -49,10 +49,10 @@ class MessageEdits(QObject):
         self._shown = session_id
 
     async def _edit(self, message_id: UUID, text: str) -> None:
-        before = await self._house.sessions.message(message_id)
+        before = await self._services.sessions.message(message_id)
         if before.content == text:
             return
-        self._messages.replace(await self._house.chat.edit(message_id, text))
+        self._messages.replace(await self._services.chat.edit(message_id, text))
         self._before = [*self._before, before][-MOST:]
         self._window.notifier.tell(self.tr("Message edited"), button=self.tr("Undo"), action=partial(self._undo, before))
 
@@ -72,5 +72,5 @@ class MessageEdits(QObject):
         self._bridge.spawn(self._put_back(before))
 
     async def _put_back(self, before: Message) -> None:
-        self._messages.replace(await self._house.chat.undo_edit(before))
+        self._messages.replace(await self._services.chat.undo_edit(before))
         self._window.notifier.tell(self.tr("Edit undone"))

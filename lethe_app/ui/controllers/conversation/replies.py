@@ -42,7 +42,7 @@ class Turns(QObject):
     def __init__(
         self,
         window: MainWindow,
-        house: AppServices,
+        services: AppServices,
         messages: ChatModel,
         desk: ModelController,
         company: ParticipantsController,
@@ -50,7 +50,7 @@ class Turns(QObject):
     ) -> None:
         super().__init__(window)
         self._company, self._long_talk = company, LongTalk(window)
-        self._chat, self._sessions, self._models = house.chat, house.sessions, house.models
+        self._chat, self._sessions, self._models = services.chat, services.sessions, services.models
         self._composer, self._status = window.chat.composer, window.chat.status
         self._messages, self._desk, self._bridge = messages, desk, bridge
         self._stop_action = window.actions_["stop"]

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 class SessionEnd(QObject):
     """Follows the conversation on display."""
 
-    def __init__(self, window: MainWindow, house: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
-        self._window, self._house, self._view, self._bridge = window, house, view, bridge
+        self._window, self._services, self._view, self._bridge = window, services, view, bridge
         self._shown: UUID | None = None
         self.line = EndedLine(view.viewport())
         self.line.continue_wanted.connect(self._continue)
-        house.timeout.is_edited = lambda session_id: session_id == self._shown and view.overlays.editor is not None
+        services.timeout.is_edited = lambda session_id: session_id == self._shown and view.overlays.editor is not None
         self._forget = [
-            house.sessions.changed.add(lambda _persona: self._look()),
-            house.preferences.changed.add(lambda _settings: self._look()),
-            house.idleness.touched.add(lambda _none: self._note_input()),
+            services.sessions.changed.add(lambda _persona: self._look()),
+            services.preferences.changed.add(lambda _settings: self._look()),
+            services.idleness.touched.add(lambda _none: self._note_input()),
         ]
         turns.looked.connect(self._look_at)
 
@@ -40,7 +40,7 @@ class SessionEnd(QObject):
         """Listen no more."""
         for forget in self._forget:
             forget()
-        self._house.timeout.is_edited = lambda _session: False
+        self._services.timeout.is_edited = lambda _session: False
 
     def _look_at(self, session_id: UUID) -> None:
         self._shown = session_id
@@ -53,13 +53,13 @@ class SessionEnd(QObject):
 
     async def _show(self, session_id: UUID) -> None:
         try:
-            has_ended = await self._house.sessions.has_ended(session_id)
+            has_ended = await self._services.sessions.has_ended(session_id)
         except LetheError:
             return  # deleted meanwhile: another one is shown in a moment
         if session_id != self._shown:
             return
         if has_ended and not self.line.isVisibleTo(self._view):
-            minutes = self._house.preferences.current.rotation_minutes
+            minutes = self._services.preferences.current.rotation_minutes
             words = self.tr("This conversation ended after {time} of silence")
             self.line.say(words.format(time=minutes_in_words(minutes)))
         self._display(ended=has_ended)
@@ -70,9 +70,9 @@ class SessionEnd(QObject):
 
     def _note_input(self) -> None:
         if self._shown is not None and self._window.pages.currentWidget() is self._window.panes:
-            self._house.timeout.note_input(self._shown)
+            self._services.timeout.note_input(self._shown)
 
     def _continue(self) -> None:
         if self._shown is not None:
             self._window.go_to_field()
-            self._bridge.spawn(self._house.sessions.reopen(self._shown))
+            self._bridge.spawn(self._services.sessions.reopen(self._shown))

@@ -21,12 +21,12 @@ class Follower:
     """A reply that is being written is ended first; what is on display is read again, or gives way to what took its place."""
 
     def __init__(
-        self, house: AppServices, conversations: Conversations, turns: Turns, messages: ChatModel, bridge: Bridge
+        self, services: AppServices, conversations: Conversations, turns: Turns, messages: ChatModel, bridge: Bridge
     ) -> None:
-        self._house, self._bridge = house, bridge
+        self._services, self._bridge = services, bridge
         self._conversations, self._turns, self._messages = conversations, turns, messages
-        house.chronicle.still = self._end_replies
-        self._forget = house.chronicle.reshaped.add(self._follow)
+        services.chronicle.still = self._end_replies
+        self._forget = services.chronicle.reshaped.add(self._follow)
 
     def close(self) -> None:
         self._forget()
@@ -46,12 +46,12 @@ class Follower:
             if current.guid in change.gone:
                 successor = change.sessions[0] if change.sessions else None
                 if successor is None:
-                    await self._conversations.show(await self._house.sessions.resume(change.persona_id))
+                    await self._conversations.show(await self._services.sessions.resume(change.persona_id))
                 else:
                     await self._conversations.go_to(successor)
             elif current.guid in change.sessions:
-                self._messages.refresh(await self._house.sessions.outline(current.guid))
+                self._messages.refresh(await self._services.sessions.outline(current.guid))
                 for message in change.reworded:
-                    self._messages.replace(await self._house.sessions.message(message))
+                    self._messages.replace(await self._services.sessions.message(message))
         except LetheError:
-            await self._conversations.show(await self._house.sessions.resume(change.persona_id))
+            await self._conversations.show(await self._services.sessions.resume(change.persona_id))

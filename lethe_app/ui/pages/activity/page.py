@@ -51,7 +51,7 @@ class AwayPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("AwayPage", "While you were away"))
-        self._place, self._house, self._away = place, place.house, place.house.away
+        self._place, self._services, self._away = place, place.services, place.services.away
         self._names: dict[str, str] = {}
         self._today = ""
         self._disabled: list[Disabled] = []
@@ -124,12 +124,12 @@ class AwayPage(Page):
         self._look = QTimer(self, interval=LOOK_MS)
         self._look.timeout.connect(self._tell_now)
         self._look.start()
-        house = self._house
+        services = self._services
         self._stop: list[Callable[[], None]] = [
             self._away.changed.add(lambda _none: self._changed_behind()),
-            house.tooling.changed.add(lambda _none: self._changed_behind()),
-            house.library.changed.add(lambda _none: self._soon.start()),
-            house.preferences.changed.add(lambda _settings: self._soon.start()),
+            services.tooling.changed.add(lambda _none: self._changed_behind()),
+            services.library.changed.add(lambda _none: self._soon.start()),
+            services.preferences.changed.add(lambda _settings: self._soon.start()),
         ]
         self.whose.chosen.connect(lambda _persona: self._read_soon())
         self.everybody.toggled.connect(lambda _on: self._filter())
@@ -169,7 +169,7 @@ class AwayPage(Page):
 
     async def _read(self) -> None:
         runs = await self._away.runs(MOST)
-        personas = await self._house.library.personas()
+        personas = await self._services.library.personas()
         self._names = {persona.unique_name: persona.name for persona in personas}
         self._persona = next((one for one in personas if one.unique_name == self.whose.persona), None)
         was_empty = not self.rows.total
@@ -182,7 +182,7 @@ class AwayPage(Page):
         self.busy.setEnabled(self._persona is not None)
         self._disabled = await self._away.disabled()
         spent = await self._away.spent_today(self.whose.persona)
-        self._today = spent_in_words(spent.tokens, spent.time, self._house.preferences.current)
+        self._today = spent_in_words(spent.tokens, spent.time, self._services.preferences.current)
         self._tell_now()
 
     def _filter(self) -> None:
@@ -191,13 +191,13 @@ class AwayPage(Page):
 
     def _tell_now(self) -> None:
         """What is going on now, and why nothing is."""
-        underway, settings = self._away.everything_underway, self._house.preferences.current
+        underway, settings = self._away.everything_underway, self._services.preferences.current
         self.stop_button.setVisible(bool(underway))
         self.subtitle.set_full("; ".join(map(underway_in_words, underway)))
         waiting = "" if self._away.underway is not None else hindrance_in_words(self._away.hindrance, settings)
         self.hint.setText("  ".join(filter(None, (self._today, waiting))))
         tasks = [(fault.distribution, fault.words) for fault in self._away.registry.faults]
-        self.faults.show_troubles([*of_disabled(self._disabled), *of_tasks(tasks), *of_tools(self._house.tooling.faults)])
+        self.faults.show_troubles([*of_disabled(self._disabled), *of_tasks(tasks), *of_tools(self._services.tooling.faults)])
 
     def _name_of(self, run: TaskRun) -> str:
         return self._names.get(run.persona_id, run.persona_id)
@@ -219,8 +219,8 @@ class AwayPage(Page):
             return
 
         async def turn(value: bool) -> None:
-            now_saved = await self._house.library.persona(persona.unique_name)
-            await self._house.library.save_persona(now_saved.model_copy(update={"agent_mode": value}))
+            now_saved = await self._services.library.persona(persona.unique_name)
+            await self._services.library.save_persona(now_saved.model_copy(update={"agent_mode": value}))
 
         title = self.tr("being busy while you are away")
         self.deeds.do(title, lambda: turn(on), lambda: turn(not on))

@@ -44,8 +44,8 @@ class DreamPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, tr("Dreams"))
-        self._place, self._house = place, place.house
-        self._dreams, self._away = place.house.dreams, place.house.away
+        self._place, self._services = place, place.services
+        self._dreams, self._away = place.services.dreams, place.services.away
         self._last = ""
         self._all: list[RecordedChange] = []
         self.deeds = CommandRunner(self.undo, place.bridge, self._read_soon)
@@ -127,10 +127,10 @@ class DreamPage(Page):
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
-        house = self._house
+        services = self._services
         self._stop: list[Callable[[], None]] = [
             self._dreams.changed.add(lambda _persona: self._soon.start()),
-            house.feedback.changed.add(lambda _persona: self._soon.start()),
+            services.feedback.changed.add(lambda _persona: self._soon.start()),
             self._away.changed.add(lambda _none: self._changed_behind()),
         ]
         self.whose.chosen.connect(lambda _persona: self._read_soon())
@@ -179,7 +179,7 @@ class DreamPage(Page):
 
     async def _read(self, persona: str) -> None:
         self._all = await self._dreams.changes_of(persona)
-        self.thoughts.fill(await self._house.feedback.list_feedback(persona))
+        self.thoughts.fill(await self._services.feedback.list_feedback(persona))
         runs = [run for run in await self._away.runs() if run.task == TASK and run.persona_id == persona and run.ended]
         when = f"{day_in_words(runs[0].began)}, {clock_in_words(runs[0].began)}" if runs else ""
         self._last = tr("Last dream: {when}. {what}").format(when=when, what=what_came(runs[0])) if runs else ""
@@ -276,7 +276,7 @@ class DreamPage(Page):
         self.deeds.do(tr("taking back a dream"), lambda: self._dreams.revert_change(change.id), again)
 
     async def _go(self, message: UUID) -> None:
-        self._place.go_to(await self._house.feedback.session_of(message), message)
+        self._place.go_to(await self._services.feedback.session_of(message), message)
 
 
 def title_of_whole(change: RecordedChange) -> str:

@@ -28,7 +28,7 @@ class FactEdits:
     def add(self, persona: str, text: str, *, pinned: bool) -> None:
         """A fact in the user's words. To do it once more brings the same one back."""
         made: list[ExtractedFact] = []
-        knowing = self._place.house.knowing
+        knowing = self._place.services.knowing
 
         async def forth() -> None:
             if made:
@@ -41,25 +41,25 @@ class FactEdits:
 
     def word(self, persona: str, fact: ExtractedFact, text: str) -> None:
         """Say it in other words."""
-        self._do(persona, self._page.tr("wording a fact"), lambda: self._place.house.knowing.edit(fact.guid, text))
+        self._do(persona, self._page.tr("wording a fact"), lambda: self._place.services.knowing.edit(fact.guid, text))
 
     def pin(self, persona: str, fact: ExtractedFact, *, pinned: bool) -> None:
         """Keep it in mind whatever comes, or not."""
         title = self._page.tr("pinning a fact") if pinned else self._page.tr("unpinning a fact")
-        self._do(persona, title, lambda: self._place.house.knowing.pin(fact.guid, pinned=pinned))
+        self._do(persona, title, lambda: self._place.services.knowing.pin(fact.guid, pinned=pinned))
 
     def restore(self, persona: str, fact: ExtractedFact, *, instead: bool) -> None:
         """Let a replaced one hold again."""
         title = self._page.tr("restoring a fact")
         self._wanted = fact.guid
-        self._do(persona, title, lambda: self._place.house.knowing.restore(fact.guid, instead=instead))
+        self._do(persona, title, lambda: self._place.services.knowing.restore(fact.guid, instead=instead))
 
     def forget_facts(self, persona: str, facts: Sequence[ExtractedFact]) -> Callable[[], None]:
         """Know them no more; returns what takes that back."""
 
         async def forth() -> None:
             for fact in facts:
-                await self._place.house.knowing.forget_fact(fact.guid)
+                await self._place.services.knowing.forget_fact(fact.guid)
 
         self._do(persona, self._page.tr("forgetting"), forth)
         stack = self._page.undo
@@ -69,7 +69,7 @@ class FactEdits:
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._place.bridge.spawn(self._place.house.knowing.put_back(facts))
+                self._place.bridge.spawn(self._place.services.knowing.put_back(facts))
 
         return take_back
 
@@ -77,13 +77,13 @@ class FactEdits:
         """Make one of several."""
 
         async def forth() -> None:
-            self._wanted = (await self._place.house.knowing.merge([fact.guid for fact in facts], text)).guid
+            self._wanted = (await self._place.services.knowing.merge([fact.guid for fact in facts], text)).guid
 
         self._do(persona, self._page.tr("making one fact of {n}").format(n=len(facts)), forth)
 
     def _do(self, persona: str, title: str, forth: Callable[[], Awaitable[object]], made: Sequence[ExtractedFact] = ()) -> None:
         """`made` holds, once it was done, the fact that was not there before."""
-        knowing, changed, new = self._place.house.knowing, list[Changed](), list[UUID]()
+        knowing, changed, new = self._place.services.knowing, list[Changed](), list[UUID]()
 
         async def noting() -> None:
             before = {fact.guid: fact for fact in await knowing.all(persona)}

@@ -43,13 +43,13 @@ class ExtractionBar(QWidget):
         """Extract again; says how many facts are known then, unless it was stopped."""
         self._is_stopped = False
         try:
-            is_done = await self._place.house.fact_extraction.extract_all(persona, self._report)
+            is_done = await self._place.services.fact_extraction.extract_all(persona, self._report)
         finally:
             if not self._is_closed:
                 self.hide()
                 self.ended.emit()
         if is_done:
-            facts = [fact for fact in await self._place.house.knowing.all(persona) if not (fact.superseded or fact.in_story)]
+            facts = [fact for fact in await self._place.services.knowing.all(persona) if not (fact.superseded or fact.in_story)]
             known = counted(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
             self._place.window.notifier.tell(self.tr("{name} knows {facts}.").format(name=name, facts=known))
 

@@ -50,7 +50,7 @@ class FactPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("FactPage", "Facts"))
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
         self._core: set[UUID] = set()
         self._known: dict[UUID, ExtractedFact] = {}
         self._wanted: UUID | None = None
@@ -101,7 +101,7 @@ class FactPage(Page):
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
-        self._stop = self._house.knowing.changed.add(self._changed_behind)
+        self._stop = self._services.knowing.changed.add(self._changed_behind)
         self.whose.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.views.changed.connect(self._filter)
@@ -168,12 +168,12 @@ class FactPage(Page):
         self._place.bridge.spawn(self._read(self.whose.persona), lane="fact list")
 
     async def _read(self, persona: str) -> None:
-        facts = await self._house.knowing.all(persona)
+        facts = await self._services.knowing.all(persona)
         self._known = {fact.guid: fact for fact in facts}
         self.rows.fill(facts)
         self.kinds.offer({fact.kind for fact in facts})
         if not facts:
-            self.absent.explain(await self._house.fact_extraction.explain_absence(persona))
+            self.absent.explain(await self._services.fact_extraction.explain_absence(persona))
         self.lists.setCurrentIndex(0 if facts else 1)
         for widget in (self.views, self.core_words):
             widget.setVisible(bool(facts))
@@ -185,7 +185,7 @@ class FactPage(Page):
         self._show(self.table.current)
 
     async def _read_core(self, persona: str) -> None:
-        core = await self._house.browsing.core(persona)
+        core = await self._services.browsing.core(persona)
         self._core.clear()
         self._core.update(core.facts)
         facts = counted(len(core.facts), self.tr("{n} fact is always in mind"), self.tr("{n} facts are always in mind"))
@@ -236,7 +236,7 @@ class FactPage(Page):
             self._place.bridge.spawn(self._show_sources(fact), lane="fact sources")
 
     async def _show_sources(self, fact: ExtractedFact) -> None:
-        sources = await self._house.browsing.sources(fact)
+        sources = await self._services.browsing.sources(fact)
         if self.detail.fact is not None and self.detail.fact.guid == fact.guid:
             self.detail.show_sources(sources)
 

@@ -41,7 +41,7 @@ class ObjectionPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, tr("What did not belong"))
-        self._place, self._service = place, place.house.objecting
+        self._place, self._service = place, place.services.objecting
         self._deeds = CommandRunner(self.undo, place.bridge)
         self.rows = self._made_rows()
         self._build()

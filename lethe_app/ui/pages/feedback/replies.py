@@ -68,7 +68,7 @@ class DislikedReplies(QWidget):
         """`whose` tells the persona whose replies these are."""
         super().__init__(parent)
         self._place, self._deeds, self._whose = place, deeds, whose
-        self._feedback = place.house.feedback
+        self._feedback = place.services.feedback
         self.rows = _made_rows()
         self.why_button = QPushButton(tr("Say why…"))
         self.go_button = QPushButton(tr("Go to the reply"))

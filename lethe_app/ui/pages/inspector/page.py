@@ -38,7 +38,7 @@ class InspectorPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("InspectorPage", "The prompt"))
-        self._place, self._house, self._bridge = place, place.house, place.bridge
+        self._place, self._services, self._bridge = place, place.services, place.bridge
         self.reply: UUID | None = place.window.memory.reply
         self._replies: list[UUID] = []
         self.inspection: Inspection | None = None
@@ -121,12 +121,12 @@ class InspectorPage(Page):
     async def _read(self) -> None:
         session = self._place.session()
         if session is not None:
-            outline = await self._house.sessions.outline(session.guid)
+            outline = await self._services.sessions.outline(session.guid)
             self._replies = [one.id for one in outline if one.role is Role.ASSISTANT and not one.hidden]
         if self.reply not in self._replies:
             self.reply = self._replies[-1] if self._replies else None
         message = await self._message(self.reply) if self.reply is not None else None
-        self.inspection = await self._house.inspecting.prompt_of(message.id) if message is not None else None
+        self.inspection = await self._services.inspecting.prompt_of(message.id) if message is not None else None
         self._tell_which(message)
         self._show()
         if self.inspection is not None and self.inspection.spans and self.inspection.previous:
@@ -134,7 +134,7 @@ class InspectorPage(Page):
 
     async def _message(self, reply: UUID) -> Message | None:
         try:
-            return await self._house.sessions.message(reply)
+            return await self._services.sessions.message(reply)
         except StorageError:
             return None
 
@@ -214,7 +214,7 @@ class InspectorPage(Page):
         """Where the first difference to the prompt before it stands: up to there nothing had to be read again."""
         shared = shared_beginning(found.previous, found.spans)
         part = part_at(found.spans, shared)
-        tokens = await self._house.chat.count_tokens(text_of(found.spans)[:shared])
+        tokens = await self._services.chat.count_tokens(text_of(found.spans)[:shared])
         if found is not self.inspection:
             return
         if part is None:

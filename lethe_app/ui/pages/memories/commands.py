@@ -75,11 +75,11 @@ class MemoryEdits(QObject):
 
     async def _store(self, guid: UUID, changes: dict[str, object]) -> bool:
         """Is it done with, stored or never to be stored?"""
-        house, is_there = self._place.house, False
+        services, is_there = self._place.services, False
         try:
-            memory = await house.browsing.memory(guid)
+            memory = await services.browsing.memory(guid)
             is_there = True
-            await house.brain.edit(memory.model_copy(update=changes))
+            await services.brain.edit(memory.model_copy(update=changes))
         except StorageError as error:
             self._place.window.notifier.report(error)
             return not is_there
@@ -87,7 +87,7 @@ class MemoryEdits(QObject):
 
     def add(self, persona: str, memory: MemoryUnit, title: str) -> None:
         """A memory that was not there."""
-        brain = self._place.house.brain
+        brain = self._place.services.brain
 
         async def forth() -> None:
             await brain.memorize(persona, memory, check=False)
@@ -102,7 +102,7 @@ class MemoryEdits(QObject):
 
     def forget_memories(self, persona: str, lines: Sequence[MemoryLine]) -> None:
         """Into the trash, with a note from which they can be taken back."""
-        browsing, guids = self._place.house.browsing, [UUID(line.guid) for line in lines]
+        browsing, guids = self._place.services.browsing, [UUID(line.guid) for line in lines]
         one = title_of(lines[0])
         short = one if len(one) <= 60 else f"{one[:59]}…"
         name = f"“{short}”" if len(lines) == 1 else self.tr("{n} memories").format(n=len(lines))

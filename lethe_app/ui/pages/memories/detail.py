@@ -71,7 +71,7 @@ class MemoryDetail(QStackedWidget):
         """Show that memory; one that is gone meanwhile shows nothing."""
         self._wanted = guid
         try:
-            memory = await self._place.house.browsing.memory(guid)
+            memory = await self._place.services.browsing.memory(guid)
         except StorageError:
             memory = None
         if self._wanted != guid:

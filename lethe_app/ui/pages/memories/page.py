@@ -48,7 +48,7 @@ class MemoryReader(QObject):
         """How many there are of each kind and of each way to come to mind."""
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self.again)
-        brain, sessions = place.house.brain, place.house.sessions
+        brain, sessions = place.services.brain, place.services.sessions
         self._stop = [brain.changed.add(self._changed), sessions.changed.add(self._changed)]
 
     def show_persona(self, persona: str) -> None:
@@ -80,7 +80,7 @@ class MemoryReader(QObject):
 
     async def _read(self) -> None:
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._place.house.browsing.lines(self._persona):
+        async for lines in self._place.services.browsing.lines(self._persona):
             self._rows.extend(lines)
             _count(counts, lines)
         self._rows.finish()
@@ -95,7 +95,7 @@ class MemoryReader(QObject):
         """Compared piece by piece; lines that are as they were stay, and the ones just read are freed with their piece."""
         held, fresh, is_same = self._rows.everything, list[MemoryLine](), True
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        async for lines in self._place.house.browsing.lines(self._persona):
+        async for lines in self._place.services.browsing.lines(self._persona):
             before = held[len(fresh) : len(fresh) + len(lines)]
             is_same = is_same and before == lines
             fresh += before if is_same else lines
@@ -136,7 +136,7 @@ class MemoryPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("MemoryPage", "Memories"))
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
         self._distances: dict[str, float] = {}
         self._wanted: UUID | None = None
         self._to_be_named: UUID | None = None
@@ -256,7 +256,7 @@ class MemoryPage(Page):
             self._place.bridge.spawn(self.detail.load(memory.guid), lane="memory detail")
 
     async def _offer_filed(self, persona: str) -> None:
-        filed = await self._house.browsing.filed(persona)
+        filed = await self._services.browsing.filed(persona)
         if persona == self.whose.persona:
             self.chips.filed.offer(filed)
             self.detail.suggest(self.chips.filed.categories)
@@ -301,7 +301,7 @@ class MemoryPage(Page):
     async def _measure(self) -> None:
         """How far everything lies from the sentence."""
         text, persona = self.search.text().strip(), self.whose.persona
-        found = await self._house.browsing.distances(persona, text) if text else {}
+        found = await self._services.browsing.distances(persona, text) if text else {}
         self._distances.clear()
         self._distances.update(found)
         has_none = bool(text) and not found
@@ -320,7 +320,7 @@ class MemoryPage(Page):
             return
         self.hint.hide()
         same = session is not None and session.persona_id == self.whose.persona
-        found = await self._house.brain.would_recall(self.whose.persona, text, session.guid if session and same else None)
+        found = await self._services.brain.would_recall(self.whose.persona, text, session.guid if session and same else None)
         listed = {line.guid for line in self.rows.everything}
         self.detail.recall.show_memory(self.whose.persona_name, text, found, listed.__contains__)
         self.detail.show_recall()

@@ -27,7 +27,7 @@ class MindEdits(QObject):
     def __init__(self, page: Page, place: PageContext, show: Callable[[str, str], None], after: Callable[[], None]) -> None:
         """`show` puts a text into the field of that key, if it is there; `after` is called when something was done."""
         super().__init__(page)
-        self._page, self._place, self._house, self._show = page, place, place.house, show
+        self._page, self._place, self._services, self._show = page, place, place.services, show
         self._deeds = CommandRunner(page.undo, place.bridge, after)
         self._unsaved: dict[str, tuple[Store, str]] = {}
         self._saving = asyncio.Lock()
@@ -61,16 +61,16 @@ class MindEdits(QObject):
 
     def plan(self, persona: str, day: Weekday, title: str, old: str, new: str) -> None:
         """What she does on that day of the week."""
-        self.type(title, key_of_day(persona, day), old, new, lambda text: self._house.mind.week.set_plan(persona, day, text))
+        self.type(title, key_of_day(persona, day), old, new, lambda text: self._services.mind.week.set_plan(persona, day, text))
 
     def think(self, persona: str, old: str, new: str) -> None:
         """What she thinks of herself."""
         title = self.tr("own thoughts")
-        self.type(title, key_of_thoughts(persona), old, new, lambda text: self._house.mind.life.think(persona, text))
+        self.type(title, key_of_thoughts(persona), old, new, lambda text: self._services.mind.life.think(persona, text))
 
     def ask(self, persona: str, part: str, old: str, new: str) -> None:
         """What her goals are to be about (`request`), or what she is to bear in mind with them (`notice`)."""
-        wishes = self._house.mind.wishes
+        wishes = self._services.mind.wishes
 
         async def store(text: str) -> None:
             wish = await wishes.goals_of(persona)
@@ -81,7 +81,7 @@ class MindEdits(QObject):
 
     def keep_entry(self, persona: str, title: str, text: str) -> None:
         """A new entry in her journal, in the user's words. Raises LetheError without any."""
-        memory, brain = entry(title, text), self._house.brain
+        memory, brain = entry(title, text), self._services.brain
 
         async def forth() -> None:
             await brain.memorize(persona, memory, check=False)
@@ -92,8 +92,8 @@ class MindEdits(QObject):
         """The words of a goal or an entry; whatever else there is of it may have changed behind the page."""
 
         async def store(text: str) -> None:
-            now = await self._house.browsing.memory(memory.guid)
-            await self._house.brain.edit(now.model_copy(update={"content": text}))
+            now = await self._services.browsing.memory(memory.guid)
+            await self._services.brain.edit(now.model_copy(update={"content": text}))
 
         self.type(title, str(memory.guid), old, new, store)
 
@@ -101,7 +101,7 @@ class MindEdits(QObject):
 
     def feel(self, persona: str, id_: str, title: str, value: float) -> None:
         """Put a side of the mood where the user wants it."""
-        moods, before = self._house.mind.moods, list[Feeling]()
+        moods, before = self._services.mind.moods, list[Feeling]()
 
         async def forth() -> None:
             before[:] = [await moods.set_mood(persona, id_, value)]
@@ -110,7 +110,7 @@ class MindEdits(QObject):
 
     def allow_moods(self, persona: str, *, allowed: bool) -> None:
         """Whether she has moods."""
-        life = self._house.mind.life
+        life = self._services.mind.life
         title = self.tr("giving moods") if allowed else self.tr("taking moods away")
         self._deeds.do(
             title,
@@ -120,7 +120,7 @@ class MindEdits(QObject):
 
     def prefer(self, title: str, name: str, *, value: bool) -> None:
         """A setting that concerns everybody."""
-        preferences = self._house.preferences
+        preferences = self._services.preferences
         self._deeds.do(title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value}))
 
     def remind(self, persona: str, text: str, when: datetime | date) -> None:
@@ -128,18 +128,18 @@ class MindEdits(QObject):
         memory = reminder(text, when)
 
         async def forth() -> None:
-            await self._house.brain.memorize(persona, memory, check=False)
+            await self._services.brain.memorize(persona, memory, check=False)
 
-        self._deeds.do(self.tr("a reminder"), forth, lambda: self._house.brain.forget_memory(memory.guid))
+        self._deeds.do(self.tr("a reminder"), forth, lambda: self._services.brain.forget_memory(memory.guid))
 
     def change(self, before: MemoryUnit, after: MemoryUnit) -> None:
         """Another wording or another day for a reminder."""
-        brain = self._house.brain
+        brain = self._services.brain
         self._deeds.do(self.tr("changing a reminder"), lambda: brain.edit(after), lambda: brain.edit(before))
 
     def forget_memory(self, persona: str, memory: MemoryUnit, name: str) -> None:
         """Into the trash, with a note from which it can be taken back."""
-        browsing, stack = self._house.browsing, self._page.undo
+        browsing, stack = self._services.browsing, self._page.undo
 
         async def forth() -> None:
             await self.save()

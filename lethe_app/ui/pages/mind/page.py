@@ -36,7 +36,7 @@ class MindPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("MindPage", "Mind"))
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
         self._texts: dict[str, str] = {}
         """What is stored in each text field, by its key, or is about to be."""
         self.edits = MindEdits(self, place, self._put, self._read_soon)
@@ -86,13 +86,13 @@ class MindPage(Page):
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
-        house = self._house
+        services = self._services
         self._stop: list[Callable[[], None]] = [
-            house.mind.moods.changed.add(self._changed_behind),
-            house.mind.life.changed.add(self._changed_behind),
-            house.sessions.changed.add(self._changed_behind),
-            house.library.changed.add(lambda _none: self._soon.start()),
-            house.preferences.changed.add(lambda _settings: self._soon.start()),
+            services.mind.moods.changed.add(self._changed_behind),
+            services.mind.life.changed.add(self._changed_behind),
+            services.sessions.changed.add(self._changed_behind),
+            services.library.changed.add(lambda _none: self._soon.start()),
+            services.preferences.changed.add(lambda _settings: self._soon.start()),
         ]
         self.theme.changed.connect(self._dress_rows)
         self.whose.chosen.connect(self._show_persona)
@@ -149,19 +149,19 @@ class MindPage(Page):
             self._place.bridge.spawn(self._read(self.whose.persona), lane="mind")
 
     async def _read(self, persona_id: str) -> None:
-        house = self._house
-        persona = await house.library.persona(persona_id)
-        sides, samples = await house.mind.moods.sides(persona_id), await house.mind.moods.history(persona_id)
-        settings, name = house.preferences.current, persona.name
+        services = self._services
+        persona = await services.library.persona(persona_id)
+        sides, samples = await services.mind.moods.sides(persona_id), await services.mind.moods.history(persona_id)
+        settings, name = services.preferences.current, persona.name
         self.moods.show_switches(name, has=persona.mood, steady=settings.static_mood, anybody=settings.mood_handling)
         self.moods.show_mood(name, sides, samples)
-        plans = await house.mind.week.plans(persona_id)
+        plans = await services.mind.week.plans(persona_id)
         for day, text in plans.items():
             self._settle(key_of_day(persona_id, day), text)
-        self._settle(key_of_thoughts(persona_id), await house.mind.life.thoughts(persona_id))
+        self._settle(key_of_thoughts(persona_id), await services.mind.life.thoughts(persona_id))
         self.week.mark_today()
-        self.reminding.show_reminders(name, await house.mind.reminders.reminders_of(persona_id))
-        wish = await house.mind.wishes.goals_of(persona_id)
+        self.reminding.show_reminders(name, await services.mind.reminders.reminders_of(persona_id))
+        wish = await services.mind.wishes.goals_of(persona_id)
         self._settle(key_of_wish(persona_id, "request"), wish.request)
         self._settle(key_of_wish(persona_id, "notice"), wish.notice)
         await self._read_writings(persona_id, name)
@@ -169,11 +169,11 @@ class MindPage(Page):
     async def _read_writings(self, persona_id: str, name: str) -> None:
         goals = [
             MindNote(one.memory, one.memory.name or self.tr("Goal"), fading_in_words(one.days_left))
-            for one in await self._house.mind.life.goals(persona_id)
+            for one in await self._services.mind.life.goals(persona_id)
         ]
         journal = [
             MindNote(one, one.name or self.tr("Entry"), age_in_words(one.added, now()))
-            for one in await self._house.mind.life.journal(persona_id)
+            for one in await self._services.mind.life.journal(persona_id)
         ]
         for writing in (*goals, *journal):
             if not self.edits.is_unsaved(key := str(writing.memory.guid)):
@@ -232,7 +232,7 @@ class MindPage(Page):
         self.edits.write(writing.memory, short(writing.title), old, text)
 
     def _understood(self, words: str) -> datetime | date | None:
-        when = self._house.mind.reminders.understood(words)
+        when = self._services.mind.reminders.understood(words)
         return when.moment() if when is not None else None
 
     def _remind(self, text: str, when: datetime | date) -> None:

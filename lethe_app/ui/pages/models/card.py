@@ -39,19 +39,19 @@ class ModelCard(Sheet):
 
     def __init__(self, place: PageContext, undo: QUndoStack) -> None:
         super().__init__()
-        self._place, self._house, self._undo = place, place.house, undo
+        self._place, self._services, self._undo = place, place.services, undo
         self._form: Form | None = None
         self._titles: dict[str, str] = {}
         self._shown: Path | None = None
         self._model: ModelFile | None = None
         self._own = ModelChoices()
         """Of the model on display, as the form shows them; what is typed fast is not written yet."""
-        house = self._house
+        services = self._services
         self._forget = [
-            house.models.changed.add(self._follow),
-            house.trust.changed.add(lambda _verdict: self._tell_memory()),
-            house.embedding.changed.add(lambda _embedder: self._tell_memory()),
-            house.calibration.changed.add(lambda _limits: self._tell_memory()),
+            services.models.changed.add(self._follow),
+            services.trust.changed.add(lambda _verdict: self._tell_memory()),
+            services.embedding.changed.add(lambda _embedder: self._tell_memory()),
+            services.calibration.changed.add(lambda _limits: self._tell_memory()),
         ]
 
     def close_card(self) -> None:
@@ -64,7 +64,7 @@ class ModelCard(Sheet):
             self._tell_fit(one)
             return
         self._shown, self._model = one.model.path, one.model
-        self._own = self._house.preferences.current.model_choices.get(one.model.path.name, ModelChoices())
+        self._own = self._services.preferences.current.model_choices.get(one.model.path.name, ModelChoices())
         self._form = None
         self._undo.clear()
         while self.column.count() > 1:
@@ -102,7 +102,7 @@ class ModelCard(Sheet):
         column.addWidget(self.trusted)
         buttons = QHBoxLayout()
         self.load = self._button(self.tr("Load it"), lambda: self.load_model(one.model), primary=True)
-        self.unload = self._button(self.tr("Unload"), lambda: self._spawn(self._house.models.unload()))
+        self.unload = self._button(self.tr("Unload"), lambda: self._spawn(self._services.models.unload()))
         self.try_it = self._button(self.tr("Try the format"), lambda: self._spawn(self._try(), "try"))
         for button in (self.load, self.unload, self.try_it):
             buttons.addWidget(button)
@@ -110,7 +110,7 @@ class ModelCard(Sheet):
         column.addLayout(buttons)
         self.add(card)
         self._tell_fit(one)
-        self._follow(self._house.models.state)
+        self._follow(self._services.models.state)
 
     def _button(self, words: str, slot: Callable[[], object], *, primary: bool = False) -> QPushButton:
         button = QPushButton(words)
@@ -121,7 +121,7 @@ class ModelCard(Sheet):
     async def _build_choices(self, model: ModelFile) -> None:
         if model.is_embedding:
             return
-        formats = [preset.name for preset in (await self._house.library.instruct_presets()).values()]
+        formats = [preset.name for preset in (await self._services.library.instruct_presets()).values()]
         if model.path != self._shown:
             return
         card, column = made_card(self.tr("For this model alone"), self.tr("Counts from the next time it is loaded."))
@@ -153,19 +153,19 @@ class ModelCard(Sheet):
         self._spawn(self._keep(model.path.name, self._own))
 
     async def _keep(self, name: str, choices: ModelChoices) -> None:
-        kept = {**self._house.preferences.current.model_choices, name: choices}
+        kept = {**self._services.preferences.current.model_choices, name: choices}
         if choices == ModelChoices():
             del kept[name]
-        await self._house.preferences.set(model_choices=kept)
+        await self._services.preferences.set(model_choices=kept)
 
     # loading
 
     def load_model(self, model: ModelFile) -> None:
         """Load it to talk to, or have memories found with it."""
         if not model.is_embedding:
-            self._spawn(self._house.models.load(model.path), "load")
-        elif not is_in_use(self._house, model):
-            before = self._house.preferences.current.embedder_path
+            self._spawn(self._services.models.load(model.path), "load")
+        elif not is_in_use(self._services, model):
+            before = self._services.preferences.current.embedder_path
             title = self.tr("finding memories with {name}").format(name=model.name)
             self._undo.push(FieldChange(title, f"embedder {model.path}", before, str(model.path), self._find_with))
 
@@ -173,10 +173,10 @@ class ModelCard(Sheet):
         self._spawn(self._take_embedder(str(path)), "embedder")
 
     async def _take_embedder(self, path: str) -> None:
-        await self._house.preferences.set(embedder_path=path)
+        await self._services.preferences.set(embedder_path=path)
         self._tell_memory()
-        await self._house.embedding.ready()
-        self._house.indexing.wake()
+        await self._services.embedding.ready()
+        self._services.indexing.wake()
 
     def _follow(self, state: ModelState) -> None:
         """Show how loading fares, and which one is loaded."""
@@ -214,10 +214,10 @@ class ModelCard(Sheet):
         if model is None:
             return
         if model.is_embedding:
-            self.load.setEnabled(not is_in_use(self._house, model))
+            self.load.setEnabled(not is_in_use(self._services, model))
             self._spawn(self._tell_meaning(model), "meaning")
         else:
-            verdict = self._house.trust.verdict
+            verdict = self._services.trust.verdict
             self.memory.setText(trial_in_words(verdict))
             is_loaded = not self.memory.isHidden()
             self.trusted.setVisible(is_loaded and verdict is not None and (verdict.trusted_anyway or not verdict.is_passed))
@@ -230,21 +230,21 @@ class ModelCard(Sheet):
         self._spawn(self._keep_trust(trusted=bool(trusted)), "trust")
 
     async def _keep_trust(self, *, trusted: bool) -> None:
-        await self._house.trust.trust_anyway(trusted=trusted)
+        await self._services.trust.trust_anyway(trusted=trusted)
         if trusted:
-            self._house.archiving.model_changed()
+            self._services.archiving.model_changed()
 
     async def _tell_meaning(self, model: ModelFile) -> None:
-        words = await meaning_in_words(self._house, model)
+        words = await meaning_in_words(self._services, model)
         if self._model is model:
             self.memory.setText(words)
 
     async def _tell_format(self) -> None:
-        self.verdict.setText(self.tr("Format: {source}.").format(source=await self._house.trying.source()))
+        self.verdict.setText(self.tr("Format: {source}.").format(source=await self._services.trying.source()))
 
     async def _try(self) -> None:
         self.verdict.setText(self.tr("Saying good evening…"))
-        heard = await self._house.trying.greet()
+        heard = await self._services.trying.greet()
         good, bad = self.tr("It answered and stopped by itself"), self.tr("It did not stop, or spelled out signs")
         verdict = good if heard.is_good else bad
         self.verdict.setText(

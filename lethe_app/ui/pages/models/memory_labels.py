@@ -43,22 +43,22 @@ def trial_in_words(verdict: QualificationResult | None) -> str:
     return f"{trust_in_words(verdict)} {tried}"
 
 
-def is_in_use(house: AppServices, model: ModelFile) -> bool:
+def is_in_use(services: AppServices, model: ModelFile) -> bool:
     """Are memories found with this embedding model, or are they about to be?"""
-    chosen = house.preferences.current.embedder_path
-    return chosen == str(model.path) or house.embedding.id == known_as(model)
+    chosen = services.preferences.current.embedder_path
+    return chosen == str(model.path) or services.embedding.id == known_as(model)
 
 
-async def meaning_in_words(house: AppServices, model: ModelFile) -> str:
+async def meaning_in_words(services: AppServices, model: ModelFile) -> str:
     """Whether memories are found with this embedding model, and by which limits."""
-    state = house.embedding.state
-    if not is_in_use(house, model):
+    state = services.embedding.state
+    if not is_in_use(services, model):
         return _tr("If you choose it, all memories are read anew, in the background; until then they are found by their words.")
     if state.trouble is not None:
         return _tr("It was chosen to find memories, but: {trouble}").format(trouble=state.trouble.message)
     if state.id != known_as(model):
         return _tr("It was chosen to find memories, and is loaded as soon as there is a quiet moment.")
-    limits = await house.calibration.thresholds()
+    limits = await services.calibration.thresholds()
     if limits.embedder != state.id:
         return f"{_tr('Memories are found with it.')} {_tr('How near is near is measured in a quiet moment, once.')}"
     words = _tr("Measured for it: a fact is the same below a distance of {same}, and a changed one below {changed}.")

@@ -33,7 +33,7 @@ class ModelPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Models"))
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
         self._models: list[ModelFile] = []
         self._offers: dict[str, DownloadOffer] = {}
         self.tabs = QTabBar()
@@ -64,8 +64,8 @@ class ModelPage(Page):
         self.add_button(self.tr("Choose a file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
         self.add_button(self.tr("Add a folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
         self._forget = [
-            self._house.downloads.changed.add(self._came),
-            self._house.preferences.changed.add(lambda _settings: self._measure()),
+            self._services.downloads.changed.add(self._came),
+            self._services.preferences.changed.add(lambda _settings: self._measure()),
         ]
         self._clock = QTimer(self, interval=LOOK_AGAIN_MS)
         self._clock.timeout.connect(self._measure)
@@ -106,17 +106,17 @@ class ModelPage(Page):
 
     async def _fill(self) -> None:
         self.subtitle.set_full(self.tr("looking for models…"))
-        self._models = await self._house.models.all_found()
+        self._models = await self._services.models.all_found()
         self._measure()
-        state = self._house.models.state
+        state = self._services.models.state
         present = state.model.file.path if isinstance(state, Ready) else None
         if not self.table.go_to(present) and self.rows.shown:
             self.table.go_to(self.rows.shown[0].model.path)
         free = await asyncio.to_thread(free_memory)
-        for model in await self._house.downloads.recommended():
+        for model in await self._services.downloads.recommended():
             offer = DownloadOffer(model, free)
-            offer.wanted.connect(self._house.downloads.start_download)
-            offer.stopped.connect(lambda one: self._spawn(self._house.downloads.stop(one.file)))
+            offer.wanted.connect(self._services.downloads.start_download)
+            offer.stopped.connect(lambda one: self._spawn(self._services.downloads.stop(one.file)))
             offer.use_wanted.connect(self._use)
             offer.unwanted.connect(lambda one: self._spawn(self.throw_away(one), "discard"))
             self._offers[model.file] = offer
@@ -128,14 +128,14 @@ class ModelPage(Page):
     def _measure(self) -> None:
         """Reckon again with the memory that is free now."""
         free = free_memory()
-        held = self._house.models.state
+        held = self._services.models.state
         if isinstance(held, Ready):  # what the loaded one takes would be given back first
             free += self._fit_of(held.model.file, 0).needed
         self.rows.fill([Shown(model, self._fit_of(model, free)) for model in self._models])
         self.subtitle.set_full(self.tr("{free} of memory are free").format(free=size_in_words(free)))
 
     def _fit_of(self, model: ModelFile, free: int) -> Fit:
-        settings = self._house.preferences.current.for_model(model.path.name)
+        settings = self._services.preferences.current.for_model(model.path.name)
         return fit(model, settings.context, KvType(settings.kv_type), free)
 
     def _memory_words(self, one: Shown) -> str:
@@ -163,18 +163,18 @@ class ModelPage(Page):
             self._spawn(self._look_again(), "models page")
 
     async def _look_again(self) -> None:
-        self._models = await self._house.models.all_found()
+        self._models = await self._services.models.all_found()
         self._measure()
 
     def _show_offers(self) -> None:
-        downloads = self._house.downloads
+        downloads = self._services.downloads
         for file, offer in self._offers.items():
             here = downloads.has(offer.model) is not None
             offer.show_news(downloads.progress.get(file), is_here=here, kept=downloads.kept(offer.model))
 
     async def throw_away(self, model: RemoteModel) -> None:
         """What came of a download that is not wanted any more."""
-        kept = size_in_words(self._house.downloads.kept(model))
+        kept = size_in_words(self._services.downloads.kept(model))
         question = ConfirmDialog(
             self._place.window,
             self.tr("Throw away what came of it?"),
@@ -182,25 +182,25 @@ class ModelPage(Page):
             self.tr("Throw away {kept} of “{name}”").format(kept=kept, name=model.name),
         )
         if await answered(question):
-            await self._house.downloads.discard(model.file)
+            await self._services.downloads.discard(model.file)
             self._show_offers()
 
     def _use(self, model: RemoteModel) -> None:
-        path = self._house.downloads.has(model)
+        path = self._services.downloads.has(model)
         if path is not None:
-            self._spawn(self._house.models.load(path), "load")
+            self._spawn(self._services.models.load(path), "load")
 
     async def _pick_file(self) -> None:
         path = await asked_for_file(self._place.window)
         if path is not None:
-            await self._house.models.load(path)
+            await self._services.models.load(path)
             await self._look_again()
             self.table.go_to(path)
 
     async def _pick_folder(self) -> None:
         folder = await asked_for_folder(self._place.window)
         if folder is not None:
-            await add_model_folder(self._house, folder)
+            await add_model_folder(self._services, folder)
             await self._look_again()
 
     def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result

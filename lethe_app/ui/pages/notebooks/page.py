@@ -80,7 +80,7 @@ class NotebookPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("NotebookPage", "Notebooks"))
-        self._place, self._house, self._notebooks = place, place.house, place.house.mind.notebooks
+        self._place, self._services, self._notebooks = place, place.services, place.services.mind.notebooks
         self.name = ""
         """Of the notebook on display."""
         self._base = ""
@@ -237,7 +237,7 @@ class NotebookPage(Page):
             self.note.setText("")
             return
         lines = counted(len(kept.notebook.lines), self.tr("{n} line"), self.tr("{n} lines"))
-        most = self._house.preferences.current.notebook_lines
+        most = self._services.preferences.current.notebook_lines
         words = self.tr("{lines}. Beyond {most} it is parted into several by itself.").format(lines=lines, most=most)
         self.note.setText(words)
 
@@ -304,7 +304,7 @@ class NotebookPage(Page):
         if kept is None:
             return
         before = await self._before([kept])
-        names = await self._house.mind.notekeeping.part(self.whose.persona, kept.name)
+        names = await self._services.mind.notekeeping.part(self.whose.persona, kept.name)
         await self._read(names[0])
         words = self.tr("“{name}” became {n} notebooks.").format(name=kept.notebook.title, n=len(names))
         self._tell(words, names, before)

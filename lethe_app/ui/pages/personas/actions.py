@@ -30,7 +30,7 @@ class PersonaActions(QObject):
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
         self._page, self._place = page, page.place
-        self._house = page.place.house
+        self._services = page.place.services
         self._copy = ""
         self._talking = asyncio.Lock()
         self._gone = ""
@@ -72,7 +72,7 @@ class PersonaActions(QObject):
 
         One that is again as it came with Lethe needs no file of the user's, which goes to the trash.
         """
-        draft, library = await self._complete(), self._house.library
+        draft, library = await self._complete(), self._services.library
         if draft == self.ours:
             if library.is_own(draft.unique_name):
                 await library.delete_persona(draft.unique_name)
@@ -80,8 +80,8 @@ class PersonaActions(QObject):
         else:
             saved = await library.save_persona(draft, keeps_other=self._page.meanwhile.is_contested)
         if (before := self._page.saved) is not None and not saved.is_user:
-            await self._house.chronicle.greet_anew(before, saved)
-        preferences = self._house.preferences
+            await self._services.chronicle.greet_anew(before, saved)
+        preferences = self._services.preferences
         if saved.is_user and not preferences.current.user_persona:
             await preferences.set(user_persona=saved.unique_name)
         lost = self.tr("Its file could not be read any more, and lies in the Trash now.")
@@ -95,7 +95,7 @@ class PersonaActions(QObject):
         draft = page.draft.persona(self.tr("Nameless"))
         if draft.avatar.startswith(PENDING):
             content = page.pictures.content(draft.avatar)
-            file = page.pictures.file_of(draft.avatar) or await self._house.library.save_picture(draft.name, content or b"")
+            file = page.pictures.file_of(draft.avatar) or await self._services.library.save_picture(draft.name, content or b"")
             page.pictures.saved_as(draft.avatar, file)
             draft = draft.model_copy(update={"avatar": file})
         return draft
@@ -115,11 +115,11 @@ class PersonaActions(QObject):
         page = self._page
         page.sheet.finish()
         if page.saved is not None and not page.is_dirty:
-            session = await self._house.sessions.new(page.saved.unique_name)
+            session = await self._services.sessions.new(page.saved.unique_name)
             self._place.go_to(session.guid, None)
             return
         draft = await self._complete()
-        session = await self._house.rehearsing.start_session(draft, self.tr("Draft"), self._copy)
+        session = await self._services.rehearsing.start_session(draft, self.tr("Draft"), self._copy)
         page.discard_unsaved()
         self._place.go_to(session.guid, None)
         self._place.window.notifier.tell(
@@ -139,12 +139,12 @@ class PersonaActions(QObject):
         )
 
     async def _keep_copy(self) -> None:
-        await self._house.rehearsing.keep_copy(self._copy)
+        await self._services.rehearsing.keep_copy(self._copy)
         self._copy = ""
 
     async def _dismiss(self) -> None:
         copy_id, self._copy = self._copy, ""
-        dismissal = await self._house.rehearsing.dismiss(copy_id)
+        dismissal = await self._services.rehearsing.dismiss(copy_id)
         self._gone = copy_id
         self._place.window.notifier.tell(
             self.tr("The copy and what was said to it are gone."),
@@ -154,7 +154,7 @@ class PersonaActions(QObject):
 
     def _take_copy_back(self, dismissal: Dismissal) -> None:
         self._gone = ""
-        self._place.bridge.spawn(self._house.rehearsing.undo_dismissal(dismissal))
+        self._place.bridge.spawn(self._services.rehearsing.undo_dismissal(dismissal))
 
     # the picture
 
@@ -187,7 +187,7 @@ class PersonaActions(QObject):
 
         draft = await self._complete()
         name = self.tr("{name} (copy)").format(name=draft.name)
-        copy = await self._house.library.save_persona(draft.model_copy(update={"unique_name": "", "name": name}))
+        copy = await self._services.library.save_persona(draft.model_copy(update={"unique_name": "", "name": name}))
         open_persona(self._place, copy.unique_name, is_user=copy.is_user)
 
     def revert(self) -> None:
@@ -205,7 +205,7 @@ class PersonaActions(QObject):
         if self._page.is_dirty and not await self._page.save():
             return
         if self._page.saved is not None:
-            await self._house.preferences.set(user_persona=self._page.saved.unique_name)
+            await self._services.preferences.set(user_persona=self._page.saved.unique_name)
 
     def give(self, scope: BundleScope) -> None:
         """Pack the persona into a file, as it is saved."""

@@ -20,11 +20,11 @@ class PersonaDeletion(QObject):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__()
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
 
     async def ask(self, persona: Persona) -> bool:
         """Does the user really want it gone?"""
-        talks = 0 if persona.is_user else len(await self._house.sessions.list(persona.unique_name))
+        talks = 0 if persona.is_user else len(await self._services.sessions.list(persona.unique_name))
         title = self.tr("Delete “{name}”?").format(name=persona.name)
         words = self.tr("“{name}” will leave the list and wait in the Trash if you want it back.").format(name=persona.name)
         button = self.tr("Delete ‘{name}’").format(name=persona.name)
@@ -40,9 +40,9 @@ class PersonaDeletion(QObject):
     async def say(self, persona: Persona) -> None:
         """Move its file to the trash. Conversations and memories stay with it, out of sight."""
         name = persona.unique_name
-        where, preferences = self._place.session(), self._house.preferences
+        where, preferences = self._place.session(), self._services.preferences
         was_chosen = preferences.current.user_persona == name
-        trashed = await self._house.library.delete_persona(name)
+        trashed = await self._services.library.delete_persona(name)
         if was_chosen:
             await preferences.set(user_persona="")
         is_open = where is not None and where.persona_id == name
@@ -50,7 +50,7 @@ class PersonaDeletion(QObject):
             await self.show_another(name)
 
         async def take_back() -> None:
-            restored = await self._house.library.restore_persona(trashed)
+            restored = await self._services.library.restore_persona(trashed)
             if was_chosen:
                 await preferences.set(user_persona=restored)
             if is_open and where is not None:
@@ -68,15 +68,15 @@ class PersonaDeletion(QObject):
     async def show_another(self, gone: str, instead: str = "") -> None:
         """Whoever is open is not there any more: go on with `instead`, or with the newest conversation of anybody else."""
         if instead:
-            self._place.go_to((await self._house.sessions.resume(instead)).guid, None)
+            self._place.go_to((await self._services.sessions.resume(instead)).guid, None)
             return
-        others = [one.unique_name for one in await self._house.library.personas() if one.unique_name != gone]
+        others = [one.unique_name for one in await self._services.library.personas() if one.unique_name != gone]
         if others:
             session = await self._newest(others)
             self._place.go_to(session, None)
 
     async def _newest(self, personas: list[str]) -> UUID:
-        newest = [summary for name in personas for summary in (await self._house.sessions.list(name))[:1]]
+        newest = [summary for name in personas for summary in (await self._services.sessions.list(name))[:1]]
         if newest:
             return max(newest, key=lambda summary: summary.last_activity).guid
-        return (await self._house.sessions.new(personas[0])).guid
+        return (await self._services.sessions.new(personas[0])).guid

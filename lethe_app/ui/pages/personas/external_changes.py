@@ -21,7 +21,7 @@ class ExternalChanges(QObject):
 
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
-        self._page, self._library = page, page.place.house.library
+        self._page, self._library = page, page.place.services.library
         self.is_contested = self.is_broken = False
         """Did somebody else write into a field that the user changed too? Can the file not be read any more?"""
         self._forget = self._library.changed.add(lambda _nothing: self._soon())

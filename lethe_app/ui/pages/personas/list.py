@@ -49,8 +49,8 @@ class UserPersonasPage(Page):
         self.body.addWidget(words)
         self.body.addWidget(self.table, 1)
         self._forget = [
-            place.house.library.changed.add(lambda _nothing: self._refresh()),
-            place.house.preferences.changed.add(lambda _settings: self._refresh()),
+            place.services.library.changed.add(lambda _nothing: self._refresh()),
+            place.services.preferences.changed.add(lambda _settings: self._refresh()),
         ]
         self._refresh()
 
@@ -68,20 +68,20 @@ class UserPersonasPage(Page):
         self.place.bridge.spawn(self._fill(), lane="selves")
 
     async def _fill(self) -> None:
-        self.rows.fill(await self.place.house.library.user_personas())
+        self.rows.fill(await self.place.services.library.user_personas())
         if self.table.current is None and not self.table.go_to(self._chosen) and self.rows.shown:
             self.table.go_to(self.rows.shown[0].unique_name)
         self._follow()
 
     @property
     def _chosen(self) -> str:
-        return self.place.house.preferences.current.user_persona
+        return self.place.services.preferences.current.user_persona
 
     def _use(self, one: Persona) -> str:
         return self.tr("you, from now on") if one.unique_name == self._chosen else ""
 
     def _face(self, one: Persona) -> QIcon:
-        path = self.place.house.library.avatar(one)
+        path = self.place.services.library.avatar(one)
         return QIcon(avatar(path, one.unique_name, one.name, ICON, self.theme.palette, self.devicePixelRatioF()))
 
     def _follow(self) -> None:
@@ -99,7 +99,7 @@ class UserPersonasPage(Page):
 
     def _be_someone(self, name: str) -> None:
         before = self._chosen
-        preferences = self.place.house.preferences
+        preferences = self.place.services.preferences
         self._deeds.do(
             self.tr("being somebody else"),
             lambda: preferences.set(user_persona=name),

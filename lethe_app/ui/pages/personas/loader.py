@@ -21,21 +21,21 @@ class PersonaOpening(QObject):
     def __init__(self, page: PersonaPage, leftover: Leftover) -> None:
         super().__init__(page)
         self._page, self._leftover = page, leftover
-        self._house = page.place.house
+        self._services = page.place.services
 
     async def run(self, persona_id: str) -> None:
-        page, sheet, library = self._page, self._page.sheet, self._house.library
+        page, sheet, library = self._page, self._page.sheet, self._services.library
         worlds, samplers = await library.worlds(), await library.samplers()
         there = {one.unique_name for one in [*await library.personas(), *await library.user_personas()]}
-        rehearsal = await self._house.rehearsing.draft_of(persona_id) if persona_id else None
+        rehearsal = await self._services.rehearsing.draft_of(persona_id) if persona_id else None
         original = rehearsal.draft.unique_name if rehearsal is not None else persona_id
         saved = await library.persona(original) if original in there or (original and rehearsal is None) else None
         ours = await library.shipped_persona(original) if saved is not None else None
         if page.is_closed:
             return
         sheet.worlds.offer([(name, world.name) for name, world in worlds.items()])
-        sheet.tools.offer([(one.name, one.title) for one in self._house.tooling.sets])
-        sheet.tasks.offer([(known.name, known.task.title) for known in self._house.away.registry.all()])
+        sheet.tools.offer([(one.name, one.title) for one in self._services.tooling.sets])
+        sheet.tasks.offer([(known.name, known.task.title) for known in self._services.away.registry.all()])
         sheet.samplers.offer([(name, preset.name) for name, preset in samplers.items()])
         self._take_up(saved, ours, rehearsal)
         self._take_leftover()
@@ -45,7 +45,7 @@ class PersonaOpening(QObject):
 
     async def _find_models(self) -> None:
         """The search goes through the disk, so the list is filled when it is over."""
-        models = await self._house.models.found()
+        models = await self._services.models.found()
         if not self._page.is_closed:
             self._page.sheet.model.offer([(model.path.name, model.name) for model in models])
 

@@ -85,7 +85,7 @@ class PersonaPage(Page):
         self.saving = asyncio.Lock()
         self._by_hand = False
         self._settled = False
-        self._leftover = Leftover(place.house.paths.window)
+        self._leftover = Leftover(place.services.paths.window)
         self.deeds = PersonaActions(self)
         self.sheet = PersonaSheet(own_chapters() if is_user else chapters(), self.theme)
         self.sheet.changed.connect(self.change)
@@ -99,8 +99,8 @@ class PersonaPage(Page):
         self._build()
         self._guard = UndoGuard(self)
         self._forget: list[Callable[[], None]] = [
-            place.house.models.changed.add(lambda _state: self.reading.soon()),
-            place.house.preferences.changed.add(lambda _settings: self.reading.soon()),
+            place.services.models.changed.add(lambda _state: self.reading.soon()),
+            place.services.preferences.changed.add(lambda _settings: self.reading.soon()),
         ]
         self.sheet.setEnabled(False)  # nothing is written into a draft that is about to be replaced
         self.follow_draft()
@@ -212,7 +212,7 @@ class PersonaPage(Page):
     def show_picture(self) -> None:
         """The avatar as it is in the draft."""
         who, kept = self.saved.unique_name if self.saved else self.name, str(self.draft.values[AVATAR])
-        path = self.place.house.library.avatar(Persona(name="?", avatar=kept)) if kept else None
+        path = self.place.services.library.avatar(Persona(name="?", avatar=kept)) if kept else None
         drawn = self.pictures.drawn(kept, path, (who, self.name), self.theme.palette, self.devicePixelRatioF())
         words = self.tr("Picture of {name}").format(name=self.name) if kept else self.tr("No picture")
         self.sheet.avatar.show_picture(drawn, words, is_own=bool(kept))

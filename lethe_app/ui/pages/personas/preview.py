@@ -62,7 +62,7 @@ class PersonaReading:
     async def _read(self) -> None:
         page = self._page
         persona = page.draft.persona(page.tr("Somebody"))
-        preview = await page.place.house.inspecting.preview(persona)
+        preview = await page.place.services.inspecting.preview(persona)
         if page.is_closed:
             return
         page.preview.show_spans(preview.spans, all_theirs=bool(persona.system_prompt))
@@ -71,9 +71,9 @@ class PersonaReading:
         self._note(preview, persona)
 
     def _context(self) -> int:
-        house = self._page.place.house
-        state = house.models.state
-        return state.model.context if isinstance(state, Ready) else house.preferences.current.context or USUAL_CONTEXT
+        services = self._page.place.services
+        state = services.models.state
+        return state.model.context if isinstance(state, Ready) else services.preferences.current.context or USUAL_CONTEXT
 
     def _note(self, preview: Preview, persona: Persona) -> None:
         sheet = self._page.sheet

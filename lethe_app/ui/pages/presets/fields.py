@@ -155,9 +155,9 @@ GROUPS: dict[type[BaseModel], Any] = {
 }
 
 
-def suited(house: AppServices, kind: type[Any]) -> str:
+def suited(services: AppServices, kind: type[Any]) -> str:
     """The key of the one that suits the model that is loaded; empty for formats, since most models bring their own."""
-    state = house.models.state
+    state = services.models.state
     if not isinstance(state, Ready):
         return ""
     small = is_small(state.model)

@@ -85,7 +85,7 @@ class PresetPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Presets"))
-        self._place, self._presets = place, place.house.presets
+        self._place, self._presets = place, place.services.presets
         self._kind: type[Any] = SamplerPreset
         self._kept: Kept | None = None
         self._forms: list[Form] = []
@@ -114,7 +114,7 @@ class PresetPage(Page):
         self.drop = self.add_button(self.tr("Delete"), lambda: self._bridge(self._delete()), "trash")
         self.add_button(self.tr("Import…"), lambda: self._bridge(self._import()), "download")
         self.add_button(self.tr("Export…"), lambda: self._bridge(self._export()), "export")
-        self._forget = place.house.preferences.changed.add(lambda _settings: self._tell_use())
+        self._forget = place.services.preferences.changed.add(lambda _settings: self._tell_use())
         self._bridge(self._show_kind(SamplerPreset))
 
     def _build_list(self) -> None:
@@ -173,8 +173,8 @@ class PresetPage(Page):
         else:
             self.taste.rest()
         self.rows.fill(await self._presets.all(kind))
-        chosen = getattr(self._place.house.preferences.current, CHOICES[kind])
-        used = next((kept.key for kept in self.rows.shown if chosen_as(kept) == chosen), suited(self._place.house, kind))
+        chosen = getattr(self._place.services.preferences.current, CHOICES[kind])
+        used = next((kept.key for kept in self.rows.shown if chosen_as(kept) == chosen), suited(self._place.services, kind))
         if not self.table.go_to(key or used) and self.rows.shown:
             self.table.go_to(self.rows.shown[0].key)
 
@@ -218,8 +218,8 @@ class PresetPage(Page):
         kept = self._kept
         if kept is None:
             return
-        chosen = getattr(self._place.house.preferences.current, CHOICES[self._kind])
-        suits = not chosen and suited(self._place.house, self._kind) == kept.key
+        chosen = getattr(self._place.services.preferences.current, CHOICES[self._kind])
+        suits = not chosen and suited(self._place.services, self._kind) == kept.key
         used = suits or chosen == chosen_as(kept)
         self.use.setEnabled(not used)
         self.use.setText(self.tr("In use") if used else self.tr("Use it"))
@@ -239,7 +239,7 @@ class PresetPage(Page):
     async def _render(self) -> None:
         if self._kept is None or isinstance(self._kept.value, SamplerPreset):
             return
-        shown = await self._place.house.inspecting.render(self._kept.value)
+        shown = await self._place.services.inspecting.render(self._kept.value)
         self.preview.setPlainText(shown.text)
         self.cost.setText(self.tr("An example, {tokens}").format(tokens=tokens_in_words(shown.tokens)))
 
@@ -277,7 +277,7 @@ class PresetPage(Page):
 
     def _use(self) -> None:
         if self._kept is not None:
-            self._bridge(self._place.house.preferences.set(**{CHOICES[self._kind]: chosen_as(self._kept)}))
+            self._bridge(self._place.services.preferences.set(**{CHOICES[self._kind]: chosen_as(self._kept)}))
 
     async def _duplicate(self) -> None:
         if self._kept is not None:

@@ -32,7 +32,7 @@ class Taste(Sheet):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__()
-        self._place, self._trying = place, place.house.trying
+        self._place, self._trying = place, place.services.trying
         self._preset = SamplerPreset(name="-")
         self._words: NextWords = EXAMPLE
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -47,7 +47,7 @@ class Taste(Sheet):
         self.button.clicked.connect(lambda: place.bridge.spawn(self._try(), lane=TRYING))
         self.written = [QLabel() for _number in range(CONTINUATIONS)]
         self._build()
-        self._forget = place.house.models.changed.add(lambda _state: self._rest.start())
+        self._forget = place.services.models.changed.add(lambda _state: self._rest.start())
 
     def _build(self) -> None:
         inside = self.column
@@ -99,7 +99,7 @@ class Taste(Sheet):
         self._place.bridge.spawn(self._weigh(), lane=ASKING)
 
     async def _weigh(self) -> None:
-        state, beginning = self._place.house.models.state, self.beginning.text
+        state, beginning = self._place.services.models.state, self.beginning.text
         self.button.setEnabled(isinstance(state, Ready) and bool(beginning.strip()))
         if isinstance(state, Ready) and beginning.strip():
             words = await self._trying.next_words(beginning)

@@ -42,7 +42,7 @@ class ResearchPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("ResearchPage", "Find out about…"))
-        self._place, self._researching = place, place.house.researching
+        self._place, self._researching = place, place.services.researching
         self._wanted: UUID | None = None
         """The one to go to, once it is read."""
         self.deeds = CommandRunner(self.undo, place.bridge, self._read_soon)
@@ -50,7 +50,7 @@ class ResearchPage(Page):
         self._build()
         self._connect()
         self.whose.announce_first()
-        self._follow_settings(place.house.preferences.current)
+        self._follow_settings(place.services.preferences.current)
         self._read_soon()
 
     def _made_rows(self) -> FilteredTableModel[Inquiry]:
@@ -107,7 +107,7 @@ class ResearchPage(Page):
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
-        preferences = self._place.house.preferences
+        preferences = self._place.services.preferences
         self._stop = [
             self._researching.changed.add(self._follow),
             preferences.changed.add(self._follow_settings),
@@ -173,7 +173,7 @@ class ResearchPage(Page):
         self._dress_begin()
 
     def _dress_begin(self) -> None:
-        allowed = self._place.house.preferences.current.web_allowed
+        allowed = self._place.services.preferences.current.web_allowed
         is_free = self._researching.running is None
         self.begin_button.setEnabled(allowed and is_free and bool(self.topic.text().strip()) and bool(self.whose.persona))
 
@@ -226,7 +226,7 @@ class ResearchPage(Page):
         dialog.selectFile(f"{file_name(inquiry.topic)}.md")
         if await answered(dialog):
             path = Path(dialog.selectedFiles()[0])
-            await self._place.house.browsing.save_text(path, inquiry.markdown)
+            await self._place.services.browsing.save_text(path, inquiry.markdown)
             self._place.window.notifier.tell(self.tr("Saved as {file}.").format(file=path.name))
 
     def remove_report(self) -> None:

@@ -33,7 +33,7 @@ class SearchPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("SearchPage", "Find in everything"))
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
         self._here: ChatSession | None = place.session()
         self._names: dict[str, str] = {}
         self._hits: list[SearchHit] = []
@@ -140,11 +140,11 @@ class SearchPage(Page):
         if self.by_meaning.isChecked() and text.strip():
             here = self._here.persona_id if self._here is not None else ""
             everybody = sorted(self._names, key=lambda name: name != here)  # whom the user talks with is asked first
-            hits = await self._house.finding.by_meaning(text, [persona] if persona else everybody)
+            hits = await self._services.finding.by_meaning(text, [persona] if persona else everybody)
             self._show(hits)
         elif text.strip():
             session = self._here.guid if self.here.isChecked() and self._here is not None else None
-            async for some in self._house.finding.by_words(text, persona or None, session):
+            async for some in self._services.finding.by_words(text, persona or None, session):
                 hits += some
                 if hits:  # what was found before stays until there is something else
                     self._show(hits)
@@ -218,7 +218,7 @@ class SearchPage(Page):
                 return self.tr("Memory · {day}").format(day=day_of(hit.when.timestamp()))
 
     async def _read_names(self) -> None:
-        self._names = {persona.unique_name: persona.name for persona in await self._house.library.personas()}
+        self._names = {persona.unique_name: persona.name for persona in await self._services.library.personas()}
         with QSignalBlocker(self.whose):
             for unique_name, name in self._names.items():
                 self.whose.addItem(name, unique_name)
@@ -234,7 +234,7 @@ class SearchPage(Page):
 
     async def _go(self, hit: SearchHit) -> None:
         if hit.kind is HitKind.MESSAGE and hit.session is not None:
-            await self._house.finding.reveal(hit.session, hit.id)
+            await self._services.finding.reveal(hit.session, hit.id)
             self._place.go_to(hit.session, hit.id)
         elif hit.kind is HitKind.MEMORY:
             self._open_memory(hit)
@@ -247,9 +247,9 @@ class SearchPage(Page):
 
     async def _go_to_fact(self, hit: SearchHit) -> None:
         """To where it was said, if that is still there; one that was replaced is shown with what took its place."""
-        found = None if hit.is_over else await self._house.finding.place_of_fact(hit.id)
+        found = None if hit.is_over else await self._services.finding.place_of_fact(hit.id)
         if found is not None:
-            await self._house.finding.reveal(*found)
+            await self._services.finding.reveal(*found)
             self._place.go_to(*found)
         elif hit.session is not None:
             self._place.go_to(hit.session, None)

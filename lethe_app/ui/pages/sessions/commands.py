@@ -42,7 +42,7 @@ class SessionEdits(QObject):
         """`put` shows a new value; `after` is called when more than a field changed, with the conversation to be shown then."""
         super().__init__(page)
         self._page, self._place, self._put, self._after = page, place, put, after
-        self._chronicle, self._archiving = place.house.chronicle, place.house.archiving
+        self._chronicle, self._archiving = place.services.chronicle, place.services.archiving
         self._deeds = CommandRunner(page.undo, place.bridge, self._done)
         self._wanted: UUID | None = None
         self._is_closed = False
@@ -188,7 +188,7 @@ class SessionEdits(QObject):
         def saying(words: str) -> Step:
             async def say() -> None:
                 await self._chronicle.still([message.session_id])
-                await self._place.house.chat.edit(message.id, words)
+                await self._place.services.chat.edit(message.id, words)
                 await self._chronicle.retold([message.session_id], reworded=[message.id])
                 self._wanted = message.session_id
 
@@ -201,13 +201,13 @@ class SessionEdits(QObject):
 
         async def forth() -> None:
             await self._chronicle.still([message.session_id])
-            await self._place.house.chat.delete(message.session_id, message.id)
+            await self._place.services.chat.delete(message.session_id, message.id)
             await self._chronicle.retold([message.session_id])
             self._wanted = message.session_id
             self._tell(self.tr("The message was deleted."), back)
 
         async def back() -> None:
-            await self._place.house.trash.restore_message(message.id)
+            await self._place.services.trash.restore_message(message.id)
             self._wanted = message.session_id
 
         self._deeds.do(self.tr("deleting a message"), forth, back)
@@ -226,7 +226,7 @@ class SessionEdits(QObject):
 
         async def back() -> None:
             for guid in guids:
-                await self._place.house.sessions.restore(guid)
+                await self._place.services.sessions.restore(guid)
             self._wanted = guids[0]
 
         self._deeds.do(self.tr("deleting “{title}”").format(title=shortened(title)), forth, back)

@@ -117,7 +117,7 @@ class SessionDetail(QStackedWidget):
 
     async def load_transcript(self, guid: UUID) -> None:
         """Read what was said anew."""
-        await self.transcript.show_session(self._place.house.sessions, guid)
+        await self.transcript.show_session(self._place.services.sessions, guid)
         self._follow_message()
 
     def focus_first_field(self) -> None:

@@ -107,7 +107,7 @@ class SessionMessageActions(QObject):
             self._place.bridge.spawn(self._about(message, ask), lane=LANE)
 
     async def _about(self, message: UUID, ask: Callable[[Message], Awaitable[None]]) -> None:
-        await ask(await self._place.house.sessions.message(message))
+        await ask(await self._place.services.sessions.message(message))
 
     async def _insert(self, guid: UUID, above: UUID | None) -> None:
         where = self.tr("It will stand above the message you chose, with the date of the one before it.")

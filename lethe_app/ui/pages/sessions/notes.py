@@ -27,7 +27,7 @@ class SessionNotes(QWidget):
 
     def __init__(self, place: PageContext, undo: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._place, self._brain, self._undo = place, place.house.brain, undo
+        self._place, self._brain, self._undo = place, place.services.brain, undo
         self._guid: UUID | None = None
         self._text = ""
         self._unsaved: dict[UUID, str] = {}

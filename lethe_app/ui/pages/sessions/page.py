@@ -39,7 +39,7 @@ class SessionPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("SessionPage", "Conversations"))
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
         self._wanted: UUID | None = None
         self._is_whole = False
         """Are all conversations of the persona listed?"""
@@ -82,8 +82,8 @@ class SessionPage(Page):
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
-        house, detail = self._house, self.detail
-        self._stop = [house.sessions.changed.add(self._changed_behind), house.archiving.changed.add(detail.show_progress)]
+        services, detail = self._services, self.detail
+        self._stop = [services.sessions.changed.add(self._changed_behind), services.archiving.changed.add(detail.show_progress)]
         self.whose.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.chips.changed.connect(self._filter)
@@ -153,8 +153,8 @@ class SessionPage(Page):
     async def _read(self, persona: str) -> None:
         is_first = not self._is_whole
         if is_first:
-            self.rows.fill(await self._house.chronicle.lines(persona, AT_FIRST))  # all of them take a while
-        self.rows.fill(await self._house.chronicle.lines(persona))
+            self.rows.fill(await self._services.chronicle.lines(persona, AT_FIRST))  # all of them take a while
+        self.rows.fill(await self._services.chronicle.lines(persona))
         self._is_whole = True
         self._tell_count()
         current = self._place.session() if is_first and self.table.current is None else None
@@ -197,10 +197,10 @@ class SessionPage(Page):
     async def _load(self, guid: UUID) -> None:
         await self.edits.save()
         try:
-            session = await self._house.sessions.open(guid)
+            session = await self._services.sessions.open(guid)
         except StorageError:
             return  # deleted meanwhile; the list is about to say so
-        records = await self._house.archiving.parts(guid)
+        records = await self._services.archiving.parts(guid)
         line = self.table.current
         if line is not None and line.guid == str(guid) and not self.edits.is_unsaved(guid):
             self.detail.show_session(session, records, line.messages)
@@ -259,7 +259,7 @@ class SessionPage(Page):
     async def _extract_again(self, persona: str, lines: list[SessionLine]) -> None:
         await self.edits.save()
         long = [line for line in lines if line.messages > TOO_SHORT] or lines  # of several, none is too short to be asked for
-        facts = [await self._house.fact_extraction.extract_session(persona, UUID(line.guid)) for line in long]
+        facts = [await self._services.fact_extraction.extract_session(persona, UUID(line.guid)) for line in long]
         told = counted(sum(facts), self.tr("{n} fact is known from this."), self.tr("{n} facts are known from this."))
         self._place.window.notifier.tell(told)
 

@@ -69,7 +69,7 @@ class SettingsPage(Page):
         self.body.addLayout(row, 1)
         self._buttons.insertWidget(0, self.search)
         self._buttons.insertWidget(0, self.experts)
-        self._forget = place.house.preferences.changed.add(self._show)
+        self._forget = place.services.preferences.changed.add(self._show)
         place.bridge.spawn(self._build(), lane="settings")
 
     def first_focus(self) -> QWidget:
@@ -87,7 +87,7 @@ class SettingsPage(Page):
             if names:
                 self._add_section(section, names, choices)
         self._fit_sections()
-        self._show(self._place.house.preferences.current)
+        self._show(self._place.services.preferences.current)
         self.sections.setCurrentRow(0)
         if self._wanted:
             self.show_setting(self._wanted)
@@ -109,7 +109,7 @@ class SettingsPage(Page):
             form.add_beside(spec.name, self._reset_button(spec.name, spec.title))
 
     def _path_button(self, name: str, title: str) -> PathButton:
-        preferences = self._place.house.preferences
+        preferences = self._place.services.preferences
         button = self._paths[name] = PathButton(
             self._place, name, title, lambda: getattr(preferences.current, name), lambda value: self._change(name, value)
         )
@@ -146,7 +146,7 @@ class SettingsPage(Page):
     # changing and showing
 
     def _change(self, name: str, value: object) -> None:
-        present = getattr(self._place.house.preferences.current, name)
+        present = getattr(self._place.services.preferences.current, name)
         if value != present:
             title = translated(Settings.model_fields[name].title or name)
             self.undo.push(FieldChange(title, name, present, value, self._put))
@@ -159,7 +159,7 @@ class SettingsPage(Page):
         """A value that cannot be kept is told below its field, and stays there to be finished: one types letter by letter."""
         form = self._form_of[name]
         try:
-            await self._place.house.preferences.set(**{name: value})
+            await self._place.services.preferences.set(**{name: value})
         except LetheError as error:
             form.complain(name, error.message)
         else:
@@ -192,7 +192,7 @@ class SettingsPage(Page):
         self.sections.setEnabled(not words)
 
     def _is_offered(self, name: str) -> bool:
-        return not is_expert(name) or self.experts.isChecked() or is_changed(self._place.house.preferences.current, name)
+        return not is_expert(name) or self.experts.isChecked() or is_changed(self._place.services.preferences.current, name)
 
     def _show_section(self, _row: int) -> None:
         if not self.search.text():
@@ -228,7 +228,7 @@ def default_of(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
 
 async def choices_of(place: PageContext) -> Choices:
     """What there is to choose from in this home."""
-    library, fits = place.house.library, place.window.tr("The one that suits the model")
+    library, fits = place.services.library, place.window.tr("The one that suits the model")
     own = place.window.tr("The model's own")
     samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
     selves = await library.user_personas()
@@ -240,8 +240,8 @@ async def choices_of(place: PageContext) -> Choices:
         "instruct": [("", own), *((preset.name, preset.name) for preset in formats.values())],
         "user_persona": [("", place.window.tr("Nobody in particular")), *((one.unique_name, one.name) for one in selves)],
         "global_worlds": [(key, world.name) for key, world in worlds.items()],
-        "tasks_off": [(known.name, known.task.title) for known in place.house.away.registry.all()],
-        "default_tools": [(one.name, one.title) for one in place.house.tooling.sets],
+        "tasks_off": [(known.name, known.task.title) for known in place.services.away.registry.all()],
+        "default_tools": [(one.name, one.title) for one in place.services.tooling.sets],
         "decaying_types": kinds,
         "silent_types": kinds,
     }

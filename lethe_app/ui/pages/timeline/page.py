@@ -29,7 +29,7 @@ class TimelinePage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
-        self._place, self._house = place, place.house
+        self._place, self._services = place, place.services
         self._known = NOTHING
         self._absence: FactAbsence | None = None
         self.lines = TimelineModel(self)
@@ -37,8 +37,8 @@ class TimelinePage(Page):
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
         self._stop = [
-            self._house.knowing.changed.add(self._changed_behind),
-            self._house.sessions.changed.add(self._changed_behind),
+            self._services.knowing.changed.add(self._changed_behind),
+            self._services.sessions.changed.add(self._changed_behind),
         ]
         self.whose.chosen.connect(lambda _persona: self._read_soon())
         self.whose.announce_first()
@@ -97,8 +97,8 @@ class TimelinePage(Page):
         self._place.bridge.spawn(self._read(self.whose.persona), lane="timeline")
 
     async def _read(self, persona: str) -> None:
-        known = await self._house.browsing.timeline(persona)
-        absence = None if known.known else await self._house.fact_extraction.explain_absence(persona)
+        known = await self._services.browsing.timeline(persona)
+        absence = None if known.known else await self._services.fact_extraction.explain_absence(persona)
         self._known, self._absence = known, absence
         self._show()
 
@@ -148,7 +148,7 @@ class TimelinePage(Page):
             if row.session is not None:
                 self._place.go_to(row.session, None)
             return
-        sources = await self._house.browsing.sources(row.known.fact)
+        sources = await self._services.browsing.sources(row.known.fact)
         if sources:
             self._place.go_to(sources[0].session, sources[0].message)
         else:
@@ -178,7 +178,7 @@ class TimelinePage(Page):
         dialog.selectFile(f"{self._known.persona}.md")
         if await answered(dialog):
             path = Path(dialog.selectedFiles()[0])
-            await self._house.browsing.save_text(path, self.text)
+            await self._services.browsing.save_text(path, self.text)
             self._place.window.notifier.tell(self.tr("Saved as {file}.").format(file=path.name))
 
 

@@ -38,7 +38,7 @@ class TrashPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("TrashPage", "Trash"))
-        self._place, self._trash = place, place.house.trash
+        self._place, self._trash = place, place.services.trash
         self._names: dict[str, str] = {}
         self._chips: dict[TrashKind, QPushButton] = {}
         self.rows = self._made_rows()
@@ -96,10 +96,10 @@ class TrashPage(Page):
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
-        house = self._place.house
-        services: tuple[Any, ...] = (house.trash, house.sessions, house.brain, house.knowing, house.library)
-        self._stop: list[Callable[[], None]] = [each.changed.add(lambda _who: self._soon.start()) for each in services]
-        self._stop.append(house.preferences.changed.add(lambda _settings: self._filter()))
+        services = self._place.services
+        sources: tuple[Any, ...] = (services.trash, services.sessions, services.brain, services.knowing, services.library)
+        self._stop: list[Callable[[], None]] = [each.changed.add(lambda _who: self._soon.start()) for each in sources]
+        self._stop.append(services.preferences.changed.add(lambda _settings: self._filter()))
         self.search.textChanged.connect(lambda _text: self._filter())
         self.table.opened.connect(lambda _item: self.restore())
         self.table.delete_wanted.connect(lambda _items: self.erase())
@@ -126,7 +126,7 @@ class TrashPage(Page):
         self._place.bridge.spawn(self._read(), lane="trash list")
 
     async def _read(self) -> None:
-        library = self._place.house.library
+        library = self._place.services.library
         items = await self._trash.all()
         alive = [*await library.personas(), *await library.user_personas()]
         gone = {item.stem: item.title for item in items if item.kind in {TrashKind.PERSONA, TrashKind.USER_PERSONA}}

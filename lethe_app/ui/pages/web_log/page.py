@@ -36,11 +36,11 @@ class OutgoingPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("OutgoingPage", "What left this computer"))
-        self._place, self._surfing = place, place.house.surfing
+        self._place, self._surfing = place, place.services.surfing
         self.rows = self._made_rows()
         self._build()
         self._connect()
-        self._follow_settings(place.house.preferences.current)
+        self._follow_settings(place.services.preferences.current)
         self._read_soon()
 
     def _made_rows(self) -> FilteredTableModel[Outgoing]:
@@ -90,7 +90,7 @@ class OutgoingPage(Page):
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self._read_soon)
-        preferences = self._place.house.preferences
+        preferences = self._place.services.preferences
         self._stop = [
             self._surfing.changed.add(lambda _one: self._soon.start()),
             preferences.changed.add(self._follow_settings),
@@ -146,12 +146,12 @@ class OutgoingPage(Page):
     # the switch
 
     def _allow(self, on: bool) -> None:
-        present = self._place.house.preferences.current.web_allowed
+        present = self._place.services.preferences.current.web_allowed
         if on != present:
             self.undo.push(FieldChange(self.tr("the internet"), "web_allowed", present, on, self._put))
 
     def _put(self, name: str, value: object) -> None:
-        self._place.bridge.spawn(self._place.house.preferences.set(**{name: value}))
+        self._place.bridge.spawn(self._place.services.preferences.set(**{name: value}))
 
     def _follow_settings(self, settings: Settings) -> None:
         self.allowed.setChecked(settings.web_allowed)

@@ -28,7 +28,7 @@ class WorldEntryDetail(QStackedWidget):
 
     def __init__(self, place: PageContext, book: WorldBook) -> None:
         super().__init__()
-        self._place, self._book, self._worlds = place, book, place.house.worlds
+        self._place, self._book, self._worlds = place, book, place.services.worlds
         self._said: list[str] = []
         self._index: tuple[World | None, Index] = (None, Index())
         self.about = WorldForm(place.theme, book)

@@ -34,7 +34,7 @@ class WorldBook(QObject):
     def __init__(self, place: PageContext, stack: QUndoStack) -> None:
         super().__init__()
         self._place, self._stack = place, stack
-        self._worlds: Worlds = place.house.worlds
+        self._worlds: Worlds = place.services.worlds
         self._deeds = CommandRunner(stack, place.bridge)
         self._forget = self._worlds.kept.add(self._kept)
         self.held: dict[str, OpenWorld] = {}

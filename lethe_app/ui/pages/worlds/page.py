@@ -102,7 +102,7 @@ class WorldPage(Page):
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Worlds"))
-        self._place, self._worlds = place, place.house.worlds
+        self._place, self._worlds = place, place.services.worlds
         self.book = WorldBook(place, self.undo)
         self.rows = EntryRows(self.theme, lambda texts: place.bridge.spawn(self._count(list(texts))))
         self.list = WorldList(self.theme, self._takes_part)
@@ -115,7 +115,7 @@ class WorldPage(Page):
         self.trying = WorldTrial(place, self.book, self.desk)
         self._add_keys()
         self._connect()
-        self._forget = place.house.models.changed.add(lambda _state: self.rows.forget_tokens())
+        self._forget = place.services.models.changed.add(lambda _state: self.rows.forget_tokens())
         self._opening = place.bridge.spawn(self._open(), lane="worlds")
 
     def _build(self) -> None:

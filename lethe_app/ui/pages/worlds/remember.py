@@ -71,14 +71,14 @@ class RememberAction(QObject):
 
     async def _ask(self, entry: WorldEntry) -> None:
         place, session = self._place, self._place.session()
-        personas = await place.house.library.personas()
+        personas = await place.services.library.personas()
         dialog = Remember(
             place.window, place.theme, entry.name or entry.content[:40], personas, session.persona_id if session else ""
         )
         if not await answered(dialog):
             return
         who = next(persona for persona in personas if persona.unique_name == dialog.persona)
-        memory, brain, kept = as_memory(entry, dialog.insertion), place.house.brain, list[UUID]()
+        memory, brain, kept = as_memory(entry, dialog.insertion), place.services.brain, list[UUID]()
 
         async def forth() -> None:
             if kept:

@@ -270,7 +270,7 @@ class WorldTrial(QObject):
         """The bench is built, below what `desk` holds, when something is first to be tried."""
         super().__init__()
         self._place, self._book, self._desk = place, book, desk
-        self._trials = place.house.worlds.trials
+        self._trials = place.services.worlds.trials
         self._messages: Sequence[Message] | None = None
 
     @cached_property
