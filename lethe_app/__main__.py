@@ -1,4 +1,4 @@
-"""The front door: `python -m lethe_app` and the `lethe` command."""
+"""The entry point: `python -m lethe_app` and the `lethe` command."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Opens a home, with or without a window, and closes it in order.
 
-Rooms are imported inside the functions that build them: the window paints before anything else loads, and a house without a
+Rooms are imported inside the functions that build them: the window paints before anything else loads, and a program without a
 window imports no Qt.
 """
 
@@ -81,7 +81,7 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 
 
 def open_window(paths: Paths) -> int:
-    """Show the window, build the house behind it, and run until the window is closed. Returns the exit code."""
+    """Show the window, build the services behind it, and run until the window is closed. Returns the exit code."""
     application, window = first_window(paths)
     from lethe_app.ui.core.translations import speak
 
@@ -93,7 +93,7 @@ def open_window(paths: Paths) -> int:
 
 
 async def build_once(paths: Paths) -> AppServices | None:
-    """A second start shows the window of the first one, and has no house of its own: None."""
+    """A second start shows the window of the first one, and has no services of its own: None."""
     import asyncio
 
     from lethe_app.errors import DatabaseLocked
@@ -148,7 +148,7 @@ def keep_log(paths: Paths) -> None:
 
 
 def run(application: QApplication, window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> int:
-    """One event loop for Qt and asyncio; the house closes before the loop does."""
+    """One event loop for Qt and asyncio; the services close before the loop does."""
     import asyncio
 
     from qasync import QEventLoop
@@ -168,9 +168,10 @@ def run(application: QApplication, window: MainWindow, make_services: Callable[[
 
 
 async def live(window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> int:
-    """From an empty frame to a closed house. A home that cannot be opened is told in the window, which stays until closed.
+    """Show an empty frame, open the services, and close them again.
 
-    Where another window has the house, None is made, and this one goes.
+    A home that cannot be opened is told in the window, which stays until it is closed.
+    Where another window has the services, None is made, and this one goes.
     """
     import asyncio
 

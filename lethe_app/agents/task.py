@@ -87,7 +87,7 @@ class Result:
     summary: str = ""
     """One sentence for the user: what was done, or why there was nothing to do."""
     made: tuple[Made, ...] = ()
-    """Only what was not made with the hands of the scene: those are noted already."""
+    """Only what was not made with the task context: those are noted already."""
     outcome: RunOutcome = RunOutcome.MADE
     """MADE or NOTHING."""
 
@@ -138,7 +138,7 @@ class Sight(Protocol):
 
 
 class TaskContext(Sight, Protocol):
-    """The hands of a task while it runs. What they make is noted with the run at once."""
+    """The context of a task while it runs. What is made through it is noted with the run at once."""
 
     @property
     def run_id(self) -> UUID: ...
@@ -152,7 +152,7 @@ class TaskContext(Sight, Protocol):
     async def portions(
         self, errand: str | TaskPrompt, answer: type[LlmAnswer], lines: Sequence[Utterance], **material: str
     ) -> list[list[Utterance]]:
-        """All of `lines` in portions that the errand can take; see `brain.portions.spell_all` for their words."""
+        """All of `lines` in portions that the task prompt can take; see `brain.portions.spell_all` for their words."""
 
     async def count(self, texts: list[str]) -> list[int]:
         """Tokens of each text."""

@@ -40,7 +40,7 @@ class Internet(Protocol):
 
 
 class TaskModel(Protocol):
-    """Whoever puts errands to the model: the hands of a task, or a clerk."""
+    """Whoever puts task prompts to the model: the context of a task, or the structured output service."""
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
 

@@ -55,7 +55,7 @@ from lethe_app.storage.memory.working_memory import BenchRows
 
 
 class BackgroundServices:
-    """One of each; everything is built when it is first asked for, out of what the house has already."""
+    """One of each; everything is built when it is first asked for, from the core services."""
 
     def __init__(self, made: CoreServices) -> None:
         self.made = made
@@ -76,7 +76,7 @@ class BackgroundServices:
 
     @cached_property
     def takers(self) -> dict[MadeKind, Taker]:
-        """What takes back a thing that a task made without the hands of its scene, by kind."""
+        """What takes back a thing that a task made outside its context, by kind."""
         return {
             MadeKind.CHANGE: self.dreams.take_back_made,
             MadeKind.NOTEBOOK: self.unwriting.revert_run,
@@ -168,7 +168,7 @@ class BackgroundServices:
 
     @cached_property
     def looking_up(self) -> LookingUp:
-        """Its clerk works within the turn, for which the other one makes way; counting ends what that one has under way."""
+        """Its model answers within the turn, for which background work makes way; counting ends what that has under way."""
         made = self.made
         clerk = StructuredOutput(
             made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False
@@ -237,7 +237,7 @@ class BackgroundServices:
 
     @cached_property
     def tooling(self) -> Tooling:
-        """Its errands are done within the turn, as those of `looking_up` are."""
+        """Its task prompts are answered within the turn, as those of `looking_up` are."""
         made = self.made
         plugged, faults = plugins.found()
         mind = (self.mind.reminders, self.mind.week)

@@ -147,7 +147,7 @@ class CoreServices:
 
     @cached_property
     def at_once(self) -> TaskModelAdapter:
-        """Has errands done in the middle of a turn."""
+        """Answers task prompts in the middle of a turn."""
         clerk = StructuredOutput(
             self.client, self.errands, self.loaded, self.prompting.form, self.counting.count, lambda: False
         )

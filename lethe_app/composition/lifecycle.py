@@ -1,4 +1,4 @@
-"""Hands the user a furnished house: every service in its place, and the order in which they are closed."""
+"""Hands out all services, each built with what it needs, and the order in which they are closed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The words in which a model is asked to do clerk's work: instructions, worked examples, and the frame for the material.
+"""The words in which a model is asked to fill a schema: instructions, worked examples, and the frame for the material.
 
-Each errand is one file of `resources/prompts`. What stands before the first heading is the instruction; `# Material` frames the
-material, with `{names}` in its gaps; every `# Example` is followed by its `# Answer`.
+Each task prompt is one file of `resources/prompts`. What stands before the first heading is the instruction; `# Material` frames
+the material, with `{names}` in its gaps; every `# Example` is followed by its `# Answer`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GAP = re.compile(r"\{([a-z_]+)\}")
 
 
 class TaskKind(StrEnum):
-    """What a clerk can be asked to do; each is the name of a file."""
+    """What a model can be asked to do; each is the name of a file."""
 
     TITLE = "title"
     SUMMARY = "summary"
@@ -72,7 +72,7 @@ class TaskPrompt:
 
 
 class TaskPrompts:
-    """The errands that lie in a folder, each read when it is needed; the user's own words for one go before ours.
+    """The task prompts that lie in a folder, each read when it is needed; the user's own words for one go before ours.
 
     A file of the user's that cannot be used stops nothing: ours is taken, and `broken` tells what is wrong with it, by name.
     It is read again whenever it was changed.
@@ -137,7 +137,7 @@ def _read(task: str, path: Path) -> TaskPrompt:
 
 
 def parse(name: str, text: str) -> TaskPrompt:
-    """The errand written in a file; raises ValueError where a heading is missing or stands in the wrong place."""
+    """The task prompt written in a file; raises ValueError where a heading is missing or stands in the wrong place."""
     instructions, *rest = _HEADING.split(text)
     sections = list(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))
     if not sections or sections[0][0] != "Material":

@@ -1,4 +1,4 @@
-"""What happens during a turn and in the house, as plain values that any window or terminal can show."""
+"""What happens during a turn and in the program, as plain values that any window or terminal can show."""
 
 from __future__ import annotations
 

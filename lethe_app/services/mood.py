@@ -23,7 +23,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 
 MOODS, HISTORY, READINGS = "moods", "mood history", "mood readings"
-"""Scopes of the house's state, by persona."""
+"""Scopes of the app state, by persona."""
 MOST_SAMPLES, MOST_READINGS = 400, 60
 QUESTION_MARKS = frozenset("?？؟⁇")
 _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
@@ -200,7 +200,7 @@ class Moods:
     # What is kept
 
     async def traces(self, persona_id: str, mood: Mood) -> dict[tuple[str, str], object]:
-        """What the house is to keep of a mood that is hers now, by scope and key.
+        """What is to be kept of a mood that is hers now, by scope and key.
 
         How she felt before becomes a sample once another day or conversation has begun.
         """

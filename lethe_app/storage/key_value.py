@@ -1,4 +1,4 @@
-"""Keeps what is known about a session or the house besides its words, and token counts that need not be computed twice."""
+"""Keeps what is known about a session or the program besides its words, and token counts that need not be computed twice."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def set_in_transaction(connection: sqlite3.Connection, session_id: UUID, key: st
 
 
 def keep_for_app(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
-    """The same of the house."""
+    """The same of the app state."""
     here = (storable(scope), storable(key))
     if value is None:
         connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", here)

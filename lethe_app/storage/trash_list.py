@@ -54,7 +54,7 @@ BENCHES = "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid F
 
 @dataclass(frozen=True)
 class KeptOf:
-    """Where in the state of the house something is kept of one persona."""
+    """Where in the app state something is kept of one persona."""
 
     by_persona: Sequence[str] = ()
     """Scopes in which it lies under the persona's name."""

@@ -38,7 +38,7 @@ class _BraveAnswer(BaseModel):
 
 
 class Brave:
-    """The search engine's own door for programs."""
+    """The search engine's own address for programs."""
 
     name = "Brave"
 

@@ -209,8 +209,8 @@ class Broken(Moodlet):
             raise RuntimeError("broken")
         return float("nan") if self.fault == "nan" else super().after(value, away)
 
-    def heard(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
-        if self.fault == "heard":
+    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+        if self.fault == "after_message":
             raise RuntimeError("broken")
         return [Nudge(99.0, "it went mad")] if self.fault == "wild" else ()
 
@@ -220,7 +220,7 @@ class Broken(Moodlet):
         return "odd"
 
 
-@pytest.mark.parametrize("fault", ["after", "nan", "heard", "adjective"])
+@pytest.mark.parametrize("fault", ["after", "nan", "after_message", "adjective"])
 def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_log):
     life = Life([Broken("odd", "Oddity", "how odd", (), fault=fault), *OURS])
 

@@ -1,4 +1,4 @@
-"""What a model may answer to an errand: the shape it is held to, and the manners it is taught afterwards."""
+"""What a model may answer to a task prompt: the shape it is held to, and the manners it is taught afterwards."""
 
 from __future__ import annotations
 

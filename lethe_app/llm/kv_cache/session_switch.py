@@ -16,7 +16,7 @@ SMALLEST = 512
 LEAST_NEW = 16
 """Tokens that must be new for a conversation to be written once more when it is left."""
 WORTH_FETCHING = 256
-"""Tokens that need not be read again for a bookmark to be worth its loading."""
+"""Tokens that need not be read again for a saved state to be worth its loading."""
 
 Reuse = Callable[[list[int], Sequence[Seam]], int]
 """How many of the tokens that are wanted need not be computed if these are held, with these joints."""

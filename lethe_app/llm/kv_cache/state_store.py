@@ -1,6 +1,6 @@
-"""Where bookmarks stand: a folder of bounded size, filled by a thread that nobody waits for, from which things are forgotten.
+"""Stores saved states in a folder of bounded size, written by a thread that nobody waits for.
 
-The least recently used leave first. What was forgotten is gone from the folder at once, and a bookmark that was made before
+The least recently used leave first. What was forgotten is gone from the folder at once, and a saved state that was made before
 is not written after it, whoever still holds it.
 """
 
@@ -26,7 +26,7 @@ A_MOMENT = 0.02
 
 @dataclass(frozen=True)
 class PendingState:
-    """A bookmark on its way to the disk."""
+    """A saved state on its way to the disk."""
 
     at: KeptAt
     path: Path
@@ -36,7 +36,7 @@ class PendingState:
 
 
 class StateStore:
-    """The bookmarks of one engine. Every method may be called from any thread."""
+    """The saved states of one engine. Every method may be called from any thread."""
 
     def __init__(self, identity: str) -> None:
         """`identity` says all that a cache depends on besides its tokens."""
@@ -102,7 +102,7 @@ class StateStore:
         return None
 
     def delete(self, folder: Path, part: str, number: int | None = None) -> None:
-        """Everything with that part in its name, which is all of it if the part is empty."""
+        """Delete everything with that part in its name, which is all of it if the part is empty."""
         with self._changed:
             self._forgotten.append((self._last_forgotten() + 1 if number is None else number, part))
             for path in [path for path, entry in self._waiting.items() if part in entry.at.name]:
@@ -156,7 +156,7 @@ class StateStore:
 
 
 def remove(folder: Path, part: str) -> None:
-    """Delete the bookmarks with that part in their names, drafts as well."""
+    """Delete the saved states with that part in their names, drafts as well."""
     for path in folder.glob(f"*{ENDING}*"):
         if part in path.name and path.name.endswith((ENDING, ENDING + DRAFT)):
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a model made of the tokens it read, out of llama.cpp and back in: for bookmarks, and for models that cannot go back."""
+"""Reads the state of a sequence out of llama.cpp and back in: for saved states, and for models that cannot go back."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Checkpoints:
 class SlidingWindow:
     """A sliding window, if the model has one: cells that an earlier token must see may be written over, which nobody is told.
 
-    By default llama.cpp keeps them all, so that such models go back as others do; in a bookmark it keeps what is still seen.
+    By default llama.cpp keeps them all, so that such models go back as others do; in a saved state it keeps what is still seen.
     """
 
     def __init__(self, context: Any, sequence: int) -> None:  # noqa: ANN401 - of llama.cpp
@@ -95,7 +95,7 @@ class SlidingWindow:
         return self._sees(int(llama_cpp.llama_memory_seq_pos_min(self._memory, self._sequence)), length)
 
     def is_kept(self, length: int, whole: int) -> bool:
-        """And from a bookmark of `whole` tokens?"""
+        """And from a saved state of `whole` tokens?"""
         return self._sees(max(0, whole - self.width), length)
 
     def _sees(self, first: int, length: int) -> bool:

@@ -104,7 +104,7 @@ class Columns:
     """Place in `KINDS`."""
     group: NDArray[np.int8]
     owner: NDArray[np.int16]
-    """Position among the owners of the shelf."""
+    """Position among the owners of the columns."""
     source: NDArray[np.int32]
     """Position in `sources`."""
     day: NDArray[np.int32]

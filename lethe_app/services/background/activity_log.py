@@ -104,7 +104,7 @@ class Doing:
             self._task.cancel()
 
     async def carry_out(self, deed: Callable[[Doing], Awaitable[Result]]) -> TaskRun:
-        """From its record to its record. Raises whatever the deed raises, and CancelledError only if it comes from outside."""
+        """Run the action between its two records. Raises what it raises, and CancelledError only if it comes from outside."""
 
         async def work() -> Result:
             with metered(self._ledger.spend):
@@ -169,7 +169,7 @@ class ActivityLog:
     async def carry_out(
         self, work: Work, whose: tuple[str, str], deed: Callable[[Doing], Awaitable[Result]], *, is_asked: bool = False
     ) -> TaskRun:
-        """Do it, and return its record; `whose` is the persona's id and name. Raises what the deed raises."""
+        """Do it, and return its record; `whose` is the persona's id and name. Raises what the action raises."""
         persona_id, name = whose
         ledger = RunRecorder(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
         shown = Underway(ledger.run, work.title, name, is_asked=is_asked)
@@ -194,7 +194,7 @@ class ArchiveLog:
         self._doings, self._chats, self._parts = doings, chats, parts
 
     async def carry_out(self, session_id: UUID, deed: Deed) -> bool:
-        """What the deed returns. Raises what it raises."""
+        """What the action returns. Raises what it raises."""
         try:
             persona_id = (await self._chats.session(session_id)).persona_id
         except StorageError:  # it was deleted, which the deed finds out for itself

@@ -1,4 +1,4 @@
-"""What dreams want and did, in the user's hands: accept, decline, put otherwise, take back; and the desk a dream works at."""
+"""Proposals and changes of dreams as the user decides on them: accept, decline, reword, revert; and the inputs of a dream."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NEAREST = 6
 MOST = 2000
 """Changes that are looked through for what was thought of before."""
 DIRECTIVES = ("dream", "infer", "avoid", "disliked")
-"""Errands of dreams; the user may have their own."""
+"""Task prompts of dreams; the user may have their own."""
 
 
 class Dreams:
@@ -158,7 +158,7 @@ class Dreams:
 
 
 class DreamServices:
-    """What the task works with; see `agents.dream.Desk`."""
+    """What the task works with; see `agents.dream.DreamInputs`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The hands of a task: what it may read, and what it may do, with everything it makes noted so that it can be taken back."""
+"""The context of a task: what it may read, and what it may do, with everything it makes noted so that it can be taken back."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class RecallStep:
         self._turns = turns
         self._recollecting = recollecting
         self.look_up: LookUp = _nothing
-        """Searches the internet where the message wants it; put here by whoever wires the house."""
+        """Searches the internet where the message wants it; set by `composition`."""
 
     async def of_turn(
         self, session: ChatSession, cast: Participants, before: UUID | None, model: LoadedModel

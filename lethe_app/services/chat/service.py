@@ -83,7 +83,7 @@ class Chat:
         self._accounts = accounts
         self._group = group
         self.tooling: TurnsOfTools = NoTools()
-        """Put here by whoever wires the house."""
+        """Set by `composition`."""
         self._one_reply_at_a_time = asyncio.Lock()
 
     async def send(self, session_id: UUID, text: str, speaker: str = "") -> AsyncGenerator[TurnEvent]:

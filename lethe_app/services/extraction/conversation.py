@@ -1,4 +1,4 @@
-"""What the clerk takes down of a conversation; long ones are read portion by portion, so that no line is left out."""
+"""What a model extracts from a conversation; long ones are read portion by portion, so that no line is left out."""
 
 from __future__ import annotations
 

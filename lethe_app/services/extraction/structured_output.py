@@ -31,9 +31,9 @@ SEED = 11
 MARGIN = 24
 """Tokens kept free, for parts counted one by one may be shorter than the whole."""
 LEAST_ROOM = 64
-"""Tokens of material below which an errand makes no sense."""
+"""Tokens of material below which a task prompt makes no sense."""
 REST_AFTER = 30.0
-"""Seconds without an errand after which the model gives back the memory it holds for them; the next one takes it anew."""
+"""Seconds without a task prompt after which the model gives back the memory it holds for them; the next one takes it anew."""
 LOG = logging.getLogger(__name__)
 _SITTING: ContextVar[int] = ContextVar("sitting", default=0)
 _METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
@@ -41,7 +41,7 @@ _METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=N
 
 @contextmanager
 def metered(add: Callable[[int], None]) -> Iterator[None]:
-    """While this lasts, `add` is told the tokens, read and written, of every errand asked from here, whoever passes it on."""
+    """While this lasts, `add` is told the tokens, read and written, of every task prompt asked from here."""
     token = _METER.set(add)
     try:
         yield
@@ -51,7 +51,7 @@ def metered(add: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def reseeded(sitting: int) -> Iterator[None]:
-    """While this lasts, errands asked from here are drawn with other seeds; 0 is the usual one."""
+    """While this lasts, task prompts asked from here are drawn with other seeds; 0 is the usual one."""
     token = _SITTING.set(sitting)
     try:
         yield
@@ -69,7 +69,7 @@ class AnswerUnusable(ModelError):
 
 
 class StructuredOutput:
-    """One errand at a time, in the quiet lane: the chat never waits for it and loses nothing of its cache."""
+    """One task prompt at a time, in the quiet lane: the chat never waits for it and loses nothing of its cache."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class StructuredOutput:
         self._rest_after = rest_after
         self._desk = asyncio.Lock()
         self._waiting = 0
-        """Errands that are asked for and not yet done."""
+        """Task prompts that are asked for and not yet done."""
         self._alarm: asyncio.TimerHandle | None = None
         self._resting: asyncio.Task[None] | None = None
         self._disarm: tuple[LoadedModel | None, Disarmer] = (None, Disarmer(()))
@@ -102,9 +102,9 @@ class StructuredOutput:
         return self._ready()
 
     async def ask(self, task: str | TaskPrompt, answer: type[T], **material: str) -> T:
-        """The model's answer to an errand whose gaps `material` fills. Cancelling frees the model at once.
+        """The model's answer to a task prompt whose gaps `material` fills. Cancelling frees the model at once.
 
-        An errand is named by its file, or is one that somebody parsed from words of their own.
+        A task prompt is named by its file, or is one that somebody parsed from words of their own.
 
         Waits for a free model and begins again when the chat wanted it. Raises AnswerUnusable after three useless answers, and
         whatever ModelError there is: no model, no room, no memory, a dead process.
@@ -114,7 +114,7 @@ class StructuredOutput:
                 return await self._answered(task, answer, material)
 
     async def room(self, task: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
-        """Tokens that the gaps of an errand not named in `material` may take together. Raises ModelError."""
+        """Tokens that the gaps of a task prompt not named in `material` may take together. Raises ModelError."""
         model = self._loaded()
         gaps = dict.fromkeys(self._errand(task).gaps, "")
         (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
@@ -130,11 +130,11 @@ class StructuredOutput:
         overlap: int = 0,
         **material: str,
     ) -> list[list[Utterance]]:
-        """All of `lines`, in portions that the errand can take; at most `most` in each unless that is 0.
+        """All of `lines`, in portions that the task prompt can take; at most `most` in each unless that is 0.
 
         `spare` tokens are kept free for material that is not known yet. Each portion repeats up to `overlap` lines of the one
         before. Raises PromptTooLong where the model's context is too
-        short for this errand.
+        short for this task prompt.
         """
         room = await self.room(task, answer, **material) - spare
         if room < LEAST_ROOM:
@@ -163,7 +163,7 @@ class StructuredOutput:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """When the last errand is done and no other comes for a while, the model gives back what it holds for them."""
+        """When the last task prompt is done and no other comes for a while, the model gives back what it holds for them."""
         self._waiting += 1
         if self._alarm is not None:
             self._alarm.cancel()
@@ -236,10 +236,10 @@ async def _at_leisure() -> None:
 
 
 class TaskModelAdapter:
-    """An `Asker`, as the hands of a task are."""
+    """An `AnswerModel`, as the context of a task is."""
 
     def __init__(self, clerk: StructuredOutput, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
-        """`hurry` is done before every errand, where somebody waits for it: it ends other quiet work that is under way."""
+        """`hurry` is done before every task prompt, where somebody waits for it: it ends other quiet work that is under way."""
         self._clerk, self._hurry = clerk, hurry
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T:

@@ -18,7 +18,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "calibration"
-"""Of the limits in the state of the house, by embedder."""
+"""Of the limits in the app state, by embedder."""
 SHIPPED = "known.json"
 """Beside the pairs: what `tests/bench/calibration.py` found for the embedder that comes with Lethe."""
 AT_ONCE = 8

@@ -48,7 +48,7 @@ class Embedding:
         self._preferences = preferences
         self._paths = paths
         self.enabled = enabled
-        """Is meaning wanted at all? A house with scripted models does without unless it is told otherwise."""
+        """Is meaning wanted at all? With scripted models the program does without unless it is told otherwise."""
         self._chosen = preferences.current.embedder_path
         self._failed_at = -NOT_AGAIN_WITHIN
         self._one_at_a_time = asyncio.Lock()

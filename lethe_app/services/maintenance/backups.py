@@ -16,7 +16,7 @@ AFTER_SECONDS = 30.0
 
 
 class BackupService:
-    """One quiet task from the opening of the house until it closes."""
+    """One quiet task while the program is open."""
 
     def __init__(self, database: Path) -> None:
         self._task = asyncio.get_running_loop().create_task(self._keep(database))

@@ -170,7 +170,7 @@ class Trash:
 
 
 def kept_of(persona_id: str) -> KeptOf:
-    """All that the house keeps of a persona besides what was said, remembered and done."""
+    """All that is kept of a persona besides what was said, remembered and done."""
     return KeptOf(
         by_persona=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),

@@ -142,7 +142,7 @@ class ObjectionService:
 
 
 def scope_of(persona_id: str) -> str:
-    """Of the state of the house, where hers are kept."""
+    """Of the app state, where hers are kept."""
     return f"objections {persona_id}"
 
 

@@ -95,7 +95,7 @@ class ProactiveChanges:
     states: Mapping[str, object]
     """Of the session, by key."""
     app_state: Mapping[tuple[str, str], object]
-    """Of the house, by scope and key; None takes a key away."""
+    """Of the app state, by scope and key; None takes a key away."""
 
 
 class ProactiveMemory:

@@ -63,7 +63,7 @@ class MemoryQuery:
     """Does the persona want dates with sessions?"""
     meaning: TextEmbedding | None = None
     is_awake: Callable[[WorldEntry], bool] = lambda _entry: True
-    """May an entry of a world come now? One that rests, or was kept back, does not come by another door."""
+    """May an entry of a world come now? One that rests, or was kept back, does not come in another way."""
 
 
 class MemorySearch:

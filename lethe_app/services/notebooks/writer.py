@@ -47,7 +47,7 @@ from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.facts import FactStore
 
 SCOPE = "notebooks"
-"""Of the state of the house: which conversations of a persona were read, and how many messages they had then."""
+"""Of the app state: which conversations of a persona were read, and how many messages they had then."""
 LOOK_AGAIN = 600.0
 
 

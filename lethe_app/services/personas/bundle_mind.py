@@ -92,7 +92,7 @@ class Minds:
 
 
 def places(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
-    """Where a mood and wishes lie in the house's state, by scope and key."""
+    """Where a mood and wishes lie in the app state, by scope and key."""
     wishes = {"request": mind.goal_request, "notice": mind.goal_notice}
     return {
         (MOODS, persona_id): mind.mood.model_dump(mode="json") if mind.mood is not None else None,

@@ -74,7 +74,7 @@ class Prompting:
         self._counting = counting
         self._format: Format | None = None
         self.offered: Offered = lambda _persona: []
-        """The tools that a persona may use; put here by whoever wires the house."""
+        """The tools that a persona may use; set by `composition`."""
         self.fill: Fill = unfilled
         """Looks up the values of macros; put here in the same way."""
 

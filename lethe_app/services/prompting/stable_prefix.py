@@ -127,7 +127,7 @@ class StablePrefixes:
         know what was forgotten last."""
         self._writing = asyncio.Lock()
         self.explained: Explained = _nothing
-        """Put here by whoever wires the house."""
+        """Set by `composition`."""
 
     async def prefix_of(self, session: ChatSession, cast: Participants, model: LoadedModel) -> StablePrefix:
         """The one the session has, or a new one."""

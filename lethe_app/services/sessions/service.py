@@ -33,7 +33,7 @@ class Sessions:
         self._endings: dict[str, asyncio.Task[None]] = {}
         """By persona: the conversations before its newest one are being archived."""
         self.fill: Fill = unfilled
-        """Looks up the values of macros; put here by whoever wires the house."""
+        """Looks up the values of macros; set by `composition`."""
 
     async def list(self, persona_id: str) -> list[SessionSummary]:
         """Newest activity first."""

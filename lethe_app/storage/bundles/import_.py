@@ -69,7 +69,7 @@ class Arrival:
     speaker: Callable[[str], str]
     """Who speaks, by the name in this home for that in the file."""
     app_state: Mapping[tuple[str, str], object]
-    """For the house's state, by scope and key."""
+    """For the app state, by scope and key."""
 
 
 class Arrivals:
@@ -115,7 +115,7 @@ def _store(connection: sqlite3.Connection, arrival: Arrival, ids: NewIds, check:
 
 
 def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: NewIds) -> None:
-    """What goes into the house's state, by scope and key; what is empty is passed over."""
+    """What goes into the app state, by scope and key; what is empty is passed over."""
     for (scope, key), values in places.items():
         if values:
             text = storable(ids.within(json.dumps(values, ensure_ascii=False)))

@@ -20,7 +20,7 @@ T = TypeVar("T", bound=Persona | World | InstructPreset | SamplerPreset | System
 
 @dataclass(frozen=True)
 class Stock(Generic[T]):
-    """What a shelf holds: values by file name without ending, sorted by name, and the files that cannot be read."""
+    """What a collection holds: values by file name without ending, sorted by name, and the files that cannot be read."""
 
     values: dict[str, T] = field(default_factory=dict)
     problems: list[FileError] = field(default_factory=list)

@@ -69,7 +69,7 @@ class Traces:
     states: Mapping[str, object] = field(default_factory=dict)
     """Of the session, by key; None takes a key away."""
     app_state: Mapping[tuple[str, str], object] = field(default_factory=dict)
-    """The same of the house, by scope and key."""
+    """The same of the app state, by scope and key."""
 
 
 class TurnMemories:

@@ -16,7 +16,7 @@ from lethe_app.ui.shell.status_line import StatusLine
 
 
 class ChatPanel(QFrame):
-    """Header, messages, composer. The messages come when the house is open; until then their place is calm and empty."""
+    """Header, messages, composer. The messages come when the services are open; until then their place is calm and empty."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -28,7 +28,7 @@ DROPS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
 
 
 class BundleController(QObject):
-    """There is one for each open house. Files wait for each other, so that one question is asked at a time."""
+    """There is one for each window. Files wait for each other, so that one question is asked at a time."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.window)

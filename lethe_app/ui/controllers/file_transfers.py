@@ -20,7 +20,7 @@ class FileTransfer:
 
 
 class FileTransfers:
-    """There is one for each open house."""
+    """There is one for each window."""
 
     def __init__(self) -> None:
         self.changed: Listeners[None] = Listeners()

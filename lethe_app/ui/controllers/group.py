@@ -23,7 +23,7 @@ FACE = 32
 
 
 class GroupController(QObject):
-    """There is one for each open house."""
+    """There is one for each window."""
 
     def __init__(self, place: PageContext, company: ParticipantsController, turns: Turns) -> None:
         super().__init__(place.window)

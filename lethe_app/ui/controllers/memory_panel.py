@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class MemoryPanelController(QObject):
-    """One for each open house. `reply` is what panel and inspector are about."""
+    """One for each window. `reply` is what panel and inspector are about."""
 
     def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(place.window)

@@ -1,4 +1,4 @@
-"""Joins the window to the house behind it: every controller is made here, and taken down here in order."""
+"""Joins the window to the services behind it: every controller is made here, and taken down here in order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ REST = timedelta(seconds=2)
 
 
 class Host(QObject):
-    """Everything that is there only while the house is open."""
+    """Everything that is there only while the services are open."""
 
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)

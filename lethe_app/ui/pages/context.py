@@ -1,4 +1,4 @@
-"""What every page of the workshop is handed: the window, the services, and the ways to other pages and to the conversation."""
+"""What every page is handed: the window, the services, and the ways to other pages and to the conversation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageContext:
-    """Handed on from page to page; there is one for each open house."""
+    """Handed on from page to page; there is one for each window."""
 
     window: MainWindow
     services: AppServices
@@ -28,7 +28,7 @@ class PageContext:
     session: Callable[[], ChatSession | None]
     """The conversation that is open."""
     go_to: Callable[[UUID, UUID | None], None]
-    """Leave the workshop for that conversation, and for that message in it."""
+    """Leave the pages for that conversation, and for that message in it."""
     luggage: FileTransfers
     """Files that are being packed or unpacked."""
 

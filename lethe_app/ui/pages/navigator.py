@@ -1,4 +1,4 @@
-"""Opens the pages of the workshop in the window, one at a time, and finds the way back."""
+"""Opens the pages in the window, one at a time, and finds the way back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Maker = Callable[[], Page]
 
 
 class PageNavigator(QObject):
-    """At most one page lies on the desk; under it wait those from which it was opened, and at the bottom the conversation."""
+    """At most one page is open; under it wait those from which it was opened, and at the bottom the conversation."""
 
     def __init__(self, window: MainWindow, bridge: Bridge) -> None:
         super().__init__(window)

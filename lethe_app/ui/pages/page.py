@@ -1,4 +1,4 @@
-"""The frame all pages of the workshop share: the way back, a title, the page's own buttons, and what can be undone."""
+"""The frame all pages share: the way back, a title, the page's own buttons, and what can be undone."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def connect(place: PageContext) -> None:
 
 
 def enter(place: PageContext, make: Callable[[PageContext], Page]) -> None:
-    """Put the page on the desk, or go back to it where it lies under others."""
+    """Open the page, or go back to it where it lies under others."""
     if place.desk.holds(make):
         place.bridge.spawn(place.desk.go_back_to(make), lane="leave")
     else:

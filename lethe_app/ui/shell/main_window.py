@@ -1,4 +1,4 @@
-"""The window: painted at once as outlines that know only Qt, then furnished, then filled when the house behind it is open."""
+"""The window: painted at once as outlines that need only Qt, completed, and filled when the services are open."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class MainWindow(QMainWindow):
         self.chat.dress()
 
     def attach(self, services: AppServices) -> None:
-        """Fill the window from `house`; the event loop must be running."""
+        """Fill the window from `services`; the event loop must be running."""
         from lethe_app.ui.controllers.window_controller import Host
 
         self._host = Host(self, services)
@@ -138,7 +138,7 @@ class MainWindow(QMainWindow):
         self._host.open()
 
     async def detach(self) -> None:
-        """Stop what runs, keeping half a reply, so that the house can close."""
+        """Stop what runs, keeping half a reply, so that the services can close."""
         if self._host is not None:
             await self._host.close()
             self._host = None

@@ -70,7 +70,7 @@ def deeds_for(model: ChatModel, row: int) -> set[str]:
 
 
 def title(deed: MessageAction) -> str:
-    """The deed in the reader's language."""
+    """The action in the reader's language."""
     return QCoreApplication.translate("Deed", deed.title)
 
 

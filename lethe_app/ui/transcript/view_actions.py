@@ -18,7 +18,7 @@ COPIED_MS = 1500
 
 
 class TranscriptActions(QObject):
-    """Knows what each deed of `chat_actions` means."""
+    """Knows what each action of `chat_actions` means."""
 
     def __init__(self, view: ChatView) -> None:
         super().__init__(view)

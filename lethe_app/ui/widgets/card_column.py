@@ -1,4 +1,4 @@
-"""A column of cards that scrolls: what most pages of the workshop consist of."""
+"""A column of cards that scrolls: what most pages consist of."""
 
 from __future__ import annotations
 

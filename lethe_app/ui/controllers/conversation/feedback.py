@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FeedbackController(QObject):
-    """One for each open house."""
+    """One for each window."""
 
     def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(place.window)

@@ -1,4 +1,4 @@
-"""Keeps the conversation under the workshop true to what is done to it there: split, joined, added to or deleted."""
+"""Keeps the conversation under the pages true to what is done to it there: split, joined, added to or deleted."""
 
 from __future__ import annotations
 
