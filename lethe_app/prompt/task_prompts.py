@@ -1,7 +1,7 @@
 """The words in which a model is asked to fill a schema: instructions, worked examples, and the frame for the material.
 
-Each task prompt is one file of `resources/prompts`. What stands before the first heading is the instruction; `# Material` frames
-the material, with `{names}` in its gaps; every `# Example` is followed by its `# Answer`.
+Each task prompt is one file of `resources/prompts`. What stands before the first heading is the instruction; `# Material`
+frames the material, with `{names}` in its gaps; every `# Example` is followed by its `# Answer`.
 """
 
 from __future__ import annotations
