@@ -240,7 +240,7 @@ async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
 
 
 async def test_the_question_who_is_next_can_be_asked(services: AppServices):
-    errand = services.chat._group._asker._clerk._errands.of("next_speaker")
+    errand = services.chat._group._asker._clerk._errands.prompt_of("next_speaker")
     assert set(errand.gaps) == {"names", "user", "candidates", "talk"}
 
 
