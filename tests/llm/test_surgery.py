@@ -208,7 +208,7 @@ def test_computing_anew_what_was_never_cut_costs_one_token(table: Table):
 
 def test_what_cannot_be_given_back_is_read_again_and_never_claimed(table: Table, monkeypatch: pytest.MonkeyPatch):
     wanted, true = operated(table)
-    monkeypatch.setattr(staging, "put", lambda *_where: False)
+    monkeypatch.setattr(staging, "restore_sequence", lambda *_where: False)
 
     table.cache.evaluate(wanted, lambda _done, _total: table.engine.stop.set(), Wishes(exact=True))
     table.engine.stop.clear()

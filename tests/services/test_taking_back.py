@@ -79,7 +79,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
 
     await employ(services, Scripted(shout, "loud"))
     with monkeypatch.context() as patched:
-        patched.setattr(services.brain._holdings, "put", put_and_end)
+        patched.setattr(services.brain._holdings, "save_memories", put_and_end)
         await services.away.look()
     (memory,) = await services.brain.memories(MIRA)
     assert memory.content == "TOMAS FEARS FOR THE LAMP."

@@ -298,13 +298,13 @@ async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, sc
         async def full(*_what: object) -> None:
             raise DiskFull("The disk is full.")
 
-        monkeypatch.setattr(scene.services.brain._holdings, "put", full)
+        monkeypatch.setattr(scene.services.brain._holdings, "save_memories", full)
         page.detail.form.field("sticky").click()
         await page.edits.save()
         assert [toast.text for toast in scene.toasts] == ["The disk is full."]
         assert page.edits.is_unsaved(INES.guid)
 
-        monkeypatch.setattr(scene.services.brain._holdings, "put", put)
+        monkeypatch.setattr(scene.services.brain._holdings, "save_memories", put)
         await page.edits.save()
         assert (await scene.services.browsing.memory(INES.guid)).sticky
 
