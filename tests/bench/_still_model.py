@@ -20,7 +20,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.kv_cache.cache import Cache, Wishes
+from lethe_app.llm.kv_cache.cache import Cache, ReuseOptions
 from lethe_app.llm.kv_cache.diff import SHORTEST
 from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, ReadAhead, RequestPriority
 
@@ -44,7 +44,7 @@ class Still:
         context, stop = self._weights.context, self.engine.stop
         self._lane._cache = self.cache = StillCache(context, options.batch, stop, can_shift=self.facts.can_shift)
 
-    def read(self, prompt: str, wishes: Wishes) -> Usage:
+    def read(self, prompt: str, wishes: ReuseOptions) -> Usage:
         """Make the cache hold a prompt, as for a reply or ahead of one."""
         usage = self.engine.read_ahead(ReadAhead(1, prompt, wishes.surgery, wishes.shortest, wishes.exact))
         assert usage.prompt_tokens, "the prompt has no room in the context"
@@ -69,7 +69,7 @@ class Call:
     """One thing that was asked of a model."""
 
     prompt: str
-    wishes: Wishes
+    wishes: ReuseOptions
     usage: Usage
     reply: str | None = None
     """None where it only read ahead."""
@@ -111,7 +111,7 @@ class StillModel:
         **_more: object,
     ) -> AsyncGenerator[Chunk | Done]:
         """The next reply, for the price of its prompt. Quiet jobs are not among the things it can do."""
-        wishes = Wishes(surgery, shortest)
+        wishes = ReuseOptions(surgery, shortest)
         usage = self.still.read(prompt, wishes)
         reply = self.replies.popleft()
         self.still.speak(reply)
@@ -122,7 +122,7 @@ class StillModel:
     async def read_ahead(
         self, prompt: str, *, surgery: bool = True, shortest: int = SHORTEST, exact: bool = False, **_more: object
     ) -> Usage:
-        wishes = Wishes(surgery, shortest, exact)
+        wishes = ReuseOptions(surgery, shortest, exact)
         usage = self.still.read(prompt, wishes)
         self.calls.append(Call(prompt, wishes, usage))
         return usage
@@ -186,7 +186,7 @@ class Watched(ModelClient):
                     reply += report.text
                 elif isinstance(report, Done):
                     if lane is RequestPriority.CHAT:
-                        self._note(Call(prompt, Wishes(surgery, shortest), report.usage, reply))
+                        self._note(Call(prompt, ReuseOptions(surgery, shortest), report.usage, reply))
                     else:
                         self.quiet.append(report.usage)
                         if report.usage.reply_tokens:
@@ -197,7 +197,7 @@ class Watched(ModelClient):
         self, prompt: str, *, surgery: bool = True, shortest: int = SHORTEST, exact: bool = False, **more: Any
     ) -> Usage:
         usage = await super().read_ahead(prompt, surgery=surgery, shortest=shortest, exact=exact, **more)
-        self._note(Call(prompt, Wishes(surgery, shortest, exact), usage))
+        self._note(Call(prompt, ReuseOptions(surgery, shortest, exact), usage))
         return usage
 
     async def close(self) -> None:

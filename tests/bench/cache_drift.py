@@ -22,7 +22,7 @@ import numpy as np
 
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.kv_cache.cache import Wishes, llama_cpp
+from lethe_app.llm.kv_cache.cache import ReuseOptions, llama_cpp
 from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import ReadAhead
 from lethe_app.services.chat.service import WORTH_KEEPING
@@ -31,8 +31,8 @@ from tests.bench._long_talk import velm
 from tests.bench.report import arguments, show
 
 CONTEXT, TURNS, REPLY = 4096, 60, 256
-EXACT = Wishes(surgery=False)
-WAYS = {"": Wishes(shortest=WORTH_KEEPING), "_pause": Wishes(shortest=WORTH_KEEPING), "_every_note": Wishes()}
+EXACT = ReuseOptions(surgery=False)
+WAYS = {"": ReuseOptions(shortest=WORTH_KEEPING), "_pause": ReuseOptions(shortest=WORTH_KEEPING), "_every_note": ReuseOptions()}
 """How prompts are read, by what is put behind the figures' names."""
 ANEW_EVERY = 20
 
@@ -46,7 +46,7 @@ class Reader:
         self._engine = LlamaEngine()
         self._engine.load(path, options, lambda _fraction: None)
 
-    def read(self, text: str, wishes: Wishes) -> Usage:
+    def read(self, text: str, wishes: ReuseOptions) -> Usage:
         return self._engine.read_ahead(ReadAhead(1, text, wishes.surgery, wishes.shortest, wishes.exact))
 
     def next_word(self) -> np.ndarray:
@@ -89,7 +89,7 @@ def with_reader(options: LoadOptions, work: Callable[[Reader], Read]) -> Read:
         reader.close()
 
 
-def heard(reader: Reader, opening: str, steps: Sequence[Step], wishes: Wishes, *, pause: bool = False) -> Read:
+def heard(reader: Reader, opening: str, steps: Sequence[Step], wishes: ReuseOptions, *, pause: bool = False) -> Read:
     """All turns; a reply is read while what was brought up for it still stands there, as it was spoken."""
     read = Read()
     reader.read(opening, wishes)

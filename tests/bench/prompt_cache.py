@@ -33,7 +33,7 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.kv_cache.cache import Wishes
+from lethe_app.llm.kv_cache.cache import ReuseOptions
 from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import ReadAhead
 from lethe_app.llm.tokenizer.counter import TokenCounter
@@ -51,7 +51,7 @@ CONTEXTS = (4096, 8192)
 TURNS = 120
 REPLY = 256
 """Tokens kept free for a reply."""
-NO_SURGERY = Wishes(surgery=False)
+NO_SURGERY = ReuseOptions(surgery=False)
 WORKER_CONTEXT = 2048
 """Small, so that history is cut among the turns."""
 TIMED = 3
@@ -83,7 +83,7 @@ class Replay:
         assert path is not None
         self._path, self._options, self._evening = path, LoadOptions(context=context), evening
 
-    def same(self, wishes: Wishes, *, ahead: bool = False) -> Cost:
+    def same(self, wishes: ReuseOptions, *, ahead: bool = False) -> Cost:
         """The very prompts, read in another way."""
         steps = self._evening.steps
         calls = [step.ahead[:1] if ahead else () for step in steps]
@@ -93,7 +93,7 @@ class Replay:
         """Other prompts for the same turns, after the first of them was opened as it would be without what is new in it."""
         return self._read(prompts[0], prompts[1:], NO_SURGERY, [() for _prompt in prompts[1:]])
 
-    def _read(self, opening: str, prompts: Sequence[str], wishes: Wishes, ahead: Sequence[Sequence[Call]]) -> Cost:
+    def _read(self, opening: str, prompts: Sequence[str], wishes: ReuseOptions, ahead: Sequence[Sequence[Call]]) -> Cost:
         still = Still(self._path, self._options)
         try:
             still.read(opening, wishes)
@@ -220,8 +220,8 @@ def measure(tale: Callable[[int], Tale], context: int, opening: int) -> dict[str
     ours = [step.answer.usage.evaluated_tokens for step in evening.steps]
     quiet = [sum(call.usage.evaluated_tokens for call in step.ahead) for step in evening.steps]
     costs = {
-        "at_once": replay.same(Wishes(shortest=WORTH_KEEPING)),
-        "surgery": replay.same(Wishes()),
+        "at_once": replay.same(ReuseOptions(shortest=WORTH_KEEPING)),
+        "surgery": replay.same(ReuseOptions()),
         "fallback": uncut.same(NO_SURGERY),
         "fallback_ahead": uncut.same(NO_SURGERY, ahead=True),
         "seed": replay.other(asyncio.run(otherwise.seed())),

@@ -16,7 +16,7 @@ from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import staging
-from lethe_app.llm.kv_cache.cache import Cache, Wishes
+from lethe_app.llm.kv_cache.cache import Cache, ReuseOptions
 from lethe_app.llm.kv_cache.edits import MOST_JOINTS, Seam
 from lethe_app.llm.kv_cache.staging import PARKED, SEQUENCE
 from lethe_app.llm.protocol import Generate, RequestPriority
@@ -140,7 +140,7 @@ def test_after_computing_anew_nothing_is_left_of_a_cut(table: Table):
     table.cache.evaluate(wanted, silent)
     cut = divergence(true, table.next_word())
 
-    evaluated = table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    evaluated = table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
 
     assert evaluated == 120
     assert table.cache.drift == 0
@@ -152,7 +152,7 @@ def operated(table: Table) -> tuple[list[int], list[float]]:
     """A cache with two cuts, behind whose first one something else was put in; and the truth, read in batches of that size."""
     wanted = table.piece(0, 100) + table.piece(400, 20) + table.piece(150, 100) + table.piece(270, 100)
     table.begin(wanted[:100])
-    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
     true = table.next_word()
     table.begin(table.piece(0, 360))
     table.cache.evaluate(wanted, silent)
@@ -163,7 +163,7 @@ def operated(table: Table) -> tuple[list[int], list[float]]:
 def test_computed_anew_it_is_the_same_to_the_last_bit(table: Table):
     wanted, true = operated(table)
 
-    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
 
     assert table.next_word() == true
 
@@ -173,7 +173,7 @@ def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monke
     monkeypatch.setattr(staging, "MOST_BYTES", 0)
     wanted, true = operated(table)
 
-    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
 
     assert 0 < abs(divergence(true, table.next_word())) < NOISE
     assert table.agrees()
@@ -188,7 +188,7 @@ def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table:
         if done:
             table.engine.stop.set()
 
-    done = table.cache.evaluate(wanted, stop_after_one, Wishes(exact=True))
+    done = table.cache.evaluate(wanted, stop_after_one, ReuseOptions(exact=True))
     table.engine.stop.clear()
 
     assert 0 < done < len(wanted) - 100
@@ -196,28 +196,28 @@ def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table:
     assert table.cache.tokens == wanted[:-1]  # the last is always computed
     assert [one.changed for one in table.cache.joints] == before
     assert table.cache.joints[0].place >= 100 + done
-    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
     assert table.next_word() == true
 
 
 def test_computing_anew_what_was_never_cut_costs_one_token(table: Table):
     table.begin(table.piece(0, 100))
 
-    assert table.cache.evaluate(table.piece(0, 100), silent, Wishes(exact=True)) == 1
+    assert table.cache.evaluate(table.piece(0, 100), silent, ReuseOptions(exact=True)) == 1
 
 
 def test_what_cannot_be_given_back_is_read_again_and_never_claimed(table: Table, monkeypatch: pytest.MonkeyPatch):
     wanted, true = operated(table)
     monkeypatch.setattr(staging, "restore_sequence", lambda *_where: False)
 
-    table.cache.evaluate(wanted, lambda _done, _total: table.engine.stop.set(), Wishes(exact=True))
+    table.cache.evaluate(wanted, lambda _done, _total: table.engine.stop.set(), ReuseOptions(exact=True))
     table.engine.stop.clear()
 
     monkeypatch.undo()
     assert table.cache.length < len(wanted) - 1
     assert table.agrees()
     assert table.cache.tokens == wanted[: table.cache.length]
-    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
     assert table.next_word() == true
 
 
@@ -226,7 +226,7 @@ def test_without_surgery_only_the_beginning_before_the_first_cut_is_reused(table
     table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent)
     wanted = table.piece(0, 100) + table.piece(150, 100) + table.piece(400, 10)
 
-    evaluated = table.cache.evaluate(wanted, silent, Wishes(surgery=False))
+    evaluated = table.cache.evaluate(wanted, silent, ReuseOptions(surgery=False))
 
     assert evaluated == 110
     assert table.cache.drift == 0
@@ -235,7 +235,7 @@ def test_without_surgery_only_the_beginning_before_the_first_cut_is_reused(table
 def test_a_stretch_too_short_to_be_wished_for_is_computed_anew(table: Table):
     table.begin(table.piece(0, 250))
 
-    evaluated = table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent, Wishes(shortest=101))
+    evaluated = table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent, ReuseOptions(shortest=101))
 
     assert evaluated == 100
     assert table.cache.drift == 0
@@ -270,7 +270,7 @@ def test_a_stop_between_batches_loses_nothing_that_was_cached(table: Table, exac
         if done:
             table.engine.stop.set()
 
-    done = table.cache.evaluate(wanted, stop_after_one, Wishes(exact=exact))
+    done = table.cache.evaluate(wanted, stop_after_one, ReuseOptions(exact=exact))
     table.engine.stop.clear()
     held = list(table.cache._tokens)
     agrees = table.agrees()
@@ -294,12 +294,12 @@ def test_a_stop_in_the_middle_of_anything_leaves_one_story(table: Table):
         tokens = (tokens[:place] + new + tokens[place + (size if len(tokens) > 200 else 0) :])[:400]
         timer = threading.Timer(dice.random() * 0.5, table.engine.stop.set)
         timer.start()
-        table.cache.evaluate(tokens, silent, Wishes(exact=dice.random() < 0.3))
+        table.cache.evaluate(tokens, silent, ReuseOptions(exact=dice.random() < 0.3))
         timer.cancel()
         timer.join()
         table.engine.stop.clear()
         assert table.agrees()
-    table.cache.evaluate(tokens, silent, Wishes(exact=True))
+    table.cache.evaluate(tokens, silent, ReuseOptions(exact=True))
     said = table.next_word()
 
     assert table.cache._tokens == tokens
@@ -312,7 +312,7 @@ def test_a_full_context_is_computed_anew_without_room_to_spare(table: Table):
     table.cache.evaluate(wanted, silent)
     before = table.cache.drift
 
-    evaluated = table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    evaluated = table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
 
     assert before == 1
     assert evaluated == len(wanted) - 40
