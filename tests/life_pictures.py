@@ -80,7 +80,7 @@ async def _feel(services: AppServices, present: datetime) -> None:
         "energy": Feeling(value=ENERGY[-1], why=MoodCause.TALK, since=since),
         "curiosity": Feeling(value=CURIOSITY[-1], why=MoodCause.NEWS, since=since),
     }
-    state = services.mind.moods._services
+    state = services.mind.moods._app_state
     await state.set("mood history", MIRA, [one.model_dump(mode="json") for one in samples])
     await state.set("moods", MIRA, Mood(at=present, feelings=feelings).model_dump(mode="json"))
 

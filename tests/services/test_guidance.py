@@ -233,7 +233,7 @@ async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(ser
 
 
 async def test_notes_that_cannot_be_understood_count_as_none(services: AppServices, guidance: ProactiveMemory):
-    await guidance._services.set("return notes", MIRA, {"no": "sense"})
+    await guidance._app_state.set("return notes", MIRA, {"no": "sense"})
     assert await guidance.notes(MIRA) == []
 
 

@@ -48,7 +48,7 @@ async def lived(services: AppServices) -> None:
     await services.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
     thrown = await services.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
     await services.mind.notebooks.delete(MIRA, thrown)
-    await services.mind.notekeeping._services.set("notebooks", MIRA, {str(session.guid): 2})
+    await services.mind.notekeeping._app_state.set("notebooks", MIRA, {str(session.guid): 2})
     inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
     await services.researching.restore(inquiry)
     await services.tooling.bench.save_entry(of_session(session.guid), "page", "A whole page.")

@@ -147,7 +147,7 @@ async def test_history_has_a_sample_for_every_day_and_is_bounded(services: AppSe
 
 async def test_what_lies_there_in_another_form_counts_as_nothing(services: AppServices, session: ChatSession):
     for scope in ("moods", "mood history", "mood readings"):
-        await services.mind.moods._services.set(scope, MIRA, {"feelings": 7})
+        await services.mind.moods._app_state.set(scope, MIRA, {"feelings": 7})
 
     assert await cheer(services) == pytest.approx(0.5, abs=1e-4)
     assert len(await services.mind.moods.history(MIRA)) == 1
