@@ -77,7 +77,7 @@ async def traces(database: Database, chats: Chats, session: ChatSession, say: Sa
         gone=[FADED.guid],
         anew=[BROUGHT_UP.guid, session.guid],
         states={"pace": {"messages": 0}, "pool": None},
-        services={("return notes", "mara"): ["later"]},
+        app_state={("return notes", "mara"): ["later"]},
     )
 
 
