@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.clock import told_by
 from lethe_app.paths import Paths
 from tests.services.past import NUTS, chats_of
 from tests.services.stage import MIRA, say
 
+EVENING = datetime(2026, 11, 23, 23, 30, tzinfo=UTC)
+"""Half an hour after the home was left: on another day the prompt says so and is read anew."""
 WRITTEN = 10**18
 """When the script of the model was written, in nanoseconds since 1970."""
 ARCHIVE = Path(__file__).parent / "data" / "home_0_1.zip"
@@ -38,9 +42,10 @@ async def unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 async def services(unpacked: Path) -> AsyncIterator[AppServices]:
-    opened = await build(Paths.standard(unpacked / "home"), engine="echo")
-    yield opened
-    await opened.close()
+    with told_by(lambda: EVENING):
+        opened = await build(Paths.standard(unpacked / "home"), engine="echo")
+        yield opened
+        await opened.close()
 
 
 async def test_every_message_fact_memory_notebook_and_setting_is_there(services: AppServices):
