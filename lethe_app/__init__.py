@@ -1,1 +1,1 @@
-"""Lethe: persona-driven roleplay chat with local models, whose personas truly remember."""
+"""Lethe: roleplay chat with personas that have a long-term memory, on local language models."""

@@ -1,4 +1,4 @@
-"""The entry point: `python -m lethe_app` and the `lethe` command."""
+"""Entry point of `python -m lethe_app` and of the `lethe` command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import sys
 
 
 def main() -> int:
-    """Run the command line; with no command it opens the window."""
+    """Run the command line; without a command it opens the window."""
+    # Before all other imports: worker processes of a frozen bundle start this program again, and must not load all of it.
     multiprocessing.freeze_support()
     from lethe_app import app
     from lethe_app.cli import commands

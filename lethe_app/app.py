@@ -1,7 +1,7 @@
-"""Opens a home, with or without a window, and closes it in order.
+"""Start and stop the application, with or without a window.
 
-Rooms are imported inside the functions that build them: the window paints before anything else loads, and a program without a
-window imports no Qt.
+Packages are imported inside the functions that need them: the window is painted before anything else is loaded, and commands
+without a window do not import Qt.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 PATIENCE = 5.0
-"""Seconds that a window has to come to the front when Lethe is started again."""
+"""Seconds that a running window has to come to the front when Lethe is started again."""
 FIRST_PAINT_S = 0.5
-"""Seconds that a desktop may take to put the window on the screen: only then it can be painted."""
+"""Seconds that the desktop may take to expose the window, which can be painted only then."""
 TURN_S = 0.0005
-"""Seconds another thread keeps Python when the window asks for it. Qt asks for every row it lays out: with Python's own five
-milliseconds, reading a long list in the storage's thread would hold the window up for a fifth of a second."""
+"""Interpreter switch interval in seconds. Qt calls into Python for every row it lays out: with the default of five
+milliseconds, reading a long list in the storage thread would block the window for a fifth of a second.
+"""
 
 
 async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None = None) -> AppServices:
-    """Open the home at `paths` and put the rooms together; `engine` is `llama` or, for scripted models, `echo`.
+    """Open the data folder at `paths` and compose the services; `engine` is `llama` or, for scripted models, `echo`.
 
-    `by_meaning`: may an embedding model be loaded? Where nothing is said, not beside scripted models. Raises StorageError when
-    the home cannot be used and FileError when the settings cannot be read. Imports no Qt.
+    `by_meaning` says whether an embedding model may be loaded; None allows it except with scripted models. Raise
+    StorageError if the folder cannot be used and FileError if the settings cannot be read. Imports no Qt.
     """
-    from lethe_app.composition.lifecycle import furnish
+    from lethe_app.composition.lifecycle import build_services
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files.json_files import SettingsFile
@@ -45,23 +46,23 @@ async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None 
     database = await Database.open(paths.database)
     preferences = Preferences(settings, settings_file, database)
     wanted = engine != "echo" if by_meaning is None else by_meaning
-    return furnish(paths, engine, preferences, database, check_window, by_meaning=wanted)
+    return build_services(paths, engine, preferences, database, check_window, by_meaning=wanted)
 
 
 def check_window() -> EngineCheck:
-    """Can Qt be loaded here? The window's own line of `lethe doctor`."""
+    """Check whether Qt can be loaded; the window's line of `lethe doctor`."""
     from lethe_app.domain.model import EngineCheck
 
     try:
         from PySide6 import QtCore, QtWidgets  # noqa: F401 - loading it is the check
     except ImportError as error:
-        remedy = "Install the system libraries Qt needs; the set-up names the command."
+        remedy = "Install the system libraries Qt needs; the setup prints the command."
         return EngineCheck("Window", passed=False, detail=str(error), remedy=remedy)
     return EngineCheck("Window", passed=True, detail=f"Qt {QtCore.qVersion()}")
 
 
 def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
-    """A window on the screen, painted once, before anything behind it is loaded."""
+    """Show an empty window and paint it once, before the services are loaded."""
     from PySide6.QtWidgets import QApplication
 
     from lethe_app.ui.shell.main_window import MainWindow
@@ -81,19 +82,19 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 
 
 def open_window(paths: Paths) -> int:
-    """Show the window, build the services behind it, and run until the window is closed. Returns the exit code."""
+    """Show the window, build the services, and run until the window is closed. Return the exit code."""
     application, window = first_window(paths)
     from lethe_app.ui.core.translations import speak
 
     keep_log(paths)
     speak(application, [paths.translations, paths.own_translations])
-    window.furnish()
+    window.build_panes()
     close_on_signals(window)
     return run(application, window, lambda: build_once(paths))
 
 
 async def build_once(paths: Paths) -> AppServices | None:
-    """A second start shows the window of the first one, and has no services of its own: None."""
+    """Build the services. If another instance runs, bring its window to the front and return None."""
     import asyncio
 
     from lethe_app.errors import DatabaseLocked
@@ -108,9 +109,9 @@ async def build_once(paths: Paths) -> AppServices | None:
 
 
 def close_on_signals(window: MainWindow) -> None:
-    """Ctrl+C in the terminal and the system's wish to end close the window as the user would, with everything stored.
+    """Close the window on Ctrl+C and on a termination request of the system, as the user would, with everything stored.
 
-    Qt waits inside C++, where Python's handlers do not run; the interpreter's wake-up bytes bring it back into Python.
+    Qt waits inside C++, where Python's signal handlers do not run; the bytes of `set_wakeup_fd` return control to Python.
     """
     import signal
     import socket
@@ -134,7 +135,7 @@ def close_on_signals(window: MainWindow) -> None:
 
 
 def keep_log(paths: Paths) -> None:
-    """Warnings and errors go to a file that stays small; what people say to each other is never in it."""
+    """Write warnings and errors to a rotating file. Texts of conversations are never logged."""
     import logging
     from contextlib import suppress
     from logging.handlers import RotatingFileHandler
@@ -148,7 +149,7 @@ def keep_log(paths: Paths) -> None:
 
 
 def run(application: QApplication, window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> int:
-    """One event loop for Qt and asyncio; the services close before the loop does."""
+    """Run one event loop for Qt and asyncio; the services are closed before the loop."""
     import asyncio
 
     from qasync import QEventLoop
@@ -168,10 +169,10 @@ def run(application: QApplication, window: MainWindow, make_services: Callable[[
 
 
 async def live(window: MainWindow, make_services: Callable[[], Awaitable[AppServices | None]]) -> int:
-    """Show an empty frame, open the services, and close them again.
+    """Open the services for the window and close them again when the window is closed. Return the exit code.
 
-    A home that cannot be opened is told in the window, which stays until it is closed.
-    Where another window has the services, None is made, and this one goes.
+    If the data folder cannot be opened, the error is shown in the window, which stays open. If another instance has the
+    services, `make_services` returns None and the window is removed.
     """
     import asyncio
 

@@ -1,14 +1,14 @@
-"""The tree of things that can go wrong in the world and be told to the user in one sentence.
+"""Exceptions for failures of the environment, with a message for the user in one sentence.
 
-A `LetheError` is the world's fault (a broken file, a full disk, a dead engine) and is shown as it is; any other exception is
-a bug of ours and ends in a crash report. Foreign exceptions are translated into this tree at the door where they come in.
+A `LetheError` is not a bug (a broken file, a full disk, a dead engine) and is shown as it is; any other exception is a bug
+and leads to a crash report. Exceptions of libraries are translated into this hierarchy where the library is called.
 
-LetheError
-├─ ModelError     ModelMissing · ModelUnreadable · ModelCrashed · ModelOutOfMemory · PromptTooLong · TemplateUnusable
-│                 EngineUnreachable
-├─ StorageError   DiskFull · DatabaseLocked · DatabaseTooNew · DatabaseDamaged · ReadOnly
-├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
-└─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
+  LetheError
+  ├─ ModelError     ModelMissing · ModelUnreadable · ModelCrashed · ModelOutOfMemory · PromptTooLong · TemplateUnusable
+  │                 EngineUnreachable
+  ├─ StorageError   DiskFull · DatabaseLocked · DatabaseTooNew · DatabaseDamaged · ReadOnly
+  ├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
+  └─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 class LetheError(Exception):
-    """One sentence that says what went wrong and with which thing, and optionally what to do about it."""
+    """One sentence that says what failed and with which object, and optionally a remedy."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -29,11 +29,11 @@ class LetheError(Exception):
 
 
 class ModelError(LetheError):
-    """A language or embedding model could not do what was asked."""
+    """A language or embedding model could not do what was requested."""
 
 
 class ModelMissing(ModelError):
-    """There is no model, or the file named is gone."""
+    """No model is loaded, or the model file is missing."""
 
 
 class ModelUnreadable(ModelError):
@@ -41,7 +41,7 @@ class ModelUnreadable(ModelError):
 
 
 class ModelCrashed(ModelError):
-    """The child process that holds the model ended unexpectedly."""
+    """The worker process of the model ended unexpectedly."""
 
 
 class ModelOutOfMemory(ModelError):
@@ -49,11 +49,11 @@ class ModelOutOfMemory(ModelError):
 
 
 class PromptTooLong(ModelError):
-    """The parts of a prompt that may not be cut do not fit into the context."""
+    """The parts of a prompt that must not be cut do not fit into the context."""
 
 
 class TemplateUnusable(ModelError):
-    """A model's chat template is broken, hostile or refuses every conversation."""
+    """A model's chat template is broken, hostile or rejects every conversation."""
 
 
 class EngineUnreachable(ModelError):
@@ -61,15 +61,15 @@ class EngineUnreachable(ModelError):
 
 
 class StorageError(LetheError):
-    """Something could not be written to or read from the user's own data."""
+    """The user's data could not be read or written."""
 
 
 class DiskFull(StorageError):
-    """There is no room left on the disk."""
+    """The disk is full."""
 
 
 class DatabaseLocked(StorageError):
-    """Another program holds the database."""
+    """Another process has the database open."""
 
 
 class DatabaseTooNew(StorageError):
@@ -77,15 +77,15 @@ class DatabaseTooNew(StorageError):
 
 
 class DatabaseDamaged(StorageError):
-    """The database file is not one, or is damaged; it is left untouched."""
+    """The file is not a database or is damaged; it is left untouched."""
 
 
 class ReadOnly(StorageError):
-    """The folder or file does not allow writing."""
+    """The folder or file is not writable."""
 
 
 class FileError(LetheError):
-    """A file of ours or of another program that cannot be read: which file, and which field of it."""
+    """A file that cannot be read: which file, and which field of it."""
 
     def __init__(self, path: Path | str, problem: str, field: str = "", remedy: str = "") -> None:
         where = f"{path}, field “{field}”" if field else f"{path}"
@@ -96,20 +96,20 @@ class FileError(LetheError):
 
 
 class WebError(LetheError):
-    """Something on the internet could not be had."""
+    """A web request failed."""
 
 
 class NotAllowed(WebError):
-    """The user has not allowed this."""
+    """The user has not allowed web access."""
 
 
 class SearchFailed(WebError):
-    """A search engine did not give results."""
+    """A search engine returned no results because of an error."""
 
 
 class PageUnreadable(WebError):
-    """A page could not be fetched or understood."""
+    """A page could not be fetched or parsed."""
 
 
 class DownloadFailed(WebError):
-    """A file could not be fetched, or is not the one that was announced."""
+    """A file could not be downloaded, or is not the expected one."""

@@ -1,4 +1,4 @@
-"""Where things are: the program's own folders (source tree, installed wheel or frozen bundle) and the user's."""
+"""Locations of files: the program's own folders (source tree, installed wheel or frozen bundle) and the user's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ APP_NAME = "Lethe"
 
 
 def shipped_root() -> Path:
-    """The folder that holds `personas/`, `worldinfo/` and `resources/` of this installation."""
+    """Return the folder that contains `personas/`, `worldinfo/` and `resources/` of this installation."""
     if getattr(sys, "frozen", False):
         return Path(getattr(sys, "_MEIPASS", Path(sys.executable).parent))
     package = Path(__file__).resolve().parent
@@ -20,7 +20,7 @@ def shipped_root() -> Path:
 
 
 def home_beside_program() -> Path | None:
-    """A folder `lethe-home` beside the frozen program, if somebody made one there: then all data stays with the program."""
+    """Return the folder `lethe-home` beside the frozen program if it exists (portable mode); None otherwise."""
     if not getattr(sys, "frozen", False):
         return None
     folder = Path(sys.executable).resolve().parent
@@ -31,7 +31,7 @@ def home_beside_program() -> Path | None:
 
 @dataclass(frozen=True)
 class Paths:
-    """Every folder and file that Lethe reads or writes; nothing else in the program spells a location."""
+    """Every folder and file that Lethe reads or writes; no other module defines a location."""
 
     home: Path
     cache: Path
@@ -39,9 +39,10 @@ class Paths:
 
     @classmethod
     def standard(cls, home: Path | None = None) -> Paths:
-        """`home`, else LETHE_HOME, else `lethe-home` beside a portable program, else the platform's data folder.
+        """Return the paths for `home`, else LETHE_HOME, else `lethe-home` beside a portable program, else the platform's
+        data folder.
 
-        With any but the last the cache lies inside it.
+        In all but the last case the cache is a subfolder.
         """
         named = Path(os.environ["LETHE_HOME"]) if os.environ.get("LETHE_HOME") else None
         chosen = home or named or home_beside_program()
@@ -63,7 +64,7 @@ class Paths:
 
     @property
     def window(self) -> Path:
-        """Size and place of the window and its panes."""
+        """Geometry of the window and its panes."""
         return self.home / "window.ini"
 
     @property
@@ -76,12 +77,12 @@ class Paths:
 
     @property
     def notebooks(self) -> Path:
-        """A folder of readable files for each persona."""
+        """Readable files, one folder for each persona."""
         return self.home / "notebooks"
 
     @property
     def presets(self) -> Path:
-        """Holds `instruct/`, `samplers/` and `system/`."""
+        """Contains `instruct/`, `samplers/` and `system/`."""
         return self.home / "presets"
 
     @property
@@ -91,12 +92,12 @@ class Paths:
 
     @property
     def trash(self) -> Path:
-        """Files the user deleted, or that were broken when they were overwritten."""
+        """Files the user deleted, and unreadable files that were overwritten."""
         return self.home / "trash"
 
     @property
     def inbox(self) -> Path:
-        """Notes of files that the open window is to look at, laid there by a second start."""
+        """Notes by which a second start hands files to the running window."""
         return self.home / "inbox"
 
     @property
@@ -105,17 +106,17 @@ class Paths:
 
     @property
     def index(self) -> Path:
-        """Files that make finding memories quick; they are made again when they are gone."""
+        """Vector index files; they are rebuilt if missing."""
         return self.cache / "index"
 
     @property
     def states(self) -> Path:
-        """What the model has read of conversations; it is read again when it is gone."""
+        """Stored KV cache states of sessions; without one the prompt is evaluated again."""
         return self.cache / "states"
 
     @property
     def starter_models(self) -> Path:
-        """Where the embedder converted from the starter package lies."""
+        """The embedding model converted from the starter package."""
         return self.cache / "models"
 
     @property
@@ -140,27 +141,27 @@ class Paths:
 
     @property
     def own_prompts(self) -> Path:
-        """What the user would have a model told instead of ours, each file under the name of ours."""
+        """The user's replacements for the shipped prompts, by the same file names."""
         return self.home / "prompts"
 
     @property
     def translations(self) -> Path:
-        """Catalogues of the window's words in other languages."""
+        """Translation catalogues of the user interface."""
         return self.resources / "translations"
 
     @property
     def own_translations(self) -> Path:
-        """What the user would have the window say, in files called as ours."""
+        """The user's own translation catalogues, by the same file names."""
         return self.home / "translations"
 
     @property
     def calibration(self) -> Path:
-        """Pairs of sentences by which an embedding model is measured."""
+        """Sentence pairs by which an embedding model is calibrated."""
         return self.resources / "calibration" / "pairs.json"
 
     @property
     def selftest(self) -> Path:
-        """Snippets by which a model's notes are tried."""
+        """Texts of the model qualification."""
         return self.resources / "selftest"
 
     @property

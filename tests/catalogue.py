@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lethe_app.config.settings import Settings
+from lethe_app.services.memory.reason_words import block_templates, reason_templates
+from lethe_app.ui.core.reason_labels import BLOCK, REASON
 from lethe_app.ui.transcript.message_actions import DEEDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,7 +94,9 @@ def words() -> set[tuple[str, str]]:
 
 
 def declared() -> Iterator[tuple[str, str]]:
-    """What stands in tables without Qt: the settings, which the terminal has too, and what can be done with a message."""
+    """What stands in tables without Qt: reasons and settings, which the terminal has too, and the actions on a message."""
+    for context, templates in ((REASON, reason_templates()), (BLOCK, block_templates())):
+        yield from ((context, template) for template in templates)
     for deed in DEEDS:
         yield "Deed", deed.title
     for setting in Settings.model_fields.values():

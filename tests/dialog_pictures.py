@@ -45,7 +45,7 @@ TWO = [
 
 
 async def deleting(scene: Scene) -> QDialog:
-    words = "What was said there, and learnt nowhere else, is not remembered any more. The Trash gives it all back."
+    words = "Everything learnt only there will no longer be remembered. You can restore all of it from the Trash."
     return ConfirmDialog(scene.window, "Delete this conversation?", words, "Delete ‘First night aboard’ (3 messages)")
 
 
@@ -59,7 +59,7 @@ async def crop(scene: Scene) -> QDialog:
 
 
 async def insert(scene: Scene) -> QDialog:
-    words = "It will stand above the message you chose, with the date of the one before it."
+    words = "The message is inserted above the selected one, with the date of the one before it."
     dialog = InsertMessage(scene.window, "Mira", words)
     dialog.field.set_text("“And the twelfth lemon?”")
     dialog.primary.setEnabled(True)
@@ -94,7 +94,7 @@ async def entry(scene: Scene) -> QDialog:
 
 
 async def titling(scene: Scene) -> QDialog:
-    return Titling(scene.window, "A new notebook", "Create", "Harrow Light")
+    return Titling(scene.window, "New notebook", "Create", "Harrow Light")
 
 
 async def reason(scene: Scene) -> QDialog:
@@ -138,7 +138,7 @@ async def _packed(scene: Scene) -> Bundle:
 
 
 async def waiting(scene: Scene) -> QDialog:
-    dialog = Waiting(scene.window, "Packing Mira…")
+    dialog = Waiting(scene.window, "Exporting Mira…")
     dialog.report_progress(0.62)
     return dialog
 

@@ -233,7 +233,7 @@ TALKS = (
 )  # fmt: skip
 
 
-async def furnish(paths: Paths) -> dict[str, str]:
+async def fill_home(paths: Paths) -> dict[str, str]:
     """Fill a home with Tomas and some weeks of conversations; returns their ids by title."""
     paths.personas.mkdir(parents=True)
     tomas = {"name": "Tomas", "is_user": True, "bio": "{{user}} is the captain of the Petrel."}
@@ -459,7 +459,7 @@ async def take_all(home: Path, images: Path) -> None:
     disk = home / "disk"
     furnish_disk(disk)
     hide_this_machine(disk)
-    studio = Studio(home / "lethe", images, await furnish(Paths.standard(home / "lethe")))
+    studio = Studio(home / "lethe", images, await fill_home(Paths.standard(home / "lethe")))
     for take in PICTURES:
         await take(studio)
 

@@ -18,7 +18,7 @@ from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.prompt.macros import unknown_macros
-from lethe_app.services.prompting.assembler import suited_sampler, suited_system
+from lethe_app.services.prompting.turn_context import suited_sampler, suited_system
 
 Kind = TypeVar("Kind", bound=BaseModel)
 SHIPPED = Paths(home=Path(), cache=Path(), shipped=shipped_root())

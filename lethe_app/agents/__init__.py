@@ -1,1 +1,1 @@
-"""What the persona does while you are away."""
+"""Background tasks of personas: what runs while the user is away."""

@@ -1,23 +1,28 @@
-"""What a persona may spend in a day while the user is away, and what of it is left."""
+"""Daily budget of a persona for background tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lethe_app.agents.schedule import end_of
+from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.errors import LetheError
+from lethe_app.storage.agents.task_runs import TaskRuns
+
+AHEAD = timedelta(days=1)
+"""Runs that began later than this in the future were recorded while the system clock was wrong; they are ignored."""
 
 
 class BudgetSpent(LetheError):
-    """Nothing is left for today."""
+    """Raised when the budget of the day is used up."""
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Of one persona, on one day."""
+    """Usage of one persona on one day."""
 
     tokens: int = 0
     time: timedelta = timedelta()
@@ -25,24 +30,50 @@ class Spent:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a day may cost; 0 is no limit."""
+    """Daily limit; 0 is no limit."""
 
     tokens: int = 0
     minutes: int = 0
 
     def is_left(self, spent: Spent) -> bool:
-        """May one more thing be begun?"""
+        """Return whether another run may begin."""
         tokens_left = not self.tokens or spent.tokens < self.tokens
         return tokens_left and (not self.minutes or spent.time < timedelta(minutes=self.minutes))
 
 
 def spent(runs: Iterable[TaskRun], moment: datetime) -> Spent:
-    """What these runs cost together; one that is under way has lasted until `moment`."""
+    """Return the total cost of these runs; a run in progress has lasted until `moment`."""
     known = list(runs)
     lasted = ((run.ended or moment) - run.began if run.outcome is None else end_of(run) - run.began for run in known)
     return Spent(sum(run.tokens for run in known), sum((max(each, timedelta()) for each in lasted), timedelta()))
 
 
 def midnight(moment: datetime) -> datetime:
-    """When the day of a moment began, in that moment's own zone."""
+    """Return the beginning of the day of `moment`, in its own time zone."""
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+class DailyBudget:
+    """Cost of a persona's runs today, compared with the limits in the settings."""
+
+    def __init__(self, runs: TaskRuns, settings: Callable[[], Settings], not_counted: Collection[str]) -> None:
+        """Create the budget; runs of the tasks `not_counted` cost nothing."""
+        self._runs = runs
+        self._settings = settings
+        self._not_counted = not_counted
+
+    @property
+    def limit(self) -> Budget:
+        """Limit of each persona for each day."""
+        settings = self._settings()
+        return Budget(settings.agent_day_tokens, settings.agent_day_minutes)
+
+    async def spent_today(self, persona_id: str, moment: datetime) -> Spent:
+        """Return what a persona's runs have cost on the local calendar day of `moment`."""
+        began = midnight(moment)
+        runs = [run for run in await self._runs.since(persona_id, began) if run.task not in self._not_counted]
+        return spent([run for run in runs if run.began < began + AHEAD], moment)
+
+    async def is_left(self, persona_id: str, moment: datetime) -> bool:
+        """Return whether another run may be started today."""
+        return self.limit.is_left(await self.spent_today(persona_id, moment))

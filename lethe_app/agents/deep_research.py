@@ -1,4 +1,4 @@
-"""Finds out about one question thoroughly: a plan, rounds of searching and reading, and a report that grows with them."""
+"""Deep research on one question: a plan, rounds of searching and reading, and a report that is extended after each round."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from lethe_app.web.html_text import Count
 
 LEAST_ROUNDS, MOST_ROUNDS = 2, 6
 QUERIES, RESULTS = 3, 3
-"""Of one round, and of one query."""
+"""Queries of one round, and results read of one query."""
 NEWEST = 8
-"""Findings that go into the report at once."""
+"""Maximum number of findings that are added to the report at once."""
 SECONDS = 300.0
 TOKENS = 60_000
 NOTHING_YET = "(nothing yet)"
 _CITED = re.compile(r" ?\[(\d+(?:, ?\d+)*)\]")
 Tell = Callable[[Inquiry], Awaitable[object]]
-"""Hears the inquiry whenever it has come further, and keeps it."""
+"""Callback that receives and stores the inquiry whenever it has progressed."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """When it ends at the latest, with whatever it has by then."""
+    """Limits after which a run ends with what it has."""
 
     seconds: float = SECONDS
     tokens: int = TOKENS
@@ -38,7 +38,7 @@ class Bounds:
 
 
 class DeepResearch:
-    """One run. Cancelled at any moment, what `tell` heard last is what was found."""
+    """One run of deep research. If it is cancelled, the inquiry last passed to `tell` is its result."""
 
     def __init__(
         self,
@@ -50,7 +50,9 @@ class DeepResearch:
         bounds: Bounds | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Without an asker nothing is written by a model, and pages are quoted. `spent` tells the tokens used until now."""
+        """Create a run. Without an asker no model is used and pages are quoted. `spent` returns the number of tokens used so
+        far.
+        """
         self._gathering, self._asker, self._count = gathering, asker, count
         self._tell, self._spent = tell, spent
         self._bounds, self._clock = bounds or Bounds(), clock
@@ -58,8 +60,10 @@ class DeepResearch:
         self._trouble: WebError | None = None
 
     async def run(self, inquiry: Inquiry, name: str) -> Inquiry:
-        """The inquiry at its end; `name` is whose question it is. Raises NotAllowed, and SearchFailed if all failed."""
-        why = f"{name} wanted to find out about “{inquiry.topic}”."
+        """Return the completed inquiry; `name` is the person who asks. Raise NotAllowed, and SearchFailed if every search
+        failed.
+        """
+        why = f"{name} wanted to know more about “{inquiry.topic}”."
         inquiry = await self._told(inquiry, doing="Making a plan")
         inquiry = await self._planned(inquiry)
         waiting, ended = list(inquiry.questions), ""
@@ -68,7 +72,7 @@ class DeepResearch:
             ended = self._bound(inquiry)
             if not ended and len(inquiry.rounds) >= LEAST_ROUNDS:
                 is_enough, waiting = await self._judged(inquiry, waiting)
-                ended = "Enough is known." if is_enough else ""
+                ended = "Enough information was found." if is_enough else ""
         if not inquiry.findings and self._trouble is not None:
             raise self._trouble
         return await self._told(inquiry, doing=ended or "There was nothing more to search for.")
@@ -77,19 +81,19 @@ class DeepResearch:
         return self._clock() >= self._until or self._spent() >= self._bounds.tokens
 
     def _bound(self, inquiry: Inquiry) -> str:
-        """Why it cannot go on; empty if it can."""
+        """Return the reason why the run must end; empty if it may continue."""
         if self._clock() >= self._until:
-            return "The time was up."
+            return "The time limit was reached."
         if self._spent() >= self._bounds.tokens:
-            return "The tokens were used up."
-        return "It was searched as often as it may be." if len(inquiry.rounds) >= self._bounds.rounds else ""
+            return "The token limit was reached."
+        return "The search limit was reached." if len(inquiry.rounds) >= self._bounds.rounds else ""
 
     async def _told(self, inquiry: Inquiry, **changes: object) -> Inquiry:
         told = inquiry.model_copy(update={**changes, "tokens": self._spent()})
         await self._tell(told)
         return told
 
-    # the plan
+    # Plan
 
     async def _planned(self, inquiry: Inquiry) -> Inquiry:
         plan: Outline | None = None
@@ -101,7 +105,7 @@ class DeepResearch:
         questions = plan.questions if plan else [inquiry.topic]
         return await self._told(inquiry, questions=questions, enough_when=plan.enough_when if plan else "")
 
-    # one round
+    # Rounds
 
     async def _round(self, inquiry: Inquiry, waiting: list[str], why: str) -> tuple[Inquiry, list[str]]:
         queries, waiting = waiting[:QUERIES], waiting[QUERIES:]
@@ -156,7 +160,7 @@ class DeepResearch:
         return f"“{quotes[0].text}”" if quotes else ""
 
     async def _asked(self, asker: TaskModel, topic: str, query: str, page: ReadPage) -> str | None:
-        """What a model found in it; empty if nothing, None if it made things up."""
+        """Return what a model found on the page; empty if nothing, None if its answer is not supported by the page."""
         quoter = await self._gathering.quoter()
         room = await asker.room("finding", PageSummaryAnswer, topic=topic, query=query)
         fitting = await fitted([page], room, quoter, asker)
@@ -165,10 +169,12 @@ class DeepResearch:
         answer = await asker.ask("finding", PageSummaryAnswer, topic=topic, query=query, page=quoter.quoted_all(fitting))
         return (sourced(answer.text, fitting, (topic, query)) or None) if answer.text else ""
 
-    # the report
+    # Report
 
     async def _report(self, inquiry: Inquiry, new: Sequence[PageSummary]) -> str:
-        """The report with the new findings in it; what a model leaves out or makes up is put beside it or taken away."""
+        """Return the report with the new findings. Unsupported sentences of the model are removed; if it fails, or its
+        report is less than half as long as the last one, the findings are appended instead.
+        """
         if self._asker is not None:
             gaps = {"topic": inquiry.topic, "report": await self._quoted(inquiry, inquiry.report) or NOTHING_YET}
             try:
@@ -184,17 +190,17 @@ class DeepResearch:
         return _beside(inquiry.report, new)
 
     async def _quoted(self, inquiry: Inquiry, text: str) -> str:
-        """Words that came from pages, through whatever hands, are quoted as often as a model reads them."""
+        """Quote a text derived from web pages as untrusted, each time a model reads it."""
         addresses = [one.address for one in inquiry.findings]
         return (await self._gathering.quoter()).kept(text, addresses, str(inquiry.id)) if text else ""
 
     async def _judged(self, inquiry: Inquiry, waiting: list[str]) -> tuple[bool, list[str]]:
-        """Is it enough, and else what is searched next: what the report lacks, then what is left of the plan."""
+        """Return whether enough is known, and the next queries: those for gaps of the report, then the rest of the plan."""
         if self._asker is None or not inquiry.report:
             return False, waiting
         asked = [query for one in inquiry.rounds for query in one.queries]
         gaps = {"topic": inquiry.topic, "enough_when": inquiry.enough_when or "The question is answered."}
-        inquiry = await self._told(inquiry, doing="Thinking whether it is enough")
+        inquiry = await self._told(inquiry, doing="Checking whether the results are sufficient")
         try:
             report = await self._quoted(inquiry, inquiry.report)
             answer = await self._asker.ask("enough", Enough, report=report, asked="\n".join(asked), **gaps)
@@ -206,7 +212,7 @@ class DeepResearch:
 
 
 def with_rest(inquiry: Inquiry) -> Inquiry:
-    """With the findings that are not in the report yet put behind it, as they are."""
+    """Return the inquiry with the findings that are not in the report yet appended to it unchanged."""
     report = _beside(inquiry.report, inquiry.findings[inquiry.reported :])
     return inquiry.model_copy(update={"report": report, "reported": len(inquiry.findings)})
 
@@ -220,7 +226,7 @@ def _listed(findings: Sequence[PageSummary]) -> str:
 
 
 def _cited(text: str, most: int) -> str:
-    """Without numbers of findings that there are not."""
+    """Remove citations of findings that do not exist."""
 
     def known(match: re.Match[str]) -> str:
         numbers = [one for one in map(int, re.findall(r"\d+", match[1])) if 1 <= one <= most]

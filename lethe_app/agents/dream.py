@@ -1,7 +1,7 @@
-"""A dream: what was written while nobody looked is put in order, and how the user wants to be talked to is understood.
+"""The dream task: merge and sort memories and facts, and learn how the user wants to be talked to.
 
-Everything it wants is a change: proposed, or, where the user settled for that, done at once; each is stored together with what
-it does, so that a dream that is cut off has done some of its changes whole and the others not at all.
+Every result is a change: proposed, or, if the user chose so, applied at once. Each change is stored in one transaction with
+its effect, so that a cancelled dream has applied some changes completely and the others not at all.
 """
 
 from __future__ import annotations
@@ -32,40 +32,40 @@ from lethe_app.domain.changes import Kept, Records
 from lethe_app.domain.memory import MemoryUnit
 
 MOST_ASKED = 40
-"""Groups and single notes the model is asked about in one dream; the rest waits for the next."""
+"""Groups and single notes about which the model is asked in one dream; the rest waits for the next."""
 MOST_COMPARED = 200
-"""Records whose neighbours are looked for in one dream, the newest first."""
+"""Records whose neighbours are searched in one dream, newest first."""
 LAST, FILED, BY_MODEL = "last", "filed", "by_model"
-"""Keys of the state: when the last dream began, which notes were looked at one by one, and whether a model could judge."""
+"""Keys of the state: start of the last dream, notes that were already judged one by one, and whether a model was qualified."""
 MOST_FILED = 2000
 LONGEST_NOTE = 600
 
 
 class DreamInputs(Listening, Looking, Protocol):
-    """What a dream needs besides its scene."""
+    """Inputs of a dream besides its task context."""
 
     async def newest_thought(self, persona_id: str) -> datetime | None:
-        """When the user last gave a thumb or a reason for one."""
+        """Return the time of the user's last rating of a reply or reason for one."""
 
     async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
-        """Others so near in meaning that they may say the same."""
+        """Return the records so similar that they may say the same."""
 
     async def describe_record(self, record: Kept, most: int) -> str:
-        """What it says, in at most that many characters, as a model may read it: quoted where strangers wrote it."""
+        """Return the record's text in at most `most` characters, quoted if it is untrusted."""
 
     async def thought_of(self, persona_id: str) -> set[str]:
-        """The signatures of every change there is, whatever became of it."""
+        """Return the signatures of all recorded changes, whatever their state."""
 
     async def bring(self, change: RecordedChange, *, at_once: bool) -> RecordedChange:
-        """Propose it, or make it true. One that is no longer possible is left out; then it is DECLINED."""
+        """Propose the change, or apply it. Return it as DECLINED if it is no longer possible."""
 
 
 class Dream(AgentTask):
-    """Works with rules alone, and better with a model that may be trusted."""
+    """The dream task. It works with rules alone, and better with a qualified model."""
 
     name = DREAM
-    title: ClassVar[str] = "Dreaming"
-    help: ClassVar[str] = "Memories that say the same become one, and how you want to be talked to is understood."
+    title: ClassVar[str] = "Dreams"
+    help: ClassVar[str] = "Merge duplicate memories and learn how you like to be talked to."
     every = timedelta(hours=24)
 
     def __init__(self, desk: DreamInputs) -> None:
@@ -84,17 +84,17 @@ class Dream(AgentTask):
 
     async def execute(self, scene: TaskContext) -> Result:
         began, known = scene.moment, await self._desk.thought_of(scene.persona.unique_name)
-        scene.progress("Listening again to what was said")
+        scene.progress("Reviewing past messages")
         wanted = [one async for one in understand(scene, self._desk)]
         made = [await self._bring(scene, known, [change], concluded) for change, concluded in wanted]
         made.append(await self._suspect(scene, known))
-        scene.progress("Putting memories in order")
+        scene.progress("Tidying up memories")
         count = sum(made) + await self._tidy(scene, known)
         await scene.set_state({**await scene.state(), LAST: began.isoformat(), BY_MODEL: self._desk.may_write()})
         return Result(_told(count, at_once=scene.settings.dreams_apply)) if count else NOTHING
 
     async def _suspect(self, scene: TaskContext, known: set[str]) -> int:
-        """What thumbs alone say is never done at once: it waits for the user's word, whatever the settings."""
+        """Propose what thumb ratings alone suggest. This is never applied at once, whatever the settings."""
         found = await suspected(scene, self._desk)
         if found is None:
             return 0
@@ -110,7 +110,7 @@ class Dream(AgentTask):
         *,
         only_propose: bool = False,
     ) -> int:
-        """How many of them were not thought of before, and are possible."""
+        """Return the number of changes that are new and possible."""
         at_once = scene.settings.dreams_apply and not only_propose
         count = 0
         for change in changes:
@@ -125,7 +125,7 @@ class Dream(AgentTask):
         return count
 
     async def _tidy(self, scene: TaskContext, known: set[str]) -> int:
-        """What says the same word for word first: that needs nobody's judgement."""
+        """Merge records of equal wording first, which needs no model, then let a qualified model judge the others."""
         count = 0
         for group in alike_by_words(await _open_to_change(scene)):
             count += await self._settle(scene, known, group, same_words(group))
@@ -169,20 +169,20 @@ class Dream(AgentTask):
 
 
 async def _open_to_change(sight: Sight) -> list[Kept]:
-    """Newest first, memories before facts."""
+    """Return the records a dream may change: memories newest first, then facts newest first."""
     memories = [one for one in await sight.memories() if may_dream_of(one, sight.moment)]
     return [*memories, *(one for one in await sight.facts() if may_dream_of_fact(one))]
 
 
 def _title(change: RecordedChange) -> str:
-    """How what it leads to, or else what it takes away, begins."""
+    """Return the beginning of the text after the change, or else of the text before it."""
     text = Records.after(change).text or Records.before(change).text
     return " ".join(text.split())[:60]
 
 
 def _told(count: int, *, at_once: bool) -> str:
-    things = "One thing" if count == 1 else f"{count} things"
-    return f"{things} put in order." if at_once else f"{things} proposed."
+    things = "1 change" if count == 1 else f"{count} changes"
+    return f"{things} applied." if at_once else f"{things} proposed."
 
 
 def _moment(kept: object) -> datetime | None:

@@ -1,4 +1,4 @@
-"""The part of a dream that looks at thumbs down without a word: is there something those replies have in common?"""
+"""Dislike part of a dream: find what replies with an unexplained thumb down have in common."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ ASKED = "thumbs"
 
 
 class Looking(Protocol):
-    """What is needed to look."""
+    """Inputs of the dislike part of a dream."""
 
     def may_write(self) -> bool:
-        """Is there a model that may be trusted with words of its own?"""
+        """Return whether a model is loaded that is qualified to write text of its own."""
 
     async def disliked(self, persona_id: str) -> list[Disliked]:
-        """Replies that were not liked without a word, from which nothing was concluded yet, oldest first."""
+        """Return replies with a thumb down without a reason, from which nothing was concluded yet, oldest first."""
 
 
 async def suspected(scene: TaskContext, desk: Looking) -> tuple[RecordedChange, list[Disliked]] | None:
-    """What the user may not like, with the replies it was seen in. Rules cannot tell: without a model they wait for one."""
+    """Return a change that describes what the user may dislike, with the replies it is based on. Rules cannot detect this,
+    so the replies wait until a model is qualified.
+    """
     if not desk.may_write():
         return None
     disliked = (await desk.disliked(scene.persona.unique_name))[-MOST:]

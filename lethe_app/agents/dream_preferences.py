@@ -1,4 +1,4 @@
-"""The part of a dream that listens: from remarks on many occasions to a lasting wish, or to what is not to be done again."""
+"""Preference part of a dream: turn remarks of several sessions into lasting preferences or anti-patterns."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
 
 WISHING = ("wants", "prefers", "likes", "asks", "wishes", "be", "being")
-"""Words that a sentence about a wish needs, whatever was said."""
+"""Words of a preference sentence that need not occur in the user's message."""
 _DENYING = re.compile(r"\b(?:stop|quit|hate|dislike|enough(?: with)?|less|fewer)\b", re.IGNORECASE)
-"""What says no without a no."""
+"""Words that express a negation without “not”."""
 BECAUSE = "objected"
-"""A reason that may stand for none."""
+"""Placeholder reason of a model that found none; it is left out of the grounding check."""
 
 
 class Listening(Protocol):
-    """What is needed to listen."""
+    """Inputs of the preference part of a dream."""
 
     def may_write(self) -> bool:
-        """Is there a model that may be trusted with words of its own?"""
+        """Return whether a model is loaded that is qualified to write text of its own."""
 
     async def unheard(self, persona_id: str) -> list[list[Utterance]]:
-        """What the user said to her since somebody listened last, conversation by conversation."""
+        """Return the user's messages to the persona since the last evaluation, grouped by session."""
 
     async def store_remarks(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
-        """Keep what was heard in them; all remarks from which nothing was concluded yet."""
+        """Store these remarks and return all remarks from which nothing was concluded yet."""
 
     async def session_of(self, message: UUID) -> UUID:
-        """The conversation a message stands in."""
+        """Return the session of a message."""
 
     async def conclude(self, persona_id: str, messages: Collection[UUID]) -> None:
-        """Something was concluded from the remarks in these messages."""
+        """Mark the remarks of these messages as concluded."""
 
 
 async def understand(scene: TaskContext, desk: Listening) -> AsyncIterator[tuple[RecordedChange, list[UUID]]]:
-    """Each change with the messages it was concluded from."""
+    """Yield each proposed change with the messages it was concluded from."""
     persona_id, told = scene.persona.unique_name, list[Remark]()
     if desk.may_write():
         for lines in await desk.unheard(persona_id):
@@ -58,13 +58,14 @@ async def understand(scene: TaskContext, desk: Listening) -> AsyncIterator[tuple
 
 
 async def _read(scene: TaskContext, desk: Listening, lines: Sequence[Utterance]) -> list[Remark]:
-    """The wishes a model hears, each of which must stand in the line it is said to be from."""
+    """Let a model extract preferences. One that is not grounded in the line it refers to is discarded."""
     found: list[Remark] = []
     names = {"user": scene.user.name, "name": scene.persona.name}
     for part in await scene.portions("infer", StatedPreferences, lines, **names):
         heard = await scene.ask("infer", StatedPreferences, conversation=spell_all(part, numbered=True), **names)
         for one in heard.wishes:
             line = part[one.line - 1] if one.line <= len(part) else None
+            # “Stop”, “hate” and similar words become “not”, so that the grounding check sees equal polarity.
             if line is not None and is_grounded(one.wish, [_DENYING.sub("not", line.text)], [*names.values(), *WISHING]):
                 session, values = await desk.session_of(line.id), {"words": line.text, "strength": one.strength}
                 found.append(Remark(message=line.id, session=session, at=line.time, wish=one.wish, **values))
@@ -84,7 +85,7 @@ async def _concluded(scene: TaskContext, desk: Listening, wish: PreferenceRemark
 
 
 async def _avoided(scene: TaskContext, wish: PreferenceRemarks) -> Avoided | None:
-    """In a model's words, where all of them are the user's."""
+    """Let a model word an anti-pattern. Return None if the answer contains words that the user did not use."""
     words, names = [one.words for one in wish.occasions], (scene.user.name, scene.persona.name)
     try:
         told = await scene.ask("avoid", Avoided, words="\n".join(words), user=names[0], name=names[1])
@@ -99,6 +100,8 @@ async def _avoided(scene: TaskContext, wish: PreferenceRemarks) -> Avoided | Non
 
 
 def _is_said(part: str, words: Sequence[str], names: Collection[str]) -> bool:
-    """Whatever is denied: somebody who objects says the opposite of what they want."""
+    """Return whether a part of the answer is grounded, with or without its negation: an objection often states the opposite
+    of what the user wants.
+    """
     bare = part.removeprefix("Don't ")
     return any(is_grounded(way, words, names) for way in (bare, f"Not {bare}"))

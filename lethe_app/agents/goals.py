@@ -1,4 +1,4 @@
-"""What a persona wants: goals of her own, wishes for the user, and the plans of the last conversation, each with a plan."""
+"""Goal tasks: a persona's own goals, its wishes for the user, and the plans of the last session, each worked out in steps."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ SESSION_PRIORITY, CUSTOM_PRIORITY = 5, 5
 MOST_OWN, MOST_WISHES, MOST_PLANS = 2, 2, 2
 LONGEST_TEXT = 1500
 LOOKED_AT = 10
-"""Conversations among which one is looked for that may be used."""
+"""Number of newest sessions that are searched for one that may be used."""
 LAST = "last"
-"""Key of the state: the conversation that was used last."""
+"""Key of the state: the session that was used last."""
 _Line = BeforeValidator(lambda value: tidy(value) if isinstance(value, str) else value)
 Short = Annotated[str, _Line, Field(max_length=160)]
 Long = Annotated[str, _Line, Field(min_length=8, max_length=500)]
 
 
 class Aims(LlmAnswer):
-    """What somebody wants for themselves, and what they wish the other one."""
+    """Goals of the persona for itself, and its wishes for the user."""
 
     most_tokens: ClassVar[int] = 300
     own: list[Short] = Field(max_length=MOST_OWN)
@@ -42,7 +42,7 @@ class Aims(LlmAnswer):
 
 
 class GoalAnswer(LlmAnswer):
-    """An aim with everything that belongs to it."""
+    """A goal, worked out."""
 
     most_tokens: ClassVar[int] = 480
     title: Annotated[str, _Line, Field(min_length=3, max_length=80)]
@@ -57,30 +57,30 @@ class GoalAnswer(LlmAnswer):
 
 @dataclass(frozen=True)
 class Idea:
-    """Something that is to become a goal."""
+    """Idea for a goal."""
 
     words: str
     whose: str
-    """Completes “This is …”."""
+    """Origin of the idea; completes “This is …”."""
     priority: int
 
 
 @dataclass(frozen=True)
 class GoalRequest:
-    """What the user wants a persona to pursue."""
+    """Request of the user about a persona's goals."""
 
     request: str = ""
-    """What her goals are to be about, in the user's words; empty for nothing."""
+    """Subject of the goals, in the user's words; empty for none."""
     notice: str = ""
-    """What she is to bear in mind when she sets them."""
+    """Advice that the persona takes into account when it sets goals."""
 
 
 class GoalDesigner(AgentTask):
-    """Goals wait for their moment and are told then; what nobody came to in a month fades."""
+    """Set goals after a session. They are inserted once when they become relevant and expire after `LASTS`."""
 
     name = "goals"
     title = "Goals"
-    help = "After a conversation they think about what they want, for themselves and for you."
+    help = "Let personas set goals for themselves and for you after a conversation."
     every = timedelta(days=1)
     needs = frozenset({Need.MODEL})
 
@@ -94,7 +94,7 @@ class GoalDesigner(AgentTask):
         session = await newest(scene, self._chance)
         if session is None:
             return NOTHING
-        scene.progress("Thinking of what to wish for")
+        scene.progress("Thinking of goals")
         about = await around(scene, session)
         aims = await scene.ask("goals_own", Aims, **about)
         wanted = [(one, f"a goal of {scene.persona.name}'s own") for one in aims.own]
@@ -105,11 +105,11 @@ class GoalDesigner(AgentTask):
 
 
 class SessionGoals(AgentTask):
-    """What was planned in the last conversation, at once and above all."""
+    """Turn the plans of the last session into goals of the highest priority."""
 
     name = "session_goals"
-    title = "Plans of the last conversation"
-    help = "What you both planned last is thought through, so that they come back to it."
+    title = "Plans from conversations"
+    help = "Work out the plans of the last conversation, so that personas come back to them."
     every = timedelta(hours=6)
     needs = frozenset({Need.MODEL})
 
@@ -126,16 +126,16 @@ class SessionGoals(AgentTask):
 
 
 class CustomGoal(AgentTask):
-    """A goal to the user's own order."""
+    """Set goals on the subject the user asked for."""
 
     name = "custom_goal"
-    title = "Goals you ask for"
-    help = "A goal every day about what you wrote on the page of their mind."
+    title = "Requested goals"
+    help = "Set a goal every day about the request on the Mind page."
     every = timedelta(days=1)
     needs = frozenset({Need.MODEL})
 
     def __init__(self, wished: Callable[[str], Awaitable[GoalRequest]]) -> None:
-        """`wished` tells what the user wants of a persona."""
+        """Create the task; `wished` returns the user's request for a persona id."""
         self._wished = wished
 
     async def observe(self, sight: Sight) -> bool:
@@ -152,7 +152,9 @@ class CustomGoal(AgentTask):
 
 
 async def newest(sight: Sight, chance: random.Random | None = None) -> ChatSession | None:
-    """The newest archived conversation that may give rise to goals and has not yet; without `chance` one that perhaps may."""
+    """Return the newest archived session that may give rise to goals and was not used yet. Without `chance`, one that is
+    allowed only at random counts as allowed.
+    """
     last = (await sight.state()).get(LAST)
     for one in await sight.sessions(archived=True, most=LOOKED_AT):
         if str(one.guid) == last:
@@ -164,14 +166,14 @@ async def newest(sight: Sight, chance: random.Random | None = None) -> ChatSessi
 
 
 def may_use_roleplay(setting: RoleplayGoals, chance: random.Random | None = None) -> bool:
-    """“Never” means that roleplay is left out, and “always” that it is not."""
+    """Return whether roleplay sessions are used. “Never” leaves them out; “random” is drawn, or allowed if `chance` is None."""
     if setting is RoleplayGoals.RANDOM:
         return chance is None or chance.random() < 0.5
     return setting is RoleplayGoals.ALWAYS
 
 
 async def around(scene: TaskContext, session: ChatSession | None) -> dict[str, str]:
-    """Who both are, what was spoken of last, and what she wants already."""
+    """Return the common placeholders: descriptions of both speakers, the last summary and the present goals."""
     goals = [one for one in await scene.memories() if one.category is MemoryType.GOAL and one.enabled]
     return {
         "name": scene.persona.name,
@@ -184,11 +186,13 @@ async def around(scene: TaskContext, session: ChatSession | None) -> dict[str, s
 
 
 async def made(scene: TaskContext, ideas: Sequence[Idea], about: dict[str, str], state: dict[str, object]) -> Result:
-    """Each thought through, and all of them kept at the end. What is cut off before that is begun anew and has left nothing."""
+    """Work out each idea with the model and store all goals at the end, so that a cancelled run has stored none and can be
+    repeated.
+    """
     sources = [f"session:{state[LAST]}"] if LAST in state else []
     goals: list[MemoryUnit] = []
     for idea in ideas:
-        scene.progress(f"Thinking through: {idea.words.rstrip('.')}")
+        scene.progress(f"Working out: {idea.words.rstrip('.')}")
         plan = await scene.ask("goal_plan", GoalAnswer, **about, aim=idea.words, whose=idea.whose)
         goals.append(goal(plan, idea.priority, scene.moment, sources))
     known = {(one.name, one.content) for one in await scene.memories() if one.category is MemoryType.GOAL}
@@ -199,16 +203,17 @@ async def made(scene: TaskContext, ideas: Sequence[Idea], about: dict[str, str],
     if state:
         await scene.set_state(state)
     if not titles:
-        return Result("Nothing to be wished for.", outcome=RunOutcome.NOTHING)
+        return Result("No new goals.", outcome=RunOutcome.NOTHING)
     return Result(f"Set {len(titles)} goals: {', '.join(titles)}." if len(titles) > 1 else f"Set a goal: {titles[0]}.")
 
 
 def goal(plan: GoalAnswer, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
-    """A goal as it is kept, with the conversation it arose from."""
+    """Return the memory of a goal, with its session as source."""
     return MemoryUnit(
         category=MemoryType.GOAL,
         insertion=MemoryInsertion.NATURAL,
         name=plan.title.rstrip("."),
+        # Without braces: the memory is inserted into prompts, where macros are expanded.
         content=plan.text.replace("{{", "").replace("}}", ""),
         reason=plan.reason.replace("{{", "").replace("}}", ""),
         priority=priority,

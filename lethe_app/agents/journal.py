@@ -1,4 +1,4 @@
-"""A persona's journal: now and then, when enough has happened, an entry in her own voice about what occupies her."""
+"""Journal task: after enough new sessions, an entry in the persona's voice about what occupies it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from lethe_app.prompt.untrusted_text import is_quoted
 LEAST_SESSIONS = 2
 LEAST_CONTEXT = 8000
 LONGEST_TEXT = 1500
-"""Characters of each text that is read besides what was said."""
+"""Characters of each text that is read besides the messages."""
 DECIDE_TALK, WRITE_TALK = 1250, 2000
-"""Tokens of what was said last that are read, at most."""
+"""Tokens of the last messages that are read for the decision, and for the entry."""
 NEWEST_LINES = 60
 GOALS = 3
 REMEMBERED = 4
 LONGEST_MEMORY = 400
 UNTIL = "until"
-"""Key of the state: when the last conversation of the last entry ended."""
+"""Key of the state: last activity of the newest session that was considered."""
 NOTHING_YET = "(none yet)"
 _Line = BeforeValidator(lambda value: tidy(value) if isinstance(value, str) else value)
 
 
 class JournalOccasionAnswer(LlmAnswer):
-    """Is there something worth an entry, and what?"""
+    """Decision whether there is something worth an entry, and its topic."""
 
     most_tokens: ClassVar[int] = 160
     write: bool
@@ -42,7 +42,7 @@ class JournalOccasionAnswer(LlmAnswer):
 
 
 class JournalEntryAnswer(LlmAnswer):
-    """An entry, a few paragraphs long."""
+    """Journal entry of a few paragraphs."""
 
     most_tokens: ClassVar[int] = 1400
     ending: ClassVar[str] = '"]}'
@@ -55,16 +55,16 @@ class JournalEntryAnswer(LlmAnswer):
 
 
 class Journal(AgentTask):
-    """Entries are found again like any memory, and never take the place of each other."""
+    """Write journal entries. They are recalled like any memory, and none replaces another."""
 
     name = "journal"
     title = "Journal"
-    help = "Now and then they write down what has occupied them, in their own words."
+    help = "Let personas write about what is on their mind from time to time, in their own words."
     every = timedelta(hours=24)
     needs = frozenset({Need.MODEL})
 
     def __init__(self, context: Callable[[], int]) -> None:
-        """`context` tells how many tokens the loaded model can read."""
+        """Create the task; `context` returns the context length of the loaded model in tokens."""
         self._context = context
 
     async def observe(self, sight: Sight) -> bool:
@@ -74,14 +74,14 @@ class Journal(AgentTask):
         new = await since_the_last(scene)
         if len(new) < LEAST_SESSIONS:
             return NOTHING
-        scene.progress("Thinking of what has happened")
+        scene.progress("Thinking about recent events")
         about = await around(scene, new)
         talk = await newest_talk(scene, new[-1], "journal", JournalOccasionAnswer, DECIDE_TALK, **about)
         occasion = await scene.ask("journal", JournalOccasionAnswer, talk=talk, **about)
         until = {UNTIL: max(one.last_activity for one in new).isoformat()}
         if not occasion.write or not occasion.topic.strip():
             await scene.set_state(until)
-            return Result("Nothing that wanted to be written down.", outcome=RunOutcome.NOTHING)
+            return Result("Nothing to write about.", outcome=RunOutcome.NOTHING)
         scene.progress(f"Writing about {occasion.topic.rstrip('.')}")
         entry = await self._written(scene, new[-1], occasion.topic, about)
         title = entry.title.strip() or occasion.topic
@@ -104,12 +104,12 @@ class Journal(AgentTask):
 
 
 def _remembered(text: str) -> str:
-    """In one line, and not too long; what is quoted keeps its fences, which are longer than that."""
+    """Return the text in one line, truncated. A quoted text is not, because truncation would remove its closing fence."""
     return text if is_quoted(text) else f"- {' '.join(text.split())[:LONGEST_MEMORY]}"
 
 
 def entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
-    """An entry as it is kept, with the conversations it looks back on."""
+    """Return the memory of an entry, with its sessions as sources."""
     return MemoryUnit(
         category=MemoryType.JOURNAL,
         name=title.rstrip("."),
@@ -121,7 +121,7 @@ def entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]
 
 
 async def since_the_last(sight: Sight) -> list[SessionSummary]:
-    """Archived conversations since the last entry, oldest first."""
+    """Return the archived sessions since the last entry, oldest first."""
     until = (await sight.state()).get(UNTIL)
     known = datetime.fromisoformat(until) if isinstance(until, str) else None
     found = [one for one in await sight.sessions(archived=True) if one.messages]
@@ -129,7 +129,7 @@ async def since_the_last(sight: Sight) -> list[SessionSummary]:
 
 
 async def around(scene: TaskContext, new: list[SessionSummary]) -> dict[str, str]:
-    """Who both are, what she wrote last, what was spoken of last, and what she wants."""
+    """Return the common placeholders: descriptions of both speakers, the last entry, the last summary and the goals."""
     memories = await scene.memories()
     entries = [one for one in memories if one.category is MemoryType.JOURNAL]
     goals = sorted((one for one in memories if one.category is MemoryType.GOAL and one.enabled), key=lambda one: -one.priority)
@@ -148,7 +148,7 @@ async def around(scene: TaskContext, new: list[SessionSummary]) -> dict[str, str
 async def newest_talk(
     scene: TaskContext, session: SessionSummary, errand: str, answer: type[LlmAnswer], most: int, **material: str
 ) -> str:
-    """As much of the end of a conversation as there is room for, and at most so many tokens."""
+    """Return the end of a session, in as many tokens as the prompt has room for and at most `most`."""
     lines = (await scene.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:]
     room = min(most, await scene.room(errand, answer, **material))
     counts = await scene.count([spell_all([line]) for line in lines])

@@ -1,4 +1,4 @@
-"""Finds tasks that others wrote: entry points of the group `lethe.tasks`. One that is broken harms nothing but itself."""
+"""Load tasks of plug-ins: entry points of the group `lethe.tasks`. A broken plug-in affects nothing but itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 @dataclass(frozen=True)
 class Plugin:
-    """A task that came with another distribution."""
+    """Task of another distribution."""
 
     task: AgentTask
     distribution: str
@@ -24,19 +24,19 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Fault:
-    """A plug-in that cannot be used, and why, in one sentence."""
+    """Plug-in that cannot be used, with the reason in one sentence."""
 
     distribution: str
     words: str
 
 
 def found() -> tuple[list[Plugin], list[Fault]]:
-    """Every plug-in that is installed now, by the name of its entry point."""
+    """Return every installed plug-in, sorted by the name of its entry point, and the faults of unusable ones."""
     return load(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
 
 
 def load(entries: Iterable[EntryPoint]) -> tuple[list[Plugin], list[Fault]]:
-    """Those that can be used, and the faults of the others."""
+    """Load plug-ins; return the usable ones and the faults of the others."""
     plugins, faults = [], []
     for entry in entries:
         source = entry.dist.name if entry.dist is not None else entry.module
@@ -50,18 +50,18 @@ def load(entries: Iterable[EntryPoint]) -> tuple[list[Plugin], list[Fault]]:
 
 
 def _made(entry: EntryPoint) -> AgentTask:
-    """Raises whatever the plug-in raises, TypeError and ValueError among it."""
+    """Instantiate and check a task. Raise whatever the plug-in raises; TypeError or ValueError if the task is invalid."""
     task = entry.load()()
     if not isinstance(task, AgentTask):
-        raise TypeError("it is no Task.")
+        raise TypeError("it is not a Task.")
     if not isinstance(getattr(task, "name", None), str) or not _NAME.fullmatch(task.name):
-        raise ValueError("its name must be short, of small letters, digits, - and _.")
+        raise ValueError("its name must be short and consist of lower-case letters, digits, - and _.")
     if not isinstance(getattr(task, "title", None), str) or not task.title.strip():
         raise ValueError("it has no title.")
     if not isinstance(task.every, timedelta) or task.every <= timedelta():
-        raise ValueError("its pace must be a time longer than none.")
+        raise ValueError("its interval must be longer than zero.")
     if not set(task.needs) <= set(Need):
-        raise ValueError("it needs something that Lethe does not know.")
+        raise ValueError("it has a requirement that Lethe does not know.")
     return task
 
 

@@ -1,4 +1,4 @@
-"""The tasks there are: those of ours and those that came by plug-ins, each under its own name, and for whom they are."""
+"""Registry of background tasks, built-in and from plug-ins, by unique name, and their selection for a persona."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lethe_app.domain.persona import Persona
 
 @dataclass(frozen=True)
 class RegisteredTask:
-    """A task, and where it comes from."""
+    """Task with its origin."""
 
     task: AgentTask
     plugin: str = ""
-    """Name of the distribution it came with; empty for ours."""
+    """Name of the distribution of a plug-in; empty for built-in tasks."""
 
     @property
     def name(self) -> str:
@@ -25,7 +25,7 @@ class RegisteredTask:
 
 
 class Registry:
-    """Ours come first, and a plug-in cannot take the name of another task."""
+    """Registry of tasks. Built-in tasks come first; a plug-in cannot take the name of another task."""
 
     def __init__(
         self,
@@ -33,9 +33,9 @@ class Registry:
         find: Callable[[], tuple[list[Plugin], list[Fault]]] = found,
         reserved: Collection[str] = (),
     ) -> None:
-        """`find` looks for plug-ins, which takes a moment, so not before somebody wants to know.
+        """Create the registry. `find` loads the plug-ins; it takes a moment and is called at first use.
 
-        Under the `reserved` names runs are kept of what is no task.
+        The `reserved` names belong to runs of work that is not a task.
         """
         self._ours, self._reserved = ours, reserved
         self._find = find
@@ -47,7 +47,7 @@ class Registry:
         plugins, faults = self._find()
         for plugin in plugins:
             if plugin.task.name in known or plugin.task.name in self._reserved:
-                faults.append(Fault(plugin.distribution, f"There is a task “{plugin.task.name}” already."))
+                faults.append(Fault(plugin.distribution, f"A task called “{plugin.task.name}” already exists."))
             else:
                 known[plugin.task.name] = RegisteredTask(plugin.task, plugin.distribution)
         return known, faults
@@ -58,7 +58,7 @@ class Registry:
 
     @property
     def faults(self) -> list[Fault]:
-        """Plug-ins that could not be used."""
+        """Return the plug-ins that could not be used."""
         return self._all[1]
 
     def all(self) -> list[RegisteredTask]:
@@ -68,7 +68,9 @@ class Registry:
         return self._known.get(name)
 
     def tasks_of(self, persona: Persona, off: Collection[str]) -> list[RegisteredTask]:
-        """What this persona does while the user is away: what was chosen for her, or else every one of ours that suits."""
+        """Return the tasks of a persona: its own selection, or else every built-in task that suits it; without those in
+        `off`.
+        """
         if not persona.agent_mode:
             return []
         chosen = persona.agent_tasks

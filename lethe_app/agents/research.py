@@ -1,4 +1,4 @@
-"""Looks up, while the user is away, what came up in conversations: in the one that runs, and in the last that was archived."""
+"""Research tasks: look up subjects of the running session, and of the last archived one, while the user is away."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.retrieval.query_terms import WORD, fold
 
 LEAST_NEW = 30
-"""Messages that make a running conversation worth reading."""
+"""Minimum number of new messages for which a running session is read."""
 MOST_READ = 400
-"""Messages of it that are read at most."""
+"""Maximum number of its messages that are read."""
 MOST_PORTIONS = 4
-"""Parts of a long conversation in which subjects are looked for, the newest ones."""
+"""Maximum number of portions of a long session in which subjects are searched; the newest ones are used."""
 MOST_TOPICS = 3
 LONGEST_ROLE = 400
 UNTIL, LAST, RECENT = "until", "last", "recent"
-"""Keys of the state: when the newest message that was read was said, the session that was read, what was looked up lately."""
+"""Keys of the state: time of the newest message that was read, the session that was read, and recent subjects."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A conversation to be read, and what becomes of what is found."""
+    """Session to be read, and parameters of the memories made from the findings."""
 
     lines: Sequence[Utterance]
     context: str
     lasts: timedelta
     more_priority: int
     done: Mapping[str, object]
-    """What the task keeps once it is through."""
+    """State to be stored when the task is complete."""
 
 
 class ActiveResearchTask(AgentTask):
-    """Reads the conversation that runs, once there is enough that is new."""
+    """Look up subjects of the running session once it has enough new messages."""
 
     name = "active_research"
-    title = "Look up what we talk about"
-    help = "When much was said in the conversation that runs, up to three subjects of it are looked up on the internet."
+    title = "Research during conversations"
+    help = "Look up as many as three topics of a long current conversation on the internet."
     every = timedelta(hours=4)
     needs = frozenset({Need.MODEL, Need.WEB})
 
@@ -68,11 +68,11 @@ class ActiveResearchTask(AgentTask):
 
 
 class ResearchTask(AgentTask):
-    """Reads the last conversation that was archived, once."""
+    """Look up subjects of the last archived session, once."""
 
     name = "research"
-    title = "Look up what we talked about"
-    help = "After a conversation has ended, up to three subjects of it are looked up on the internet."
+    title = "Research after conversations"
+    help = "Look up as many as three topics of an ended conversation on the internet."
     every = timedelta(hours=4)
     needs = frozenset({Need.MODEL, Need.WEB})
 
@@ -92,8 +92,10 @@ class ResearchTask(AgentTask):
 
 
 async def research(scene: TaskContext, gathering: Gathering, asked: Assignment) -> Result:
-    """Find subjects, look them up one after the other, and keep what was found; what was done stays done if it is cut off."""
-    scene.progress("Thinking of what could be looked up")
+    """Find subjects, look them up one after the other, and store the findings. If it is cancelled, finished subjects are
+    kept.
+    """
+    scene.progress("Choosing topics to look up")
     recent = [str(one) for one in _list((await scene.state()).get(RECENT))]
     topics = [one for one in await _topics(scene, asked) if not await _is_known(scene, recent, one.topic)]
     found: list[str] = []
@@ -110,7 +112,7 @@ async def research(scene: TaskContext, gathering: Gathering, asked: Assignment) 
 
 
 async def _topics(scene: TaskContext, asked: Assignment) -> list[TopicAnswer]:
-    """The most urgent first, each once."""
+    """Return the subjects, most urgent first, without duplicates."""
     gaps = {"name": scene.persona.name, "role": role_of(scene), "context": asked.context[:LONGEST_CONTEXT] or NOTHING_KNOWN}
     found: list[TopicAnswer] = []
     for lines in (await scene.portions("topics", Topics, asked.lines, **gaps))[-MOST_PORTIONS:]:
@@ -122,13 +124,13 @@ async def _topics(scene: TaskContext, asked: Assignment) -> list[TopicAnswer]:
 
 
 def _queries(topic: TopicAnswer, scene: Sight) -> list[str]:
-    """Without those that name the user: nobody else is to know who asks."""
+    """Return the queries that do not contain the user's name, so that search engines do not learn who asks."""
     names = {fold(word) for word in WORD.findall(scene.user.name)}
     return [one for one in topic.queries if names.isdisjoint(fold(word) for word in WORD.findall(one))]
 
 
 async def _is_known(scene: TaskContext, recent: Sequence[str], topic: str) -> bool:
-    """Was it looked up lately, by whatever way?"""
+    """Return whether the subject was looked up recently, according to the task's state and the stored memories."""
     kept = [one.name for one in await scene.memories() if one.category is MemoryType.WEB_SEARCH]
     return searched(recent, topic, {}) or any(same_topic(one, topic) for one in (*recent, *kept))
 
@@ -143,7 +145,7 @@ async def _looked_up(scene: TaskContext, gathering: Gathering, asked: Assignment
 
 
 async def _keep(scene: TaskContext, asked: Assignment, topic: TopicAnswer, merge: Merge) -> None:
-    """As a memory that waits for its moment, and as something to tell at the user's return."""
+    """Store the finding as a memory with natural insertion, and a note for the user's return."""
     memory = MemoryUnit(
         category=MemoryType.WEB_SEARCH,
         insertion=MemoryInsertion.NATURAL,
@@ -164,8 +166,8 @@ def _told(scene: TaskContext, found: Sequence[str], tried: Sequence[str]) -> Res
     if found:
         return Result(f"{scene.persona.name} has read about {_quoted(found)}.")
     if tried:
-        return Result(f"Nothing could be found about {_quoted(tried)}.", outcome=RunOutcome.NOTHING)
-    return Result("Nothing came up that had to be looked up.", outcome=RunOutcome.NOTHING)
+        return Result(f"Nothing was found about {_quoted(tried)}.", outcome=RunOutcome.NOTHING)
+    return Result("There was nothing to look up.", outcome=RunOutcome.NOTHING)
 
 
 def _quoted(topics: Sequence[str]) -> str:
@@ -173,18 +175,18 @@ def _quoted(topics: Sequence[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without what would be a macro where it is told."""
+    """Remove macro braces, because the text is inserted into prompts."""
     return text.replace("{{", "").replace("}}", "")
 
 
 def role_of(sight: Sight) -> str:
-    """Who she is, in a few sentences."""
+    """Return the persona's bio in a few sentences."""
     bio = (sight.persona.mini_bio or sight.persona.bio).replace("{{char}}", sight.persona.name)
     return " ".join(bio.replace("{{user}}", sight.user.name).split())[:LONGEST_ROLE]
 
 
 async def _running(sight: Sight) -> tuple[SessionSummary, list[Utterance]] | None:
-    """Her newest conversation that is not archived, with its new lines, if they are many enough."""
+    """Return the persona's newest session that is not archived, with its new lines, if there are enough of them."""
     for session in await sight.sessions(archived=False, most=1):
         if session.messages < LEAST_NEW:
             return None
@@ -196,7 +198,7 @@ async def _running(sight: Sight) -> tuple[SessionSummary, list[Utterance]] | Non
 
 
 async def _ended(sight: Sight) -> ChatSession | None:
-    """Her last archived conversation, unless it was a play or was read already."""
+    """Return the persona's last archived session, unless it was read already. Roleplay sessions are skipped."""
     done = (await sight.state()).get(LAST)
     for one in await sight.sessions(archived=True):
         if not one.messages:

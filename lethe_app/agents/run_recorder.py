@@ -1,4 +1,4 @@
-"""The record of one run while it lasts: kept before it begins, after everything it makes, and at its end."""
+"""Recorder of one run: stores it before it begins, after each result, and at its end."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from lethe_app.storage.agents.task_runs import TaskRuns
 
 
 class RunRecorder:
-    """What is in it is on the disk, so that a program that ends here leaves a true account."""
+    """Recorder of a run. Its state is always on disk, so that an aborted program leaves a correct record."""
 
     def __init__(self, runs: TaskRuns, run: TaskRun, may_spend: Callable[[int], bool] = lambda _tokens: True) -> None:
-        """`may_spend` is asked with the tokens of this run so far."""
+        """Create a recorder; `may_spend` is called with the run's tokens so far and returns whether more may be used."""
         self.run = run
         self._runs = runs
         self._may_spend = may_spend
 
     async def open(self) -> None:
-        """The run begins."""
+        """Store the run as begun."""
         await self._runs.save_run(self.run)
 
     def spend(self, tokens: int) -> None:
-        """It cost so many more; kept with the next thing that is kept."""
+        """Add tokens to the run's cost; they are stored with the next write."""
         self.run = self.run.model_copy(update={"tokens": self.run.tokens + tokens})
 
     @property
     def has_means(self) -> bool:
-        """May it spend more?"""
+        """Return whether the run may use more tokens."""
         return self._may_spend(self.run.tokens)
 
     async def note(self, made: Made) -> None:
-        """It made something; noted once."""
+        """Record a result, once."""
         if made not in self.run.made:
             self.run = self.run.model_copy(update={"made": (*self.run.made, made)})
             await self._runs.save_run(self.run)
 
     async def strike(self, made: Collection[Made]) -> None:
-        """It was to make this, and has not."""
+        """Remove results that were recorded in advance but not made."""
         left = tuple(one for one in self.run.made if one not in made)
         if left != self.run.made:
             self.run = self.run.model_copy(update={"made": left})
             await self._runs.save_run(self.run)
 
     async def amend(self, old: Made, new: Made) -> None:
-        """What was noted became another thing."""
+        """Replace a recorded result by another."""
         made = tuple(new if one == old else one for one in self.run.made)
         self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(made))})
         await self._runs.save_run(self.run)
 
     async def close(self, outcome: RunOutcome, summary: str = "", trouble: str = "", made: tuple[Made, ...] = ()) -> TaskRun:
-        """The run has ended; even if it is cut off, this is kept. What ended once does not end otherwise later."""
+        """Record the end of the run, even if the caller is cancelled. A run that is closed already keeps its outcome."""
         if self.run.outcome is not None:
             return self.run
         everything = tuple(dict.fromkeys((*self.run.made, *made)))

@@ -1,15 +1,15 @@
-"""Decides which task of which persona comes next, and runs it so that whatever happens there is a record of it."""
+"""Select the next due task of a persona, and run it so that every run is recorded, whatever happens."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from lethe_app.agents.budget import Budget, BudgetSpent, Spent, midnight, spent
+from lethe_app.agents.budget import AHEAD, BudgetSpent, DailyBudget
 from lethe_app.agents.registry import RegisteredTask, Registry
 from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.schedule import due, end_of, is_quiet_hour, pace_of
@@ -21,35 +21,33 @@ from lethe_app.errors import LetheError
 from lethe_app.storage.agents.task_runs import TaskRuns
 
 LOOK_AGAIN = timedelta(minutes=5)
-"""After a task saw nothing to do."""
+"""Pause after a task found nothing to do."""
 NEWEST = 20
-"""Runs from which the next one is told; more failures in a row than these change nothing any more."""
+"""Number of newest runs from which the next due time is computed; more failures in a row make no difference."""
 LONGEST = 3600.0
-"""Seconds a run may take, however much of the day is left."""
+"""Maximum duration of a run in seconds, however much of the day's budget is left."""
 LONGEST_LOOK = 60.0
-"""Seconds a task may take to see whether there is something to do."""
-AHEAD = timedelta(days=1)
-"""Runs that began later than so far in the future are from a time in which the clock was wrong; they say nothing."""
+"""Maximum duration of `observe` in seconds."""
 STEP = timedelta(minutes=1)
-"""A clock that goes back by more was put right."""
-TOO_LONG_A_LOOK = "It took too long to see whether there is something to do."
+"""If the clock goes back by more than this, it was corrected, and due times are computed again."""
+TOO_LONG_A_LOOK = "The check for new work took too long."
 LOG = logging.getLogger(__name__)
 
 
 class Hindrance(StrEnum):
-    """Why nothing is begun now, for any persona."""
+    """Reason why no task is started at present, for any persona."""
 
     OFF = "off"
     HERE = "here"
-    """The user is not away."""
+    """The user has not been idle long enough."""
     QUIET = "quiet"
-    """It is the time of day in which nothing is to be done."""
+    """It is within the quiet hours."""
     BATTERY = "battery"
 
 
 @dataclass(frozen=True)
 class Due:
-    """A task whose time has come."""
+    """Task of a persona that is due."""
 
     persona: Persona
     known: RegisteredTask
@@ -60,7 +58,7 @@ class Due:
 
 
 def hindrance(settings: Settings, moment: datetime, idle: timedelta | None, on_battery: Callable[[], bool]) -> Hindrance | None:
-    """What speaks against beginning anything; `idle` is how long the user has been away, None while nobody can tell."""
+    """Return what prevents starting a task. `idle` is how long the user has been away, None if unknown."""
     if not settings.agents:
         return Hindrance.OFF
     if idle is None or idle < timedelta(minutes=settings.agent_idle_minutes):
@@ -71,7 +69,7 @@ def hindrance(settings: Settings, moment: datetime, idle: timedelta | None, on_b
 
 
 class Runtime:
-    """Knows when each task may be looked at again, so that an idle hour costs next to nothing."""
+    """Schedule tasks. It caches when each task is due next, so that an idle hour costs next to nothing."""
 
     def __init__(
         self,
@@ -79,25 +77,27 @@ class Runtime:
         runs: TaskRuns,
         settings: Callable[[], Settings],
         provides: Callable[[Need], bool],
-        not_counted: Collection[str] = (),
+        budget: DailyBudget,
     ) -> None:
-        """`provides`: is there what a task needs? Runs under the names `not_counted` cost nothing of the day."""
+        """Create the runtime. `provides` returns whether a requirement is met."""
         self.registry = registry
         self._runs = runs
         self._settings = settings
         self._provides = provides
-        self._not_counted = not_counted
+        self.budget = budget
         self._not_before: dict[tuple[str, str], datetime] = {}
         self._served: dict[tuple[str, str], datetime] = {}
-        """When each task was last begun for each persona."""
+        """Time of the last run of each task, by persona id and task name."""
         self._latest: datetime | None = None
 
     def look_anew(self) -> None:
-        """Something changed that bears on what is due."""
+        """Discard the cached due times, because something changed that affects them."""
         self._not_before.clear()
 
     async def due(self, personas: Iterable[Persona], moment: datetime) -> list[Due]:
-        """What may be looked at now, in turn: the persona who waited longest first, and of hers the task that did."""
+        """Return the tasks that are due, in turn: first the persona that waited longest, and within it the task that waited
+        longest.
+        """
         settings, ready = self._settings(), []
         if self._latest is not None and moment < self._latest - STEP:
             self.look_anew()  # what was reckoned by a clock that was wrong might be due in years
@@ -105,53 +105,43 @@ class Runtime:
         for persona in personas:
             waiting = [Due(persona, known) for known in self.registry.tasks_of(persona, settings.tasks_off)]
             waiting = [one for one in waiting if self.lacks(one.known) is None and await self._is_time(one, settings, moment)]
-            if waiting and self.budget.is_left(await self.spent_today(persona.unique_name, moment)):
+            if waiting and await self.budget.is_left(persona.unique_name, moment):
                 ready += waiting
         return in_turn(ready, self._served)
 
     def lacks(self, known: RegisteredTask) -> Need | None:
-        """The first thing a task needs and there is not."""
+        """Return the first requirement of a task that is not met; None if all are."""
         return next((need for need in sorted(known.task.needs) if not self._provides(need)), None)
 
     def saw_nothing(self, one: Due, moment: datetime) -> None:
-        """Leave it alone for a while."""
+        """Do not observe this task again for `LOOK_AGAIN`."""
         self._not_before[one.key] = moment + LOOK_AGAIN
 
-    @property
-    def budget(self) -> Budget:
-        """Of each persona for each day."""
-        settings = self._settings()
-        return Budget(settings.agent_day_tokens, settings.agent_day_minutes)
-
-    async def spent_today(self, persona_id: str, moment: datetime) -> Spent:
-        """By the local calendar."""
-        began = midnight(moment)
-        runs = [run for run in await self._runs.since(persona_id, began) if run.task not in self._not_counted]
-        return spent([run for run in runs if run.began < began + AHEAD], moment)
-
     async def last_run(self, one: Due, moment: datetime) -> TaskRun | None:
-        """The newest that came to its end."""
+        """Return the newest completed run (MADE or NOTHING)."""
         runs = await self._runs.runs_of(*one.key, limit=NEWEST, before=moment + AHEAD)
         return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
     async def ledger(self, one: Due, moment: datetime, *, is_asked: bool) -> RunRecorder:
-        """For a run that is about to begin. What the user asked for may cost what it costs."""
+        """Return the recorder of a run that is about to begin. A run that the user requested has no token limit."""
         self._served[one.key] = moment
         run = TaskRun(persona_id=one.persona.unique_name, task=one.known.name, began=moment)
-        if is_asked or not self.budget.tokens:
+        limit = self.budget.limit
+        if is_asked or not limit.tokens:
             return RunRecorder(self._runs, run)
-        left = self.budget.tokens - (await self.spent_today(one.persona.unique_name, moment)).tokens
+        left = limit.tokens - (await self.budget.spent_today(one.persona.unique_name, moment)).tokens
         return RunRecorder(self._runs, run, lambda tokens: tokens < left)
 
     async def time_left(self, one: Due, moment: datetime) -> float:
-        """Seconds that a run may take."""
-        if not self.budget.minutes:
+        """Return the number of seconds that a run may take."""
+        limit = self.budget.limit
+        if not limit.minutes:
             return LONGEST
-        used = (await self.spent_today(one.persona.unique_name, moment)).time
-        return min(max(self.budget.minutes * 60 - used.total_seconds(), 0.0), LONGEST)
+        used = (await self.budget.spent_today(one.persona.unique_name, moment)).time
+        return min(max(limit.minutes * 60 - used.total_seconds(), 0.0), LONGEST)
 
     def has_ended(self, run: TaskRun) -> None:
-        """Reckon anew when its task comes next."""
+        """Discard the cached due time of the run's task."""
         self._not_before.pop((run.persona_id, run.task), None)
 
     async def _is_time(self, one: Due, settings: Settings, moment: datetime) -> bool:
@@ -166,7 +156,7 @@ class Runtime:
 
 
 def in_turn(waiting: Sequence[Due], served: dict[tuple[str, str], datetime]) -> list[Due]:
-    """Who was served longest ago comes first; who never was, before all others."""
+    """Sort due tasks: the persona and the task that were served longest ago first; those never served before all others."""
     of_persona: dict[str, float] = {}
     for (persona, _task), moment in served.items():
         of_persona[persona] = max(of_persona.get(persona, 0.0), moment.timestamp())
@@ -175,7 +165,7 @@ def in_turn(waiting: Sequence[Due], served: dict[tuple[str, str], datetime]) -> 
 
 
 async def sees_something(task: AgentTask, sight: Sight) -> bool:
-    """Does it see something to do? Raises LetheError where that cannot be told, whatever the code of others does."""
+    """Return whether the task's `observe` found something to do. Raise LetheError if it fails, whatever it raises."""
     try:
         async with asyncio.timeout(LONGEST_LOOK) as limit:
             return bool(await task.observe(sight))
@@ -191,7 +181,7 @@ async def sees_something(task: AgentTask, sight: Sight) -> bool:
 async def attempt(
     task: AgentTask, scene: TaskContext, ledger: RunRecorder, seconds: float, cut_off: Callable[[], RunOutcome]
 ) -> TaskRun:
-    """One run, from its record to its record. It may be cancelled: then `cut_off` tells what that was."""
+    """Execute one run and record its beginning and its end. If it is cancelled, `cut_off` returns the outcome."""
     try:
         await ledger.open()
         async with asyncio.timeout(seconds) as limit:
@@ -205,18 +195,20 @@ async def attempt(
         outcome, trouble = _too_long(seconds) if is_late else _went_wrong(task, error)
         return await ledger.close(outcome, trouble=trouble)
     if not isinstance(result, Result):
-        return await ledger.close(RunOutcome.FAILED, trouble="It ended without a result, as no task may.")
+        return await ledger.close(RunOutcome.FAILED, trouble="The task ended without a result.")
     return await ledger.close(result.outcome, result.summary, made=result.made)
 
 
 def _too_long(seconds: float) -> tuple[RunOutcome, str]:
     if seconds >= LONGEST:
-        return RunOutcome.FAILED, "It took longer than an hour."
-    return RunOutcome.GAVE_WAY, "The time for today is used up; it goes on another day."
+        return RunOutcome.FAILED, "The task took longer than an hour."
+    return RunOutcome.GAVE_WAY, "The daily time limit is used up; the task continues another day."
 
 
 def _is_for_us(error: BaseException) -> bool:
-    """Does it end us, too? Where a task raises SystemExit, or a CancelledError that nobody wanted, only the task has failed."""
+    """Return whether an error must end the runtime too. If a task raises SystemExit, or CancelledError without having been
+    cancelled, only the task has failed.
+    """
     current = asyncio.current_task()
     is_ended = current is not None and current.cancelling() > 0
     return is_ended if isinstance(error, asyncio.CancelledError) else isinstance(error, KeyboardInterrupt | GeneratorExit)
@@ -229,14 +221,14 @@ def _went_wrong(task: AgentTask, error: BaseException) -> tuple[RunOutcome, str]
 
 
 def _broken(task: AgentTask, error: BaseException) -> str:
-    """One sentence about a fault in a task's own code; whoever wrote it is told where it happened."""
+    """Return one sentence about an error in a task's own code, and log where it happened for the author."""
     _tell_fault(task, error)
     said = " ".join(str(error).split())[:200]
-    return f"It broke down: {type(error).__name__}{f' ({said})' if said else ''}."
+    return f"The task failed: {type(error).__name__}{f' ({said})' if said else ''}."
 
 
 def _tell_fault(task: AgentTask, error: BaseException) -> None:
-    """Where it happened, and nothing of what anybody said."""
+    """Log the position of the error, without its message, which may contain words of a conversation."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

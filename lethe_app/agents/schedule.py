@@ -1,4 +1,4 @@
-"""When a task is due again: at its own pace, later and later after failures, and soon after it gave way to the user."""
+"""Due time of a task: its own interval, exponential backoff after failures, and a short pause after it gave way to the user."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from datetime import datetime, time, timedelta
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 
 FIRST_REST, LONGEST_REST = timedelta(minutes=10), timedelta(hours=24)
-"""After one failure, and after many: each doubles the rest."""
+"""Pause after one failure, and the maximum; each failure doubles the pause."""
 BREATH = timedelta(minutes=1)
-"""After it gave way: the user may be back for a moment only."""
+"""Pause after a run gave way: the user may have come back for a moment only."""
 WENT_WRONG = frozenset({RunOutcome.FAILED, RunOutcome.LOST})
-"""A program that ended in the middle may have ended because of it."""
+"""Outcomes that count as failures. A program that ended during a run may have ended because of it."""
 CAME_TO_AN_END = frozenset({RunOutcome.MADE, RunOutcome.NOTHING, RunOutcome.STOPPED})
-"""Nothing to be made up for: what the user stopped is not begun again before its time, either."""
+"""Outcomes after which the regular interval applies. A task that the user stopped is not restarted before it either."""
 
 
 def due(runs: Sequence[TaskRun], every: timedelta, moment: datetime) -> datetime | None:
-    """The earliest moment for the next run, after these of one task for one persona, newest first; None is at once.
+    """Return the earliest time of the next run, given the runs of one task for one persona, newest first; None is at once.
 
-    A run that ended later than `moment`, because a clock was put back, counts as if it had ended just now.
+    A run that ended later than `moment`, because the clock was put back, counts as if it had ended just now.
     """
     waits: list[datetime] = []
     done = next((run for run in runs if run.outcome in CAME_TO_AN_END), None)
@@ -34,7 +34,7 @@ def due(runs: Sequence[TaskRun], every: timedelta, moment: datetime) -> datetime
 
 
 def failed_in_a_row(runs: Sequence[TaskRun]) -> int:
-    """How many of the newest went wrong since one came to its end; those that gave way say nothing."""
+    """Return the number of failures since the last run that ended normally; runs that gave way are ignored."""
     count = 0
     for run in runs:
         if run.outcome in WENT_WRONG:
@@ -45,24 +45,26 @@ def failed_in_a_row(runs: Sequence[TaskRun]) -> int:
 
 
 def rest_after(failures: int) -> timedelta:
-    """Doubling, up to a day."""
+    """Return the pause after so many failures in a row, at most `LONGEST_REST`."""
     doubled: int = 2 ** min(failures - 1, 20)
     return min(FIRST_REST * doubled, LONGEST_REST)
 
 
 def end_of(run: TaskRun) -> datetime:
-    """When it ended, or at least began."""
+    """Return the end of a run, or its beginning if it has no end."""
     return run.ended or run.began
 
 
 def pace_of(name: str, own: timedelta, hours: dict[str, float]) -> timedelta:
-    """The task's own pace, unless the user gave it another one."""
+    """Return the interval of a task: the user's setting, or else its own."""
     wanted = hours.get(name)
     return own if wanted is None else timedelta(hours=max(wanted, 0.0))
 
 
 def is_quiet_hour(moment: datetime, begin: str, until: str) -> bool:
-    """Does `moment` lie between two times of day such as 22:00 and 07:00? No `begin` is never; no `until` is midnight."""
+    """Return whether `moment` lies between two times of day such as 22:00 and 07:00. An empty `begin` means never, an empty
+    `until` midnight.
+    """
     if not begin:
         return False
     clock, first, last = moment.time().replace(tzinfo=None), time.fromisoformat(begin), time.fromisoformat(until or "00:00")

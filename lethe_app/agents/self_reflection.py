@@ -1,4 +1,4 @@
-"""A persona's personal thoughts, written anew after conversations, within as many tokens as she may have for them."""
+"""Task that rewrites a persona's personal thoughts after sessions, within the persona's token limit."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
 
 MOST_SESSIONS = 3
-"""Conversations that are thought of together; of more, the newest."""
+"""Maximum number of sessions that are used together; the newest if there are more."""
 WORDS_PER_TOKEN = 0.7
 NEWEST_LINES = 12
-"""Read of a conversation that has no summary."""
+"""Number of last messages read of a session without summary."""
 LONGEST_TEXT = 1500
-"""Characters of her bio and of each conversation."""
+"""Characters of the persona's bio and of each session."""
 UNTIL = "until"
-"""Key of the state: when the last conversation that was thought of ended."""
+"""Key of the state: last activity of the newest session that was used."""
 NO_THOUGHTS = "(none yet)"
 
 
 class OwnThoughts(LlmAnswer):
-    """What somebody thinks, in their own voice."""
+    """Personal thoughts in the first person."""
 
     most_tokens: ClassVar[int] = 700
     ending: ClassVar[str] = '"]}'
@@ -39,11 +39,11 @@ class OwnThoughts(LlmAnswer):
 
 
 class Thoughts(AgentTask):
-    """Her file keeps them, and they stand in every prompt of hers."""
+    """Rewrite the personal thoughts. They are stored in the persona's file and are part of every prompt."""
 
     name = "thoughts"
     title = "Personal thoughts"
-    help = "After a conversation, what they think of themselves and of you is written anew."
+    help = "Update what personas think about themselves and about you after a conversation."
     every = timedelta(hours=3)
     needs = frozenset({Need.MODEL})
 
@@ -69,18 +69,19 @@ class Thoughts(AgentTask):
             thoughts=plain(scene, scene.persona.self_edit_field) or NO_THOUGHTS,
             conversations="\n\n".join(talks),
         )
+        # Without braces: the thoughts are part of every prompt, where macros are expanded.
         text = await fitted(scene, answer.text.replace("{{", "").replace("}}", ""))
         until = {UNTIL: max(one.last_activity for one in new).isoformat()}
         if not text or text == scene.persona.self_edit_field.strip():
             await scene.set_state(until)
-            return Result("Nothing to be thought anew.", outcome=NOTHING.outcome)
+            return Result("No new thoughts.", outcome=NOTHING.outcome)
         await scene.edit_persona(self_edit_field=text)
         await scene.set_state(until)
         return Result(f"{scene.persona.name} has thought about {_whatever(new)}.")
 
 
 async def new_sessions(sight: Sight) -> list[SessionSummary]:
-    """The newest archived conversations that were not thought of yet, oldest first."""
+    """Return the newest archived sessions that were not used yet, oldest first."""
     until = (await sight.state()).get(UNTIL)
     known = datetime.fromisoformat(until) if isinstance(until, str) else None
     found = [one for one in await sight.sessions(archived=True, most=MOST_SESSIONS) if one.messages]
@@ -88,14 +89,14 @@ async def new_sessions(sight: Sight) -> list[SessionSummary]:
 
 
 async def describe_session(sight: Sight, session: ChatSession) -> str:
-    """A conversation in a few words: its summary, or how it ended."""
+    """Return a session in a few words: its summary, or its last messages."""
     text = session.content or spell_all((await sight.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
     heading = f"“{session.name}”:\n" if session.name else ""
     return heading + text[:LONGEST_TEXT]
 
 
 async def fitted(scene: TaskContext, text: str) -> str:
-    """As many whole sentences as the persona has tokens for."""
+    """Return as many whole sentences as fit the persona's token limit."""
     ends = [end for end in range(1, len(text) + 1) if text[end - 1] in '.!?…”"' and (end == len(text) or text[end].isspace())]
     beginnings = list(dict.fromkeys(whole_sentences(text[:end]) for end in ends)) or [text]
     counts: Sequence[int] = await scene.count(beginnings)
@@ -104,7 +105,7 @@ async def fitted(scene: TaskContext, text: str) -> str:
 
 
 def plain(sight: Sight, text: str) -> str:
-    """With names in the place of the commonest macros."""
+    """Expand the macros {{char}} and {{user}}."""
     return text.replace("{{char}}", sight.persona.name).replace("{{user}}", sight.user.name).strip()
 
 

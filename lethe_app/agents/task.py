@@ -1,43 +1,43 @@
-"""What a task is: one thing a persona may do while nobody writes, in a shape to which anybody can add.
+"""Interface of background tasks: one thing a persona may do while the user is away. Plug-ins can add tasks of their own.
 
-A task is a class with a name, words for the user, its own pace, and two methods:
+A task is a class with a name, texts for the user, an interval, and two methods:
 
     class Letters(AgentTask):
-        name = "letters"                            # for ever: runs and state are kept under it
+        name = "letters"                            # permanent: runs and state are stored under it
         title = "Unsent letters"                    # for the user
         help = "Writes a letter to you about the last conversation."
         every = timedelta(hours=24)                 # counted from the last run that was MADE or NOTHING
-        needs = frozenset({Need.MODEL})             # a model to be trusted; Need.WEB: the internet is allowed
+        needs = frozenset({Need.MODEL})             # a qualified model; Need.WEB: internet access is allowed
 
-        async def observe(self, sight: Sight) -> bool:
-            newest = await sight.sessions(archived=True, most=1)     # reading only, and quick: no model is asked here
-            return bool(newest) and (await sight.state()).get("last") != str(newest[0].guid)
+        async def observe(self, view: Sight) -> bool:
+            newest = await view.sessions(archived=True, most=1)      # read only, and fast: no model is called here
+            return bool(newest) and (await view.state()).get("last") != str(newest[0].guid)
 
-        async def execute(self, scene: TaskContext) -> Result:
-            (newest,) = await scene.sessions(archived=True, most=1)
-            scene.progress("Thinking of what was said")
-            session = await scene.session(newest.guid)
-            letter = await scene.ask("letter", Letter, name=scene.persona.name, summary=session.content)
-            await scene.set_state({"last": str(newest.guid)})
+        async def execute(self, context: TaskContext) -> Result:
+            (newest,) = await context.sessions(archived=True, most=1)
+            context.progress("Thinking of what was said")
+            session = await context.session(newest.guid)
+            letter = await context.ask("letter", Letter, name=context.persona.name, summary=session.content)
+            await context.set_state({"last": str(newest.guid)})
             if not letter.text:
                 return NOTHING
-            await scene.memorize(MemoryUnit(category=MemoryType.JOURNAL, name="A letter", content=letter.text))
-            await scene.leave_note(f"{scene.persona.name} has written {scene.user.name} a letter.")
+            await context.memorize(MemoryUnit(category=MemoryType.JOURNAL, name="A letter", content=letter.text))
+            await context.leave_note(f"{context.persona.name} has written {context.user.name} a letter.")
             return Result("Wrote a letter about the last conversation.")
 
-`scene.ask` takes the name of a file in `resources/prompts` (see `prompt.task_prompts`), or a `TaskPrompt` that a plug-in parsed
-from words of its own, and an `LlmAnswer` (see `brain.llm_schemas.archive`), which is the shape the model is held to.
+`ask` takes the name of a file in `resources/prompts` (see `prompt.task_prompts`), or a `TaskPrompt` that a plug-in parsed
+from its own text, and a subclass of `LlmAnswer` (see `brain.llm_schemas.archive`), whose JSON schema constrains the output.
 
-What the runtime sees to: that the user is away, allows it and can afford it, that the task is due, that one runs at a time,
-that every run is stored before it begins and closed afterwards, that tokens are counted, and that everything made with the
-hands of a scene is noted with the run and can be undone. What a task sees to: `execute` may be cancelled at every `await`,
-for the user comes first; it is begun anew later and must then neither repeat nor lose anything. So write last, and set the
-state right after it; long work keeps its place in the state. Catch no CancelledError. A LetheError may simply be raised: the
-run has failed, its message is shown, and the task is tried again after a while.
+The runtime guarantees that the user is away, that the settings and the budget allow the run, that the task is due, that one
+task runs at a time, that every run is stored before it begins and closed afterwards, that tokens are counted, and that
+everything made through the context is recorded with the run and can be undone. The task must expect that `execute` is
+cancelled at any `await`, because the user comes first. It is restarted later and must then neither repeat nor lose anything.
+Therefore write results last and set the state right after them; a long task stores its position in the state. Do not catch
+CancelledError. A LetheError may be raised: the run has then failed, its message is shown, and the task is retried later.
 
-A task that needs more than a scene has (the internet, the changes of a dream) is given it by its constructor. Tasks of ours
-are listed in `wiring_away`; those of others come by the entry point group `lethe.tasks`, naming a class that takes no
-arguments.
+A task that needs more than the context offers (the internet, the changes of a dream) receives it in its constructor.
+Built-in tasks are listed in `composition.background`; plug-ins use the entry point group `lethe.tasks`, which names a class
+whose constructor takes no arguments.
 """
 
 from __future__ import annotations
@@ -66,28 +66,28 @@ T = TypeVar("T", bound=LlmAnswer)
 
 
 class Need(StrEnum):
-    """What must be there before a task is begun."""
+    """Requirement of a task that must be met before it runs."""
 
     MODEL = "model"
-    """A model that may be trusted to write."""
+    """A model that is qualified to write."""
     FACTS = "facts"
-    """One that may even be trusted with facts."""
+    """A model that is also qualified to extract facts."""
     WEB = "web"
-    """The user's leave to search the internet."""
+    """The user's permission to search the internet."""
 
 
 class ChangeRefused(LetheError):
-    """A task wanted to change what the user wrote or protects."""
+    """Raised when a task tries to change what the user wrote or protects."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run."""
+    """Result of a run."""
 
     summary: str = ""
     """One sentence for the user: what was done, or why there was nothing to do."""
     made: tuple[Made, ...] = ()
-    """Only what was not made with the task context: those are noted already."""
+    """Only what was not made through the task context, which records its results itself."""
     outcome: RunOutcome = RunOutcome.MADE
     """MADE or NOTHING."""
 
@@ -99,7 +99,7 @@ NOTHING = Result(outcome=RunOutcome.NOTHING)
 
 
 class Sight(Protocol):
-    """What a task may look at: all of it cheap, none of it changed."""
+    """Read-only view for a task that decides whether there is something to do. All its methods are cheap."""
 
     @property
     def persona(self) -> Persona: ...
@@ -109,84 +109,94 @@ class Sight(Protocol):
 
     @property
     def moment(self) -> datetime:
-        """Now, by the clock everything goes by."""
+        """Present moment, by the clock of the application."""
 
     @property
     def settings(self) -> Settings: ...
 
     @property
     def last_run(self) -> TaskRun | None:
-        """This task's newest run for this persona that came to its end (MADE or NOTHING)."""
+        """Newest completed run (MADE or NOTHING) of this task for this persona."""
 
     async def memories(self) -> Sequence[MemoryUnit]:
-        """All that are neither conversations nor in the trash, newest first."""
+        """Return all memories except sessions and those in the trash, newest first."""
 
     async def facts(self) -> list[ExtractedFact]:
-        """Those that hold, newest first."""
+        """Return the facts that are neither superseded nor part of a story, newest first."""
 
     async def sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
-        """Hers, newest activity first; with `archived` only those that are, or only those that are not."""
+        """Return the persona's sessions, newest activity first; `archived` selects only those that are, or are not,
+        archived.
+        """
 
     async def session(self, guid: UUID) -> ChatSession:
-        """Whole, with title (`name`), summary (`content`), plans (`future_goals`) and so on."""
+        """Return the complete session with title (`name`), summary (`content`) and plans (`future_goals`)."""
 
     async def lines(self, guid: UUID, newest: int = 0) -> list[Utterance]:
-        """What was said aloud, oldest first: all of it, or as much of it as the newest so many messages hold."""
+        """Return what was said, oldest first: all utterances, or those among the last `newest` messages. Hidden messages are
+        left out.
+        """
 
     async def state(self) -> dict[str, object]:
-        """What this task keeps for this persona: any JSON, empty at first."""
+        """Return the stored state of this task for this persona: any JSON object, empty at first."""
 
 
 class TaskContext(Sight, Protocol):
-    """The context of a task while it runs. What is made through it is noted with the run at once."""
+    """Context of a running task. Everything made through it is recorded with the run at once."""
 
     @property
     def run_id(self) -> UUID: ...
 
     async def ask(self, errand: str | TaskPrompt, answer: type[T], **material: str) -> T:
-        """The model's answer; waits while the user is answered. Raises ModelError, AnswerUnusable among them."""
+        """Return the model's answer; wait while a reply to the user is generated. Raise ModelError, or its subclass
+        AnswerUnusable.
+        """
 
     async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
-        """Tokens that the gaps not named in `material` may take together."""
+        """Return the number of tokens that the placeholders not given in `material` may take together."""
 
     async def portions(
         self, errand: str | TaskPrompt, answer: type[LlmAnswer], lines: Sequence[Utterance], **material: str
     ) -> list[list[Utterance]]:
-        """All of `lines` in portions that the task prompt can take; see `brain.portions.spell_all` for their words."""
+        """Split all of `lines` into portions that fit the task prompt (`brain.llm_schemas.chunking.spell_all`)."""
 
     async def count(self, texts: list[str]) -> list[int]:
-        """Tokens of each text."""
+        """Return the number of tokens of each text."""
 
     async def search(self, text: str, most: int = 3) -> list[Recollection]:
-        """What a text is nearest to in all she remembers, best first; what came from the internet is quoted, within fences."""
+        """Return the memories most similar to a text, best first. Text from the internet is quoted within fences."""
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:
-        """Keep it, `made_by` this task; in the place of what a task wrote before if that says the same. As it is now."""
+        """Store a memory as `made_by` this task and return the stored record. It replaces an equivalent memory that a task
+        wrote before.
+        """
 
     async def edit(self, memory: MemoryUnit) -> None:
-        """Another content under the same guid. Raises Refused for what the user wrote or protects."""
+        """Replace the memory with the same guid. Raise ChangeRefused if the user wrote or protects it."""
 
     async def forget_memory(self, guid: UUID) -> None:
-        """Move a memory to the trash. Raises Refused for what the user wrote or protects."""
+        """Move a memory to the trash. Raise ChangeRefused if the user wrote or protects it."""
 
     async def leave_note(self, info: str, uid: str = "") -> None:
-        """One sentence to tell at the user's return, in place of one that waits of the same `uid` (the task's name)."""
+        """Store one sentence for the user's return. It replaces a waiting note of the same `uid` (default: the task's name)."""
 
     async def edit_persona(self, **fields: object) -> None:
-        """Her own thoughts (`self_edit_field`) or her plan (`schedule`, `schedule_prefix`); nothing else is hers to change."""
+        """Change the personal thoughts (`self_edit_field`) or the week (`schedule`, `schedule_prefix`). Raise ChangeRefused
+        for other fields.
+        """
 
     async def set_state(self, state: Mapping[str, object]) -> None:
-        """Replace what is kept."""
+        """Replace the stored state."""
 
     async def note_made(self, made: Made) -> None:
-        """Note at once what was made without these hands, so that it is not lost if the run is cut off."""
+        """Record at once what was made without this context, so that it is not lost if the run is cancelled."""
 
     def progress(self, words: str) -> None:
-        """A few words, shown live: what is being done now."""
+        """Show a few words about the current step."""
 
 
 class AgentTask(ABC):
-    """One thing a persona may do; see above."""
+    """Base class of background tasks; see the module's docstring."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -195,18 +205,18 @@ class AgentTask(ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
 
     def suits(self, persona: Persona) -> bool:
-        """Is it something for this persona, if nobody chose? A persona with tasks of her own choosing is not asked."""
+        """Return whether the task is a default for this persona. It is not called for a persona with a selection of its own."""
         return True
 
     @abstractmethod
     async def observe(self, sight: Sight) -> bool:
-        """Is there something to do? If not, it is looked again after a while; nothing is recorded."""
+        """Return whether there is something to do. If not, it is called again after a while and nothing is recorded."""
 
     @abstractmethod
     async def execute(self, scene: TaskContext) -> Result:
-        """Do it."""
+        """Perform the task."""
 
 
 def may_change(memory: MemoryUnit) -> bool:
-    """Was it written by a task or a tool, and is it not protected? Else it is the user's."""
+    """Return whether a task may change the memory: a task or tool wrote it and it is not protected."""
     return bool(memory.made_by) and not memory.protected

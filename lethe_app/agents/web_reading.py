@@ -1,4 +1,4 @@
-"""Reads what the internet says about a subject, and makes one text of it that says nothing its pages do not."""
+"""Read web pages about a subject and merge them into one text that contains only what the pages say."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from lethe_app.web.html_text import Count, shortened
 
 T = TypeVar("T", bound=LlmAnswer)
 MOST_PAGES = 6
-"""Read for one subject, whatever the settings say of each question."""
+"""Pages read for one subject, whatever the settings allow for each query."""
 LEAST_TOKENS = 100
-"""A page that says less is only a menu, and the engine's description of it says more."""
+"""A page with fewer tokens is only a menu; the search engine's description is more useful."""
 LEAST_ROOM = 48
-"""Tokens below which no part of a page makes sense."""
+"""Number of tokens below which an excerpt of a page is useless."""
 LONGEST_CONTEXT = 900
-"""Characters of what was talked about."""
+"""Characters of the description of the session."""
 NOTHING_KNOWN = "(nothing is known yet)"
 BROKEN = (ModelMissing, ModelCrashed, ModelOutOfMemory, EngineUnreachable)
-"""Then no model answers anything; every other trouble is only that of one answer."""
+"""Errors after which no model answers any more; all others concern a single answer."""
 
 
 class Internet(Protocol):
-    """The gate, as far as one looks through it here."""
+    """Part of the web gate that is used here."""
 
     def check(self) -> None: ...
 
@@ -40,7 +40,7 @@ class Internet(Protocol):
 
 
 class TaskModel(Protocol):
-    """Whoever puts task prompts to the model: the context of a task, or the structured output service."""
+    """Interface that sends task prompts to the model: a task context or the structured output service."""
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
 
@@ -51,14 +51,14 @@ class TaskModel(Protocol):
 
 @dataclass(frozen=True)
 class ReadPage:
-    """One hit, and what could be read of its page."""
+    """Search hit with the text of its page."""
 
     hit: WebHit
     text: str = ""
     is_cut: bool = False
 
     def quoting(self, text: str, *, is_cut: bool = False) -> PageText:
-        """Title and description, with so much of the page."""
+        """Return title and description with this part of the page's text."""
         described = "" if self.hit.description and self.hit.description in text else self.hit.description
         words = "\n\n".join(filter(None, (described, text)))
         return PageText(self.hit.address, self.hit.title, words, is_cut, is_description=not text)
@@ -70,7 +70,7 @@ class ReadPage:
 
 @dataclass(frozen=True)
 class ReadingRequest:
-    """Who wants to know what, and why."""
+    """Subject to be read about, with the reason and the asking persona."""
 
     name: str
     topic: str
@@ -91,7 +91,7 @@ class ReadingRequest:
 
 @dataclass(frozen=True)
 class Merge:
-    """What came of it: prose in a model's words, or else quotations."""
+    """Result of reading: text of a model, or else quotations."""
 
     text: str = ""
     quotes: tuple[PageText, ...] = ()
@@ -99,13 +99,13 @@ class Merge:
 
     @property
     def plain_text(self) -> str:
-        """The words alone."""
+        """Return the text without its sources."""
         said = (f"On {site_of(one.address)} it says: “{quotable(one.text)}”" for one in self.quotes)
         return self.text or "\n".join(said)
 
     @property
     def content(self) -> str:
-        """The words, with where they were read."""
+        """Return the text with the names of its sites; empty if there is no text."""
         return f"{self.plain_text}\n\nRead at {sites(self.sources)}." if self.plain_text else ""
 
     @property
@@ -114,13 +114,15 @@ class Merge:
 
 
 class Gathering:
-    """Everything that leaves goes through the gate; everything that comes back is quoted before a model sees it."""
+    """Search, read and merge web pages. Every request goes through the web gate, and every text is quoted before a model
+    reads it.
+    """
 
     def __init__(self, internet: Internet, quoter: Callable[[], Awaitable[Quoter]]) -> None:
         self.internet, self.quoter = internet, quoter
 
     async def pages(self, queries: Sequence[str], why: str, count: Count, most: int = MOST_PAGES) -> list[ReadPage]:
-        """What the queries lead to, each page once. Raises NotAllowed, and SearchFailed if no query was answered."""
+        """Return the pages found by the queries, each once. Raise NotAllowed, and SearchFailed if every query failed."""
         hits: dict[str, WebHit] = {}
         troubles: list[WebError] = []
         for query in queries:
@@ -136,7 +138,7 @@ class Gathering:
         return await self.read(list(hits.values())[:most], why, count)
 
     async def read(self, hits: Sequence[WebHit], why: str, count: Count) -> list[ReadPage]:
-        """What the pages of these hits say, read side by side. Raises NotAllowed."""
+        """Read the pages of these hits concurrently. Raise NotAllowed."""
         async with asyncio.TaskGroup() as group:
             reading = [group.create_task(self._read(hit, why, count)) for hit in hits]
         self.internet.check()
@@ -151,10 +153,11 @@ class Gathering:
         return ReadPage(hit, page.text, page.is_cut) if tokens > LEAST_TOKENS and not page.is_description else ReadPage(hit)
 
     async def merged(self, wish: ReadingRequest, pages: Sequence[ReadPage], asker: TaskModel | None, most: int = 0) -> Merge:
-        """One text out of all pages, of which at most `most` tokens are read together (0: as many as the model has room for).
+        """Return one text from all pages, of which at most `most` tokens are read together (0: as many as the model has room
+        for).
 
-        Without an asker, and where the model's text does not hold, the pages are quoted. Raises ModelError where there is no
-        model any more.
+        Without an asker, and if the model's text is not supported by the pages, the pages are quoted. Raise ModelError if
+        the model is no longer available.
         """
         if asker is not None and pages:
             quoter = await self.quoter()
@@ -178,7 +181,9 @@ class Gathering:
 
 
 async def fitted(pages: Sequence[ReadPage], room: int, quoter: Quoter, asker: TaskModel) -> list[PageText]:
-    """As many pages as have room together, the first ones first; each begins with its description, and shares the rest."""
+    """Return as many pages, from the first on, as fit into `room` tokens. Each begins with its description; the remaining
+    tokens are shared out.
+    """
     heads = [page.quoting("") for page in pages]
     kept: list[ReadPage] = []
     left = room
@@ -197,7 +202,7 @@ async def fitted(pages: Sequence[ReadPage], room: int, quoter: Quoter, asker: Ta
 
 
 async def _within(page: ReadPage, share: int, quoter: Quoter, asker: TaskModel) -> PageText:
-    """So much of a page that its quotation is no more than `share` tokens longer than its head."""
+    """Return an excerpt of a page whose quotation is at most `share` tokens longer than its title and description."""
     (bare,) = await asker.count([quoter.quoted(page.quoting(""))])
     most = share
     while page.text and most >= LEAST_ROOM:
@@ -211,12 +216,12 @@ async def _within(page: ReadPage, share: int, quoter: Quoter, asker: TaskModel) 
 
 
 def sites(sources: Sequence[WebHit]) -> str:
-    """The names of the sites, each once: “a.org, b.org and c.org”."""
+    """Return the names of the sites, each once: “a.org, b.org and c.org”."""
     names = list(dict.fromkeys(site_of(one.address).removeprefix("www.") for one in sources))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "no page"
 
 
 def _plain(address: str) -> str:
-    """The same for two spellings of one address."""
+    """Normalise an address, so that different spellings of it compare equal."""
     bare = address.partition("#")[0].rstrip("/")
     return bare.removeprefix("https://").removeprefix("http://").removeprefix("www.")

@@ -1,1 +1,1 @@
-"""What the persona remembers, feels and brings up."""
+"""Rules of the personas' memory, mood, World Info and recall, without access to the database, a model or the UI."""

@@ -1,4 +1,4 @@
-"""Whether a message asks for something that must be looked up on the internet, as far as its words tell."""
+"""Detect from its wording whether a message asks for a web search, and extract the search query."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from enum import IntEnum
 
 LONGEST = 200
-"""Characters of a query, as search engines take it."""
+"""Maximum length of a query in characters, as search engines accept it."""
 SHORTEST = 3
+"""Minimum length in characters of what remains of the message as a query."""
 _EXPLICIT = re.compile(
     r"\b(?:search(?:ing)? (?:for|the (?:web|internet|net)|on ?line|up)|search (?:google|duckduckgo|brave)"
     r"|look(?:ing)? (?:\w+ ){0,5}up\b(?! (?:at|to)\b)|google\b|duckduckgo"
@@ -43,23 +44,23 @@ _SPLIT_VERB = re.compile(r"^look (.+?) up\b(.*)$", re.IGNORECASE)
 
 
 class WebIntent(IntEnum):
-    """How plainly it is asked for."""
+    """How explicitly a message asks for a web search."""
 
     NO = 0
     PERHAPS = 1
-    """Only who understands it can tell."""
+    """Wording that only a language model can decide."""
     PLAINLY = 2
 
 
 def wanted(text: str) -> WebIntent:
-    """Cheap, and asked of every message."""
+    """Classify the web intent of a message by regular expressions, cheap enough to run on every message."""
     if _EXPLICIT.search(text):
         return WebIntent.PLAINLY
     return WebIntent.PERHAPS if _PERHAPS.search(text) else WebIntent.NO
 
 
 def topic_in(text: str) -> str:
-    """The user's own words for what is to be looked up, without what asks for it; for where no model finds them."""
+    """Return the search query in the user's own words, without the request around it; used where no model extracts it."""
     sentence = next((one for one in re.split(r"(?<=[.!?])\s+|\n", text.strip()) if _EXPLICIT.search(one)), text.strip())
     words = _POLITE.sub("", sentence, count=1)
     words = _SPLIT_VERB.sub(r"\1\2", words)

@@ -1,1 +1,1 @@
-"""The same wishes from a terminal."""
+"""Command line interface."""

@@ -1,4 +1,4 @@
-"""Archiving conversations in the terminal, with every part told as it is made."""
+"""`lethe archive`: archive sessions in the terminal, with progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def archive(services: AppServices, wanted: argparse.Namespace) -> int:
-    """`lethe archive`: end what is open, make title, summary, facts and the rest, and print what came out."""
+    """Run `lethe archive`: end open sessions, make title, summary, facts and the other parts, and print the results."""
     persona = await choose_persona(services, wanted.persona)
     if not wanted.rules:
         await load(services, wanted)
@@ -47,50 +47,50 @@ async def archive(services: AppServices, wanted: argparse.Namespace) -> int:
 
 
 async def load(services: AppServices, wanted: argparse.Namespace) -> None:
-    """A model that cannot be had is no reason not to archive: rules do what they can."""
+    """Load and qualify a model. If that fails, print the error and continue, because the rules alone can archive too."""
     forget = services.models.changed.add(show_loading) if sys.stderr.isatty() else None
     try:
         await services.models.load(wanted.model and wanted.model.expanduser().absolute())
         if not wanted.json:
-            print("Trying what the model may write …", file=sys.stderr, flush=True)
+            print("Testing the model…", file=sys.stderr, flush=True)
         verdict = await services.trust.check()
         if verdict is not None and not wanted.json:
             print(f"{verdict.model}: {verdict.detail}", file=sys.stderr, flush=True)
     except ModelError as error:
-        print(f"lethe: {error.message} What rules can make is made.", file=sys.stderr)
+        print(f"lethe: {error.message} Archiving continues with rules only.", file=sys.stderr)
     finally:
         if forget:
             forget()
 
 
 def tell(progress: Archived) -> None:
-    """One line that moves on."""
+    """Print the progress in one line."""
     if progress.part is not None:
         words = f"{progress.title or 'A conversation'}: {progress.part.value} ({progress.done + 1} of {progress.total})"
         print(f"\r\033[K{words}", end="", file=sys.stderr, flush=True)
 
 
 def as_lines(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:
-    """The session as a person would note it, and who made which part."""
+    """Format the session for people, with the author of each part."""
     lines = [f"\n{session.name or 'Untitled'} · {session.added:%d %B %Y} · relevance {session.relevance} of 5"]
     lines += [f"  {line}" for line in session.content.splitlines()]
     lines.append(f"  Keywords: {', '.join(session.keywords_main) or 'none'}")
     lines += [f"  Planned: {goal}" for goal in session.future_goals]
     lines += [f"  Fact: {fact}" for fact in facts]
     if session.is_roleplay:
-        lines.append("  Nearly all of it is roleplay.")
+        lines.append("  Mostly roleplay.")
     lines.append("  Made by: " + ", ".join(f"{part.value} {by(record)}" for part, record in parts.items()))
     return "\n".join(lines)
 
 
 def by(record: PartRecord) -> str:
-    """Who made a part, and why it was not the model where one was asked."""
+    """Return the author of a part, and why the model failed where it was asked."""
     maker = record.maker or record.made_by.value
     return f"{maker} ({record.trouble})" if record.trouble else maker
 
 
 def as_object(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:
-    """The same for programs."""
+    """Format the session as JSON."""
     told = {
         "session": str(session.guid),
         "title": session.name,

@@ -1,4 +1,4 @@
-"""Talking with a persona in the terminal, through the same services as the window."""
+"""`lethe chat`: chat with a persona in the terminal, through the same services as the window."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lethe_app.services.events import AskTool, Finished, Loading, ModelState, Re
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
 
-HELP = "/new begins a new conversation · /again asks for another reply · /quit leaves · Ctrl+C stops a reply"
+HELP = "/new starts a new conversation · /again regenerates the reply · /quit exits · Ctrl+C stops a reply"
 
 
 async def converse(services: AppServices, wanted: argparse.Namespace) -> int:
-    """`lethe chat`: say what `--say` gives and leave, or talk until the user leaves."""
+    """Run `lethe chat`: send the messages of `--say` and exit, or chat until the user leaves."""
     persona = await choose_persona(services, wanted.persona)
     session = await (services.sessions.new if wanted.new else services.sessions.resume)(persona.unique_name)
     forget = services.models.changed.add(show_loading) if sys.stderr.isatty() else None
@@ -44,22 +44,24 @@ async def converse(services: AppServices, wanted: argparse.Namespace) -> int:
 
 
 async def choose_persona(services: AppServices, wish: str | None) -> Persona:
-    """By name or file name, whatever the case; without a wish the last one used, else the first."""
+    """Return a persona by name or file name, ignoring case; without `wish` the last one used, else the first. Raise
+    LetheError if there is none.
+    """
     personas = await services.library.personas()
     if not personas:
-        raise LetheError("There is no persona to talk with.", "Put a persona file into the folder “personas”.")
+        raise LetheError("There is no persona to talk to.", "Put a persona file into the “personas” folder.")
     sought = (wish or services.preferences.current.last_persona).casefold()
     for persona in personas:
         if sought and sought in {persona.name.casefold(), persona.unique_name.casefold()}:
             return persona
     if wish:
         names = ", ".join(persona.name for persona in personas)
-        raise LetheError(f"There is no persona called “{wish}”.", f"There are: {names}.")
+        raise LetheError(f"There is no persona called “{wish}”.", f"Available personas: {names}.")
     return personas[0]
 
 
 def show_loading(state: ModelState) -> None:
-    """One line that counts up while the model comes in."""
+    """Print the progress of loading the model in one line."""
     if isinstance(state, Loading):
         print(f"\rLoading {state.name} … {state.fraction:.0%}", end="", file=sys.stderr, flush=True)
     else:
@@ -67,7 +69,7 @@ def show_loading(state: ModelState) -> None:
 
 
 class TerminalChat:
-    """One conversation on the terminal."""
+    """Session in the terminal."""
 
     def __init__(self, services: AppServices, persona: Persona, session: ChatSession, *, as_json: bool) -> None:
         self._services = services
@@ -77,13 +79,13 @@ class TerminalChat:
         self._lines: TypedLines | None = None
 
     async def say(self, text: str) -> None:
-        """Send one line and print what comes back."""
+        """Send one message and print the reply."""
         if not self._as_json:
             print(f"\n> {text}" if text else "", flush=True)
         await self._play(self._services.chat.send(self._session.guid, text), text)
 
     async def interactively(self) -> int:
-        """Read lines until the end of input or /quit."""
+        """Read lines until the end of the input or /quit."""
         print(f"{self._persona.name}: {self._persona.tagline}\n{HELP}")
         await self._show_recent()
         lines = self._lines = TypedLines()
@@ -119,14 +121,14 @@ class TerminalChat:
         return page[0] if page else None
 
     async def _show_recent(self, lines: int = 6) -> None:
-        """The end of the conversation, so that one knows where one was."""
+        """Print the last messages of the session."""
         count = len(await self._services.sessions.outline(self._session.guid))
         for message in await self._services.sessions.page(self._session.guid, max(0, count - lines), lines):
             if not message.hidden:
                 print(f"\n{message.speaker_name}: {message.content}")
 
     async def _play_interruptibly(self, turn: AsyncGenerator[TurnEvent], text: str) -> None:
-        """Ctrl+C stops the reply instead of the program."""
+        """Print the events of a turn; Ctrl+C stops the reply instead of the program."""
         task = asyncio.ensure_future(self._play(turn, text))
         loop = asyncio.get_running_loop()
         otherwise = signal.getsignal(signal.SIGINT)
@@ -139,6 +141,7 @@ class TerminalChat:
         finally:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(signal.SIGINT)
+            # `remove_signal_handler` restores Python's default, not the handler that was installed before.
             signal.signal(signal.SIGINT, otherwise)
 
     async def _play(self, turn: AsyncGenerator[TurnEvent], text: str) -> None:

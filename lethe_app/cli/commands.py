@@ -1,4 +1,4 @@
-"""The same wishes from a terminal: `lethe` opens the window, the commands talk, recall, archive and check the set-up here."""
+"""Command line: `lethe` opens the window; subcommands chat, recall, archive, export, import and check the installation."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from lethe_app.paths import Paths
 
 ENDING = ".lethe"
 PATIENCE = 5.0
-"""Seconds in which an open window takes what it is handed."""
+"""Seconds within which a running window must accept a file."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
-    """`lethe export` and `lethe import` as `--help` explains them; what each runs is set by the caller."""
-    away = commands.add_parser("export", help="pack a persona into one file, to give away or to take along")
+    """Add `lethe export` and `lethe import` to the parser; the caller sets the functions they run."""
+    away = commands.add_parser("export", help="export a persona to one file")
     away.add_argument("file", type=Path, metavar="FILE.lethe")
-    away.add_argument("--persona", help="its name or file name; without it, the last one or the first")
+    away.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
     how_much = away.add_mutually_exclusive_group()
-    how_much.add_argument("--memories", action="store_true", help="with what it remembers and knows")
-    how_much.add_argument("--everything", action="store_true", help="with memories and all conversations")
-    inwards = commands.add_parser("import", help="let a persona in from such a file")
+    how_much.add_argument("--memories", action="store_true", help="include memories, facts and notebooks")
+    how_much.add_argument("--everything", action="store_true", help="include memories and all conversations")
+    inwards = commands.add_parser("import", help="import a persona from an exported file")
     inwards.add_argument("file", type=Path, metavar="FILE.lethe")
-    inwards.add_argument("--name", default="", help="what it is to be called here")
+    inwards.add_argument("--name", default="", help="name of the imported persona")
     for command in (away, inwards):
-        command.add_argument("--json", action="store_true", help="one JSON object")
+        command.add_argument("--json", action="store_true", help="print one JSON object")
     return [away, inwards]
 
 
 def file_in(arguments: list[str]) -> Path | None:
-    """The bundle that was double-clicked: it stands last, and no command before it. It is taken out of the arguments."""
+    """Return the bundle file that was opened by a double click: the last argument, without a command before it. It is
+    removed from the arguments.
+    """
     *before, last = arguments or [""]
     homes = [place + 1 for place, word in enumerate(before) if word == "--home"]
     others = [word for place, word in enumerate(before) if not word.startswith("-") and place not in homes]
@@ -46,9 +48,9 @@ def file_in(arguments: list[str]) -> Path | None:
 
 
 def handed_over(paths: Paths, file: Path) -> bool:
-    """Give `file` to the window: True if one is open and has taken it, False if one is to be opened, which will find it.
+    """Pass `file` to a running window: True if it accepted the file, False if none is open; the next window will find it.
 
-    Raises DatabaseLocked where a Lethe without a window has this home.
+    Raise DatabaseLocked if an instance without a window uses this data folder.
     """
     from lethe_app.services.maintenance import single_instance
 
@@ -58,8 +60,8 @@ def handed_over(paths: Paths, file: Path) -> bool:
         return False
     if not single_instance.was_taken(note, PATIENCE):
         raise DatabaseLocked(
-            f"Lethe is already running with the folder {paths.home}, without a window that could ask you about {file.name}.",
-            "Close it first, then open the file again.",
+            f"Lethe is already using the folder {paths.home}, but has no window open that could import {file.name}.",
+            "Close the running Lethe, then open the file again.",
         )
     return True
 
@@ -72,7 +74,7 @@ OpenWindow = Callable[[Paths], int]
 
 
 def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int:
-    """Carry out one command line; returns the exit code. `build` and `open_window` are app.py's."""
+    """Run one command line and return the exit code. `build` and `open_window` are the functions of app.py."""
     write_what_can_be_written()
     words = list(arguments)
     file = file_in(words)
@@ -92,56 +94,63 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # whoever read along has read enough
+        # The interpreter flushes stdout at exit, which would raise again on the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
 def write_what_can_be_written() -> None:
-    """A terminal or pipe that knows few characters gets question marks instead of the program's end."""
+    """Replace characters that the terminal or pipe cannot encode by question marks instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line as `lethe --help` explains it."""
-    top = argparse.ArgumentParser(prog="lethe", description="Chat with personas that remember, on models of your own.")
-    top.add_argument("--home", type=Path, help="folder for all data (also: the variable LETHE_HOME)")
+    """Return the argument parser."""
+    top = argparse.ArgumentParser(prog="lethe", description="Chat with personas that remember, using your own local models.")
+    top.add_argument("--home", type=Path, help="folder for all data (or set the environment variable LETHE_HOME)")
     top.set_defaults(command=None)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
-    chat = commands.add_parser("chat", help="talk with a persona in this terminal")
-    chat.add_argument("--persona", help="its name or file name; without it, the last one or the first")
+    chat = commands.add_parser("chat", help="chat with a persona in this terminal")
+    chat.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
     chat.add_argument(
-        "--say", action="append", default=[], metavar="TEXT", help="say this and print the reply; can be repeated"
+        "--say", action="append", default=[], metavar="TEXT", help="send this message and print the reply; can be repeated"
     )
     chat.add_argument(
-        "--model", type=Path, metavar="PATH", help="a GGUF file; without it, the one chosen before or found first"
+        "--model",
+        type=Path,
+        metavar="PATH",
+        help="GGUF file to use (default: the last one chosen, otherwise the first one found)",
     )
-    chat.add_argument("--new", action="store_true", help="begin a new conversation instead of going on with the last one")
-    chat.add_argument("--json", action="store_true", help="one JSON object per reply")
+    chat.add_argument("--new", action="store_true", help="start a new conversation instead of continuing the last one")
+    chat.add_argument("--json", action="store_true", help="print one JSON object per reply")
     chat.set_defaults(run=run_chat)
 
-    recall = commands.add_parser("recall", help="show what a text would remind a persona of, and why")
-    recall.add_argument("text", nargs="+", help="what would be said")
-    recall.add_argument("--persona", help="its name or file name; without it, the last one or the first")
-    recall.add_argument("--all", action="store_true", help="whatever is nearest, sure or not")
-    recall.add_argument("--count", type=int, default=10, metavar="N", help="with --all: how many, up to 50")
-    recall.add_argument("--json", action="store_true", help="one JSON object")
+    recall = commands.add_parser("recall", help="show which memories a text would recall, and why")
+    recall.add_argument("text", nargs="+", help="text of the message")
+    recall.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
+    recall.add_argument("--all", action="store_true", help="show the nearest memories, relevant or not")
+    recall.add_argument("--count", type=int, default=10, metavar="N", help="with --all: number of memories, up to 50")
+    recall.add_argument("--json", action="store_true", help="print one JSON object")
     recall.set_defaults(run=run_recall)
 
-    archive = commands.add_parser("archive", help="end a persona's open conversations and remember them")
-    archive.add_argument("--persona", help="its name or file name; without it, the last one or the first")
-    archive.add_argument("--again", action="store_true", help="make anew what was archived before, too")
-    archive.add_argument("--rules", action="store_true", help="by rules alone, without loading a model")
+    archive = commands.add_parser("archive", help="end the open conversations of a persona and archive them")
+    archive.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
+    archive.add_argument("--again", action="store_true", help="also archive conversations again that were archived before")
+    archive.add_argument("--rules", action="store_true", help="use rules only, without loading a model")
     archive.add_argument(
-        "--model", type=Path, metavar="PATH", help="a GGUF file; without it, the one chosen before or found first"
+        "--model",
+        type=Path,
+        metavar="PATH",
+        help="GGUF file to use (default: the last one chosen, otherwise the first one found)",
     )
-    archive.add_argument("--json", action="store_true", help="one JSON object per conversation")
+    archive.add_argument("--json", action="store_true", help="print one JSON object per conversation")
     archive.set_defaults(run=run_archive)
 
-    doctor = commands.add_parser("doctor", help="check the set-up and explain what is wrong")
-    doctor.add_argument("--json", action="store_true", help="one JSON object")
+    doctor = commands.add_parser("doctor", help="check the setup and explain any problems")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object")
     doctor.set_defaults(run=run_doctor)
 
     giving, meeting = add_to(commands)
@@ -154,7 +163,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 async def run_chat(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """`lethe chat`."""
+    """Run `lethe chat`."""
     from lethe_app.cli.chat import converse
 
     services = await build(paths)
@@ -165,7 +174,7 @@ async def run_chat(wanted: argparse.Namespace, paths: Paths, build: Build) -> in
 
 
 async def run_recall(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """`lethe recall`."""
+    """Run `lethe recall`."""
     from lethe_app.cli.recall import recall
 
     services = await build(paths)
@@ -176,7 +185,7 @@ async def run_recall(wanted: argparse.Namespace, paths: Paths, build: Build) -> 
 
 
 async def run_archive(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """`lethe archive`."""
+    """Run `lethe archive`."""
     from lethe_app.cli.archive import archive
 
     services = await build(paths)
@@ -187,7 +196,7 @@ async def run_archive(wanted: argparse.Namespace, paths: Paths, build: Build) ->
 
 
 async def run_export(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """`lethe export`."""
+    """Run `lethe export`."""
     from lethe_app.cli.bundles import export
 
     services = await build(paths)
@@ -198,7 +207,7 @@ async def run_export(wanted: argparse.Namespace, paths: Paths, build: Build) -> 
 
 
 async def run_import(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """`lethe import`."""
+    """Run `lethe import`."""
     from lethe_app.cli.bundles import receive
 
     services = await build(paths)
@@ -209,27 +218,27 @@ async def run_import(wanted: argparse.Namespace, paths: Paths, build: Build) -> 
 
 
 async def run_doctor(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """`lethe doctor`: exit code 0 when nothing essential is missing."""
+    """Run `lethe doctor`: exit code 0 if nothing essential is missing."""
     from lethe_app.cli.doctor import report_checks
 
     return await report_checks(paths, build, as_json=wanted.json)
 
 
 def window_or_terminal(wanted: argparse.Namespace, paths: Paths, build: Build, open_window: OpenWindow) -> int:
-    """Open the window; with no display, say so and go on in the terminal, if there is one."""
+    """Open the window; without a display report that and chat in the terminal, if it is interactive."""
     if has_display():
         return open_window(paths)
     if not sys.stdin.isatty():
-        print("lethe: there is no display to open a window on; use “lethe chat --say TEXT” here.", file=sys.stderr)
+        print("lethe: there is no display to open a window on; use “lethe chat --say TEXT” instead.", file=sys.stderr)
         return 1
-    print("There is no display to open a window on, so we talk here.")
+    print("There is no display to open a window on, so the chat runs in this terminal.")
     chat = parser().parse_args(["chat"])
     chat.home = wanted.home
     return asyncio.run(run_chat(chat, paths, build))
 
 
 def has_display() -> bool:
-    """Can a window be shown? Asks only what the environment says."""
+    """Return whether a window can be shown, judging by the environment variables only."""
     if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,4 +1,4 @@
-"""Printing what the set-up lacks, line by line, with the remedy beside it."""
+"""`lethe doctor`: print the checks of the installation, with a remedy for each failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServices]], *, as_json: bool) -> int:
-    """Check everything, print it; 0 when nothing failed. A home that cannot be opened is itself a finding."""
+    """Run and print all checks; return 0 if none failed. A data folder that cannot be opened is reported as a failed check."""
     try:
         services = await build(paths)
     except LetheError as error:
@@ -30,7 +30,7 @@ async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServ
 
 
 def as_lines(checks: list[EngineCheck]) -> str:
-    """A tick or a cross, what it is, what was found, and what to do."""
+    """Format each check in one line: a tick or a cross, title, finding; then the remedy of a failed one."""
     lines = []
     for check in checks:
         lines.append(f"{'✓' if check.passed else '✗'} {check.title}: {check.detail}")
@@ -40,6 +40,6 @@ def as_lines(checks: list[EngineCheck]) -> str:
 
 
 def as_object(checks: list[EngineCheck]) -> str:
-    """The same for programs; what is in order has no remedy."""
+    """Format the checks as JSON; a passed check has an empty remedy."""
     told = [{**vars(check), "remedy": "" if check.passed else check.remedy} for check in checks]
     return json.dumps({"passed": all(check.passed for check in checks), "checks": told})

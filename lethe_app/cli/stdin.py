@@ -1,4 +1,4 @@
-"""Lines typed into the terminal, read beside the event loop by a thread that never holds up the end of the program."""
+"""Lines typed into the terminal, read by a thread that does not delay the exit of the program."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import suppress
 
 
 class TypedLines:
-    """`next` gives one line after the other; None once the input has ended.
+    """Queue of typed lines. `next` returns one line after the other and None once the input has ended.
 
-    Neither `input` nor `sys.stdin` is used: a thread that waits in there keeps the program from ending until Enter is pressed.
+    Neither `input` nor `sys.stdin` is used: a thread that blocks in them keeps the program from ending until Enter is
+    pressed.
     """
 
     def __init__(self) -> None:
@@ -26,7 +27,7 @@ class TypedLines:
         return line
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Thread: hand over every line, then the end."""
+        """Pass every line to the event loop, then None. Runs in the reader thread."""
         encoding = sys.stdin.encoding or "utf-8"
         with suppress(RuntimeError):  # the loop is closed: nobody waits for a line
             with suppress(OSError), open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as source:

@@ -1,4 +1,4 @@
-"""Asks on the terminal whether a tool may be used; where nobody types, the answer is no."""
+"""Permission requests of tools in the terminal; denied if there is no interactive input."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ANSWERS = {
 
 
 async def permission(question: AskTool, lines: TypedLines | None) -> PermissionAnswer:
-    """`lines` is what is typed in a conversation, None where the words came with the command."""
+    """Ask for permission. `lines` is the interactive input, None if the messages were given on the command line."""
     given = question.about or ", ".join(f"{name}: {value}" for name, value in question.call.arguments.items())
     wish = f"{question.who} would like to {question.title}{f' ({given})' if given else ''}."
     if lines is None:
-        print(f"\n[{wish} Nobody is here to be asked, so not now.]", flush=True)
+        print(f"\n[{wish} Declined, because there is no interactive input.]", flush=True)
         return PermissionAnswer.NOT_NOW
-    print(f"\n[{wish} y: allow · a: always in this conversation · anything else: not now]\n? ", end="", flush=True)
+    print(f"\n[{wish} y: allow · a: always allow in this conversation · anything else: decline]\n? ", end="", flush=True)
     line = await lines.next()
     return ANSWERS.get((line or "").strip().casefold(), PermissionAnswer.NOT_NOW)

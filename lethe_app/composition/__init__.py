@@ -1,1 +1,1 @@
-"""Builds every service once and owns their life cycle."""
+"""Composition root: builds every service once and defines the order in which they are closed."""

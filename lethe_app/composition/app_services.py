@@ -1,10 +1,11 @@
-"""What the user can do, gathered in one value: the window and the terminal are handed nothing else."""
+"""Container of all application services; the only object that the window and the terminal receive."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from lethe_app.composition.core import CoreServices
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.background.dreams import Dreams
@@ -12,9 +13,11 @@ from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
 from lethe_app.services.background.runner import Away
 from lethe_app.services.chat.group import GroupService
+from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.chat.prefill import ReadingAhead
 from lethe_app.services.chat.prompt_inspector import Inspecting
 from lethe_app.services.chat.reply_actions import ReplyActions
+from lethe_app.services.chat.reply_source_reader import ReplySourceReader
 from lethe_app.services.chat.service import Chat
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.indexing.calibration import Calibration
@@ -24,6 +27,7 @@ from lethe_app.services.library import Library
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.service import Brain
 from lethe_app.services.models.downloads import Downloads
@@ -51,6 +55,7 @@ from lethe_app.services.sessions.fact_extraction import FactExtraction
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from lethe_app.services.sessions.service import Sessions
 from lethe_app.services.sessions.timeout import SessionTimeout
+from lethe_app.services.token_counts import Counting
 from lethe_app.services.tools.registry import Tooling
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import Researching
@@ -58,12 +63,12 @@ from lethe_app.services.worlds.service import Worlds
 from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
-"""Seconds: the start itself belongs to the user, and the first words do too."""
+"""Delays of the background services after the start in seconds, so that they do not slow down the start and the first reply."""
 
 
 @dataclass(frozen=True)
 class MindServices:
-    """What goes on in a persona, in the user's hands."""
+    """Services for the inner state of a persona: moods, reminders, schedule, notebooks and goals."""
 
     moods: Moods
     reader: MoodReader
@@ -78,7 +83,7 @@ class MindServices:
 
 @dataclass(frozen=True)
 class AppServices:
-    """What the user can do; the window and the terminal are handed nothing else."""
+    """All application services; the only object that the window and the terminal receive."""
 
     paths: Paths
     preferences: Preferences
@@ -86,6 +91,8 @@ class AppServices:
     sessions: Sessions
     timeout: SessionTimeout
     chat: Chat
+    message_editing: MessageEditing
+    counting: Counting
     group: GroupService
     chronicle: SessionEditing
     finding: SearchService
@@ -93,6 +100,7 @@ class AppServices:
     models: Models
     doctor: Doctor
     brain: Brain
+    lookup: MemoryLookup
     browsing: Browsing
     bundles: Bundles
     knowing: FactService
@@ -103,6 +111,7 @@ class AppServices:
     calibration: Calibration
     recapping: RollingSummary
     reconsidering: ReplyActions
+    reply_sources: ReplySourceReader
     objecting: ObjectionService
     rehearsing: DraftChat
     trust: Qualification
@@ -119,6 +128,8 @@ class AppServices:
     idleness: Idleness
     mind: MindServices
     warmth: CacheState
+    core: CoreServices
+    """Services that the others are built on; for tests and benchmarks."""
     _client: ModelClient
     _embedder: ModelClient
     _database: Database
@@ -130,7 +141,7 @@ class AppServices:
         return FactExtraction(self.chronicle, self.archiving, self.knowing, self.preferences)
 
     def wake(self) -> None:
-        """Begin to work in the background."""
+        """Start all background services."""
         self.indexing.start(INDEX_AFTER)
         self.archiving.start(ARCHIVE_AFTER)
         self.timeout.start(TIMEOUT_AFTER)
@@ -144,6 +155,6 @@ class AppServices:
         self.mind.subjects.start(INDEX_AFTER)
 
     async def close(self) -> None:
-        """End the models' processes, finish what is being written, give the home back."""
+        """Close all services in order: background work first, then the model processes, and the database last."""
         for close in self._closing:
             await close()

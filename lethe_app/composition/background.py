@@ -1,4 +1,4 @@
-"""Wires what happens without the user, on top of `wiring`: work while they are away, the internet, moods, tools."""
+"""Wiring of the services that run without the user or around a turn, on top of `core`: agent tasks, web, moods, tools, chat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lethe_app.brain.notebooks.subjects import read as read_matters
 from lethe_app.composition.app_services import MindServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import MadeKind
-from lethe_app.services.background.activity_log import NOT_COUNTED, WORKS, ActivityLog, ArchiveLog
+from lethe_app.services.background.activity_log import WORKS
 from lethe_app.services.background.dreams import Dreams, DreamServices
 from lethe_app.services.background.feedback import Feedbacks
 from lethe_app.services.background.mood_inference import MoodReader
@@ -25,9 +25,13 @@ from lethe_app.services.background.plugin_failures import Failing
 from lethe_app.services.background.runner import Away
 from lethe_app.services.background.task_api import Tools
 from lethe_app.services.background.undo import ChangeUndo, Taker
+from lethe_app.services.chat.generation import ReplyGenerator
+from lethe_app.services.chat.prefill import ReadingAhead
+from lethe_app.services.chat.prompt_inspector import Inspecting
+from lethe_app.services.chat.recall_step import RecallStep
+from lethe_app.services.chat.service import Chat
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
-from lethe_app.services.memory.proactive import ProactiveMemory
 from lethe_app.services.notebooks.undo import NotebookUndo
 from lethe_app.services.notebooks.writer import Notekeeping
 from lethe_app.services.personas.goals import GoalService
@@ -41,32 +45,31 @@ from lethe_app.services.tools.builtin_memory import MemoryTools
 from lethe_app.services.tools.builtin_small import dice_set, time_set
 from lethe_app.services.tools.builtin_web import WebTools
 from lethe_app.services.tools.builtin_working_memory import BenchTools
+from lethe_app.services.tools.instructions import ToolNote
 from lethe_app.services.tools.registry import Tooling
 from lethe_app.services.tools.working_memory import Workbench
 from lethe_app.services.web.chat_lookup import LookingUp
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import Researching
 from lethe_app.storage.agents.change_log import Changes
-from lethe_app.storage.agents.task_runs import TaskRuns
-from lethe_app.storage.chats.archive_jobs import Parts
 from lethe_app.storage.chats.feedback import FeedbackRows
 from lethe_app.storage.memory.memories import ReminderRows
 from lethe_app.storage.memory.working_memory import BenchRows
 
 
 class BackgroundServices:
-    """One of each; everything is built when it is first asked for, from the core services."""
+    """Services on top of the core ones, each built once on first access."""
 
     def __init__(self, made: CoreServices) -> None:
         self.made = made
-        self.runs = TaskRuns(made.database)
+        self.runs = made.runs
         self.changes = Changes(made.database)
         self.idleness = Idleness()
         made.quiet.broken.add(lambda _none: self.idleness.touch())  # whoever sends something is here
 
     @cached_property
     def tasks(self) -> list[AgentTask]:
-        """Those of ours, in the order in which they are shown."""
+        """Built-in agent tasks, in the order of display."""
         inner = [Thoughts(), Journal(self.context), GoalDesigner(), SessionGoals(), CustomGoal(self.wishes.goals_of)]
         return [*inner, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_desk)]
 
@@ -76,7 +79,7 @@ class BackgroundServices:
 
     @cached_property
     def takers(self) -> dict[MadeKind, Taker]:
-        """What takes back a thing that a task made outside its context, by kind."""
+        """Functions that revert what a task made outside its context, by kind."""
         return {
             MadeKind.CHANGE: self.dreams.take_back_made,
             MadeKind.NOTEBOOK: self.unwriting.revert_run,
@@ -89,9 +92,10 @@ class BackgroundServices:
         made = self.made
         return Tools(
             brain=made.brain,
+            lookup=made.lookup,
             knowing=made.knowing,
             chats=made.chats,
-            guidance=ProactiveMemory(made.app_state, made.state, made.moods, made.foreign),
+            guidance=made.proactive,
             library=made.library,
             clerk=made.clerk,
             changes=self.changes,
@@ -103,15 +107,7 @@ class BackgroundServices:
     @cached_property
     def runtime(self) -> Runtime:
         registry = Registry(self.tasks, reserved=WORKS)
-        return Runtime(registry, self.runs, lambda: self.made.preferences.current, self.provides, NOT_COUNTED)
-
-    @cached_property
-    def doings(self) -> ActivityLog:
-        return ActivityLog(self.runs, self.runtime)
-
-    @cached_property
-    def archive_log(self) -> ArchiveLog:
-        return ArchiveLog(self.doings, self.made.chats, Parts(self.made.database))
+        return Runtime(registry, self.runs, lambda: self.made.preferences.current, self.provides, self.made.budget)
 
     @cached_property
     def unwriting(self) -> NotebookUndo:
@@ -129,12 +125,12 @@ class BackgroundServices:
             made.timeout,
             Failing(made.app_state, made.preferences),
             ChangeUndo(self.tools, self.runs, self.takers),
-            self.doings,
+            made.doings,
             on_battery,
         )
 
     def provides(self, need: Need) -> bool:
-        """Is there what a task needs?"""
+        """Return whether a requirement of a task is met."""
         verdict = self.made.trust.verdict
         match need:
             case Need.MODEL:
@@ -168,10 +164,10 @@ class BackgroundServices:
 
     @cached_property
     def looking_up(self) -> LookingUp:
-        """Its model answers within the turn, for which background work makes way; counting ends what that has under way."""
+        """Web search within a turn. Background work yields to it; counting tokens preempts a background request under way."""
         made = self.made
         clerk = StructuredOutput(
-            made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False
+            made.client, made.errands, made.loaded, made.formats.renderer, made.counting.count, lambda: False
         )
         messenger = TaskModelAdapter(clerk, lambda: made.client.count(["."]))
         return LookingUp(made.preferences, made.chats, self.gathering, messenger, self.has_trusted_model)
@@ -179,16 +175,16 @@ class BackgroundServices:
     @cached_property
     def researching(self) -> Researching:
         made = self.made
-        home = (made.casting, made.brain, made.app_state, self.doings)
+        home = (made.casting, made.brain, made.app_state, made.doings)
         return Researching(self.surfing, self.gathering, TaskModelAdapter(made.clerk), self.has_trusted_model, *home)
 
     def context(self) -> int:
-        """Tokens that the loaded model can read."""
+        """Return the context size of the loaded model in tokens; 0 without one."""
         model = self.made.loaded()
         return model.context if model is not None else 0
 
     def has_trusted_model(self) -> bool:
-        """May the loaded model put what it read into its own words?"""
+        """Return whether the loaded model is qualified to summarise what it reads."""
         return self.provides(Need.MODEL)
 
     @cached_property
@@ -197,7 +193,7 @@ class BackgroundServices:
         asked = (made.clerk, made.trust, made.quiet, made.app_state)
         return MindServices(
             moods=made.moods,
-            reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving, self.doings),
+            reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving, made.doings),
             reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.app_state),
             week=Week(made.library),
             life=InnerLife(made.library, made.holdings, made.preferences),
@@ -216,7 +212,7 @@ class BackgroundServices:
             made.casting,
             made.knowing,
             ConclusionService(made.knowing, made.facts, made.clerk, made.trust, made.preferences),
-            self.doings,
+            made.doings,
             self.unwriting,
             made.archiving,
             made.clerk,
@@ -237,16 +233,38 @@ class BackgroundServices:
 
     @cached_property
     def tooling(self) -> Tooling:
-        """Its task prompts are answered within the turn, as those of `looking_up` are."""
+        """Tool service. Its task prompts are answered within the turn, as those of `looking_up` are."""
         made = self.made
         plugged, faults = plugins.found()
         mind = (self.mind.reminders, self.mind.week)
         ours = (
-            MemoryTools(made.brain, made.chats, *mind, made.foreign, self.workbench).tool_set(),
+            MemoryTools(made.brain, made.lookup, made.chats, *mind, made.foreign, self.workbench).tool_set(),
             time_set(),
             dice_set(),
             BenchTools(self.workbench, self.made.foreign.quoter).tool_set(),
             WebTools(self.surfing, self.workbench, self.made.foreign.quoter).tool_set(),
         )
-        kept = (self.workbench, made.chats, made.state, made.preferences, made.prompting)
+        note = ToolNote(made.preferences, (made.paths.own_prompts, made.paths.prompts))
+        kept = (self.workbench, made.chats, made.state, made.preferences, made.formats, note)
         return Tooling([*ours, *plugged], faults, *kept, made.at_once, lambda: self.provides(Need.FACTS))
+
+    @cached_property
+    def ahead(self) -> ReadingAhead:
+        made = self.made
+        return ReadingAhead(
+            made.loader, made.sessions, made.models, made.client, made.prompting, self.tooling, made.warmth, made.preferences
+        )
+
+    @cached_property
+    def chat(self) -> Chat:
+        made = self.made
+        step = RecallStep(made.chats, made.recollecting, self.looking_up.of_turn)
+        written = (made.client, self.tooling, made.receipt_service, made.warmth)
+        generator = ReplyGenerator(made.loader, made.frames, made.prompting, *written)
+        return Chat(made.loader, made.sessions, made.models, step, generator, made.group, self.ahead, made.quiet)
+
+    @cached_property
+    def inspecting(self) -> Inspecting:
+        made = self.made
+        kept = (made.chats, made.receipts, made.library, made.preferences, made.counting)
+        return Inspecting(*kept, made.prompting, made.loaded, self.tooling.prompt_of)

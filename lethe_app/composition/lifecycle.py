@@ -1,4 +1,4 @@
-"""Hands out all services, each built with what it needs, and the order in which they are closed."""
+"""Build the services of an open database, collect them in `AppServices`, and define the order in which they close."""
 
 from __future__ import annotations
 
@@ -8,23 +8,13 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.composition.background import BackgroundServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.model import EngineCheck
-from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready
-from lethe_app.services.maintenance.backups import BackupService
-from lethe_app.services.maintenance.doctor import Doctor
-from lethe_app.services.maintenance.trash import Trash
-from lethe_app.services.memory.macro_values import MacroValues
-from lethe_app.services.models.downloads import Downloads
-from lethe_app.services.models.trial import ModelTrial
-from lethe_app.services.personas.draft_chat import DraftChat
-from lethe_app.services.personas.presets import Presets
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.tools.instructions import ToolNote
 from lethe_app.storage.database import Database
 
 
-def furnish(
+def build_services(
     paths: Paths,
     engine: str,
     preferences: Preferences,
@@ -33,41 +23,52 @@ def furnish(
     *,
     by_meaning: bool,
 ) -> AppServices:
-    """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
-    made = CoreServices(paths, engine, preferences, database, by_meaning=by_meaning)
-    away = _introduced(made, BackgroundServices(made))
-    probe, safekeeping, downloads = ModelClient("embed"), BackupService(database.path), Downloads(paths, preferences)
-    trash = _trash(made, presets := Presets(paths, database, made.library.changed))
+    """Build all services on an open database. Without `by_meaning` there is no embedding model, and memories are found by
+    words alone.
+
+    `check_window` checks what the window needs of the system.
+    """
+    core = CoreServices(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
+    core.models.changed.add(lambda state: core.archiving.model_changed() if isinstance(state, Ready) else None)
+    core.withdrawing.told.add(core.warmth.forget_persona)
+    return _gathered(core, BackgroundServices(core))
+
+
+def _gathered(made: CoreServices, away: BackgroundServices) -> AppServices:
     return AppServices(
-        paths=paths,
-        preferences=preferences,
+        paths=made.paths,
+        preferences=made.preferences,
         library=made.library,
         sessions=made.sessions,
         timeout=made.timeout,
-        chat=made.chat,
+        chat=away.chat,
+        message_editing=made.message_editing,
+        lookup=made.lookup,
+        counting=made.counting,
         group=made.group,
         chronicle=made.chronicle,
         finding=made.finding,
-        trash=trash,
+        trash=made.trash,
         models=made.models,
-        doctor=Doctor(paths, made.library, made.models, probe, made.calibration, check_window),
+        doctor=made.doctor,
         brain=made.brain,
         browsing=made.browsing,
         bundles=made.bundles,
         knowing=made.knowing,
         archiving=made.archiving,
         indexing=made.indexing,
-        inspecting=made.inspecting,
+        inspecting=away.inspecting,
         embedding=made.embedding,
         calibration=made.calibration,
         recapping=made.recapping,
         reconsidering=made.reconsidering,
+        reply_sources=made.reply_sources,
         objecting=made.objecting,
-        rehearsing=DraftChat(made.library, made.sessions, made.app_state),
+        rehearsing=made.draft_chat,
         trust=made.trust,
-        presets=presets,
-        downloads=downloads,
-        trying=ModelTrial(made.client, made.loaded, made.prompting.form),
+        presets=made.presets,
+        downloads=made.downloads,
+        trying=made.model_trial,
         worlds=made.worlds,
         surfing=away.surfing,
         tooling=away.tooling,
@@ -78,59 +79,42 @@ def furnish(
         idleness=away.idleness,
         mind=away.mind,
         warmth=made.warmth,
+        core=made,
         _client=made.client,
-        _embedder=probe,
-        _database=database,
-        _ahead=made.ahead,
-        _closing=(*_closing_away(away), *_closing_order(made, downloads, trash, safekeeping, probe)),
+        _embedder=made.probe,
+        _database=made.database,
+        _ahead=away.ahead,
+        _closing=(*_closing_away(away), *_closing_order(made, away)),
     )
 
 
-def _trash(made: CoreServices, presets: Presets) -> Trash:
-    kept = (made.sessions, made.chronicle, made.brain, made.knowing, made.indexing)
-    return Trash(made.paths, made.database, made.chats, made.library, presets, *kept, made.preferences, made.notebooks)
-
-
-def _introduced(made: CoreServices, away: BackgroundServices) -> BackgroundServices:
-    """Services that are to hear of each other without knowing each other; the second wiring is handed back."""
-    made.remembering.look_up = away.looking_up.of_turn
-    made.chat.tooling, made.prompting.offered = away.tooling, away.tooling.offered
-    made.frames.explained = ToolNote(made.prompting, made.preferences, (made.paths.own_prompts, made.paths.prompts)).note_for
-    made.prompting.fill = made.sessions.fill = MacroValues(made.chats, made.holdings, made.keeping, made.foreign).fill
-    made.archiving.recorded = away.archive_log.carry_out
-    made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
-    made.frames.renewed.add(made.warmth.forget_persona)
-    made.holdings.forgotten.add(made.warmth.forget_persona)
-    made.library.deleted.add(made.warmth.forget_persona)
-    made.withdrawing.told.add(made.warmth.forget_persona)
-    return away
-
-
 def _closing_away(away: BackgroundServices) -> tuple[Callable[[], Awaitable[None]], ...]:
-    """What works while the user is away, before everything it works with."""
+    """Return the close functions of background services, which come before those of the services they use."""
     mind = (away.mind.reader.close, away.mind.reminders.close, away.mind.notekeeping.close, away.mind.subjects.close)
     return (away.workbench.close, *mind, away.away.close, away.researching.close, away.surfing.close)
 
 
-def _closing_order(
-    made: CoreServices, downloads: Downloads, trash: Trash, safekeeping: BackupService, probe: ModelClient
-) -> tuple[Callable[[], Awaitable[None]], ...]:
-    """What works unasked first, then the models, and last the database that all of them write to."""
+def _closing_order(made: CoreServices, away: BackgroundServices) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """Return the close functions of background work, then of the models, and last of the database that all of them write to."""
     return (
-        downloads.close,
-        trash.close,
+        made.downloads.close,
+        made.trash.close,
         made.worlds.close,
-        safekeeping.close,
+        made.backups.close,
+        # A service is closed before those it uses: ending sessions needs the timeout and the archive queue.
         made.recapping.close,
         made.sessions.close,
         made.timeout.close,
         made.archiving.close,
         made.indexing.close,
-        made.ahead.close,
+        away.ahead.close,
+        # After prefill has stopped and while the model process still runs, because it saves the state.
         made.warmth.close,
         made.client.close,
         made.embedding.close,
-        probe.close,
+        # After the last count and before the database.
+        made.counting.flush,
+        made.probe.close,
         made.recall.close,
         made.database.close,
     )

@@ -1,1 +1,1 @@
-"""Every setting with its default, bounds and description."""
+"""Settings with their defaults, bounds and descriptions."""

@@ -1,4 +1,4 @@
-"""The settings of what happens without the user: work while they are away, the internet, and tools; see `settings`."""
+"""Settings of background activity, internet access and tools; the base class of `Settings`."""
 
 from __future__ import annotations
 
@@ -11,104 +11,146 @@ _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
 
 
 class AwaySettings(BaseModel):
-    """A part of `Settings`."""
+    """Base class of `Settings` with the sections AWAY, WEB and TOOLS."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
-    # While you are away
+    # Background activity
     agents: bool = setting(
         SettingSection.AWAY,
         True,
-        "Let them be busy",
-        "Personas that may do things while you are away do them; off stops all of them.",
+        "Allow background activity",
+        "Let personas run their background tasks while you are away.",
     )
     agent_idle_minutes: int = setting(
-        SettingSection.AWAY, 15, "Away after", "Minutes without a key or a click before anything is begun.", ge=1, le=1440
+        SettingSection.AWAY,
+        15,
+        "Start after idle time",
+        "Minutes without a key press or click before background tasks start.",
+        ge=1,
+        le=1440,
     )
     agent_day_tokens: int = setting(
-        SettingSection.AWAY, 100_000, "Tokens a day", "Of each persona, read and written; 0 is no limit.", ge=0, le=100_000_000
+        SettingSection.AWAY,
+        100_000,
+        "Daily token limit",
+        "Maximum tokens per persona and day, prompt and output together; 0 = no limit.",
+        ge=0,
+        le=100_000_000,
     )
     agent_day_minutes: int = setting(
         SettingSection.AWAY,
         30,
-        "Minutes a day",
-        "Of each persona: the time the model works for it; 0 is no limit.",
+        "Daily time limit",
+        "Maximum minutes per persona and day that the model works in the background; 0 = no limit.",
         ge=0,
         le=1440,
     )
     agent_quiet_from: str = setting(
-        SettingSection.AWAY, "", "Nothing from", "Such as 22:00; then nothing is begun. Empty is never.", pattern=_TIME_OF_DAY
+        SettingSection.AWAY,
+        "",
+        "Quiet hours from",
+        "Start of the hours in which no background task starts, for example 22:00; leave empty for none.",
+        pattern=_TIME_OF_DAY,
     )
-    agent_quiet_until: str = setting(SettingSection.AWAY, "", "Nothing until", "Such as 07:00.", pattern=_TIME_OF_DAY)
+    agent_quiet_until: str = setting(
+        SettingSection.AWAY, "", "Quiet hours until", "End of the quiet hours, for example 07:00.", pattern=_TIME_OF_DAY
+    )
     agent_on_battery: bool = setting(
-        SettingSection.AWAY, False, "On battery too", "Work while the computer runs on its battery."
+        SettingSection.AWAY, False, "Run on battery", "Run background tasks on battery power as well."
     )
     agent_hours: dict[str, float] = setting(
-        SettingSection.AWAY, {}, "Hours between", "By name of the task; what is not here has the task's own pace."
+        SettingSection.AWAY, {}, "Task intervals", "Hours between runs by task name; tasks not listed keep their own interval."
     )
-    tasks_off: list[str] = setting(SettingSection.AWAY, [], "Tasks that are off", "By name, for every persona.", max_length=100)
+    tasks_off: list[str] = setting(
+        SettingSection.AWAY, [], "Disabled tasks", "Background tasks disabled for every persona.", max_length=100
+    )
     dreams_apply: bool = setting(
         SettingSection.AWAY,
         False,
-        "Tidy up without asking",
-        "What a dream would merge, file or drop is done at once and can be taken back; off, it only proposes.",
+        "Apply dreams automatically",
+        "Merge, file or drop memories as soon as a dream suggests it, instead of asking first; every change can be undone.",
     )
     goals_from_roleplay: RoleplayGoals = setting(
         SettingSection.AWAY,
         RoleplayGoals.NEVER,
         "Goals from roleplay",
-        "Let goals grow out of conversations that were roleplay, too.",
+        "Use roleplay conversations as a source of goals as well.",
     )
     notebooks: bool = setting(
         SettingSection.AWAY,
         True,
         "Notebooks",
-        "Keep a notebook for every subject you come back to: a file you can read and change.",
+        "Keep a notebook, a file you can read and edit, for every subject you come back to.",
     )
     notebook_lines: int = setting(
-        SettingSection.AWAY, 50, "Lines of a notebook", "A longer one is parted into several.", ge=10, le=1000
+        SettingSection.AWAY, 50, "Max notebook length", "Lines above which a notebook is split into several.", ge=10, le=1000
     )
 
-    # The internet
+    # Internet
     web_allowed: bool = setting(
         SettingSection.WEB,
         False,
-        "Search the internet",
-        "Off, nothing is ever searched. On, your words may become questions to a search engine; each is shown and listed.",
+        "Allow internet search",
+        "Allow searches on the internet, which may send your words to a search engine; every query is shown and logged.",
     )
     web_in_chat: bool = setting(
-        SettingSection.WEB, False, "Search while you talk", "Look something up when you ask for it, before the reply."
+        SettingSection.WEB, False, "Search during chat", "Search the internet before a reply when you ask for it."
     )
     web_provider: SearchProvider = setting(
-        SettingSection.WEB, SearchProvider.DUCKDUCKGO, "Search engine", "Who is asked. Brave wants a key, SearXNG an address."
+        SettingSection.WEB,
+        SearchProvider.DUCKDUCKGO,
+        "Search engine",
+        "Search engine to use; Brave needs an API key, SearXNG a server address.",
     )
-    web_brave_key: str = setting(SettingSection.WEB, "", "Key for Brave", "Kept in the settings file as it is.", max_length=200)
+    web_brave_key: str = setting(
+        SettingSection.WEB,
+        "",
+        "Brave API key",
+        "API key for Brave Search, stored unencrypted in the settings file.",
+        max_length=200,
+    )
     web_searxng_url: str = setting(
-        SettingSection.WEB, "", "Address of SearXNG", "Of a server you trust.", pattern=r"^(https?://\S+)?$", max_length=500
+        SettingSection.WEB,
+        "",
+        "SearXNG address",
+        "Address of a SearXNG server you trust.",
+        pattern=r"^(https?://\S+)?$",
+        max_length=500,
     )
-    web_results: int = setting(SettingSection.WEB, 3, "Results", "Pages that are read for each question.", ge=1, le=10)
+    web_results: int = setting(
+        SettingSection.WEB, 3, "Pages per search", "Number of web pages to read for each query.", ge=1, le=10
+    )
     web_page_tokens: int = setting(
-        SettingSection.WEB, 3000, "Longest page", "A longer one is read up to there.", ge=200, le=20_000
+        SettingSection.WEB,
+        3000,
+        "Max page length",
+        "Maximum tokens read from a web page; the rest is ignored.",
+        ge=200,
+        le=20_000,
     )
     web_private_addresses: bool = setting(
-        SettingSection.WEB, False, "Addresses at home", "Read pages from this computer and your own network, too."
+        SettingSection.WEB, False, "Local network access", "Allow web pages on this computer and the local network."
     )
 
     # Tools
     tools_enabled: bool = setting(
-        SettingSection.TOOLS, False, "Tools", "Let models use tools: keep a memory, look up a date, roll dice, search."
+        SettingSection.TOOLS,
+        False,
+        "Enable tools",
+        "Let models use tools, for example to save memories, look up dates, roll dice or search.",
     )
     default_tools: list[str] = setting(
         SettingSection.TOOLS,
         ["memory", "time", "dice"],
-        "Tools for everybody",
-        "Sets of tools, by name; a persona may have her own list.",
+        "Default tools",
+        "Tool sets for every persona that has no list of its own.",
         max_length=50,
     )
     tools_explained: bool = setting(
         SettingSection.TOOLS,
         True,
         "Explain tools",
-        "Tell a model that is offered tools how to use them, in a short note of ours.",
+        "Add a short note to the prompt that tells the model how to use its tools.",
     )
-    tools_always_ask: bool = setting(SettingSection.TOOLS, False, "Always ask", "Ask before every use of a tool.")
+    tools_always_ask: bool = setting(SettingSection.TOOLS, False, "Always ask permission", "Ask before every tool call.")

@@ -1,4 +1,4 @@
-"""What some settings may be set to: values with names of their own, and what can be different for one model."""
+"""Types of settings: enumerations of allowed values, and the overrides for a single model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class ThemeOption(StrEnum):
-    """Which palette the window wears."""
+    """Colour theme of the window."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -16,55 +16,55 @@ class ThemeOption(StrEnum):
 
 
 class ProseFont(StrEnum):
-    """The typeface of messages."""
+    """Typeface of messages."""
 
     SANS = "sans"
     SERIF = "serif"
 
 
 class SessionHandling(StrEnum):
-    """How much of earlier conversations is in the prompt word for word."""
+    """Which earlier sessions are in the prompt verbatim."""
 
     FIT_ALL = "fit_all"
-    """As many whole conversations before the present one as there is room for."""
+    """As many whole sessions before the current one as fit."""
     CURRENT_ONLY = "current_only"
 
 
 class RoleplayGoals(StrEnum):
-    """Whether a conversation that was roleplay may give rise to goals."""
+    """Whether goals may be derived from a roleplay session."""
 
     ALWAYS = "always"
     NEVER = "never"
     RANDOM = "random"
-    """Sometimes."""
+    """With a probability of one half."""
 
 
 class PromptLayout(StrEnum):
-    """Where in the prompt stands what is brought up for one turn."""
+    """Position in the prompt of what is recalled for one turn."""
 
     LATE = "late"
-    """Just above the newest message."""
+    """Directly above the newest message."""
     SYSTEM = "system"
     """In the system prompt."""
     DEPTH = "depth"
-    """As many messages above the newest one as each memory asks for."""
+    """Among the messages, at the insertion depth of each memory."""
 
 
 class GroupTurns(StrEnum):
-    """Who answers where several personas take part."""
+    """Order of speakers in a group session."""
 
     NAMED = "named"
-    """Whoever is named, or else the next in turn."""
+    """The personas named in the message, or else the next in turn."""
     EVERYONE = "everyone"
-    """Each once, in turn."""
+    """Each persona once, in turn."""
     ONE = "one"
     """Only the next in turn."""
     MODEL = "model"
-    """Whoever is named, or else whom the model chooses, until it is the user's turn."""
+    """The personas named in the message, or else whom the model chooses, until it is the user's turn."""
 
 
 class ModelChoices(BaseModel):
-    """What is different for one model; None leaves it as the settings say."""
+    """Overrides of settings for one model file; None keeps the value of the settings."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -75,12 +75,14 @@ class ModelChoices(BaseModel):
     flash_attention: bool | None = None
     instruct: str | None = Field(default=None, max_length=100)
     thinking_start: str | None = Field(default=None, max_length=100)
-    """What its thoughts begin with, where neither its template nor its format tells; counts together with their end."""
+    """Text with which the model's thinking begins, if neither its template nor its format defines it; effective only with
+    `thinking_end`.
+    """
     thinking_end: str | None = Field(default=None, max_length=100)
 
 
 class SearchProvider(StrEnum):
-    """Who is asked when something is looked up on the internet."""
+    """Search engine for internet searches."""
 
     DUCKDUCKGO = "duckduckgo"
     BRAVE = "brave"

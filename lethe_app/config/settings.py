@@ -1,4 +1,4 @@
-"""Every setting once: its type, default, bounds, title, help text and section; forms, checks and the manual read it here."""
+"""All settings with type, default, bounds, title, help text and section; read by forms, validation and the manual."""
 
 from __future__ import annotations
 
@@ -10,181 +10,223 @@ from lethe_app.config.setting_field import SettingSection, expert_setting, setti
 
 
 class Settings(AwaySettings):
-    """All settings with their values; read and written as one JSON file by `storage/files/json_files`."""
+    """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
-    # You
-    welcomed: bool = setting(SettingSection.YOU, False, "Welcomed", "Has the first start been gone through?")
-    user_persona: str = setting(SettingSection.YOU, "", "Your persona", "Who you are in new conversations.")
-    last_persona: str = setting(SettingSection.YOU, "", "Last persona", "Opened again at the next start.")
-    last_session: str = setting(SettingSection.YOU, "", "Last conversation", "Opened again at the next start.")
+    # User
+    welcomed: bool = setting(SettingSection.YOU, False, "Welcomed", "Record of a completed first start.")
+    user_persona: str = setting(SettingSection.YOU, "", "User persona", "Persona you use in new conversations.")
+    last_persona: str = setting(SettingSection.YOU, "", "Last persona", "Persona to open at the next start.")
+    last_session: str = setting(SettingSection.YOU, "", "Last conversation", "Conversation to open at the next start.")
 
-    # Look
-    theme: ThemeOption = setting(SettingSection.LOOK, ThemeOption.SYSTEM, "Theme", "Light, dark, or whatever the system uses.")
-    font_size: int = setting(SettingSection.LOOK, 15, "Text size", "Size of the prose in pixels.", ge=12, le=24)
-    prose_font: ProseFont = setting(SettingSection.LOOK, ProseFont.SANS, "Prose typeface", "Sans or serif for what is said.")
-    background: str = setting(
-        SettingSection.LOOK, "", "Picture behind the words", "A picture of yours, faintly behind the chat."
+    # Appearance
+    theme: ThemeOption = setting(
+        SettingSection.LOOK, ThemeOption.SYSTEM, "Theme", "Colour theme of the window: light, dark or the system default."
     )
+    font_size: int = setting(SettingSection.LOOK, 15, "Text size", "Size of message text in pixels.", ge=12, le=24)
+    prose_font: ProseFont = setting(SettingSection.LOOK, ProseFont.SANS, "Message font", "Typeface of messages: sans or serif.")
+    background: str = setting(SettingSection.LOOK, "", "Background image", "Image shown faintly behind the chat.")
     notify: bool = setting(
         SettingSection.LOOK,
         True,
-        "Call me back",
-        "Tell on the desktop when a reply is finished while you look at something else.",
+        "Notify when done",
+        "Show a desktop notification when a reply is finished while you are in another window.",
     )
     notify_with_words: bool = setting(
-        SettingSection.LOOK, False, "Show words on the desktop", "The beginning of the reply, where others might read it."
+        SettingSection.LOOK,
+        False,
+        "Reply text in notifications",
+        "Show the beginning of the reply in the notification, where others might read it.",
     )
-    reduced_motion: bool = setting(SettingSection.LOOK, False, "Reduced motion", "No animations.")
+    reduced_motion: bool = setting(SettingSection.LOOK, False, "Reduced motion", "Turn off animations.")
 
     # Chat
     show_hidden: bool = setting(
-        SettingSection.CHAT, False, "Show hidden messages", "Draw notes and memory lines that are in the log."
+        SettingSection.CHAT, False, "Show hidden messages", "Show hidden notes and memory lines in the chat."
     )
-    add_names: bool = setting(SettingSection.CHAT, False, "Names in the prompt", "Put the speaker's name before every message.")
-    first_paragraph_only: bool = setting(SettingSection.CHAT, False, "One paragraph", "Stop a reply after its first paragraph.")
+    add_names: bool = setting(
+        SettingSection.CHAT, False, "Names in prompt", "Add the speaker's name before every message in the prompt."
+    )
+    first_paragraph_only: bool = setting(
+        SettingSection.CHAT, False, "Single-paragraph replies", "Stop every reply after its first paragraph."
+    )
     group_turns: GroupTurns = setting(
         SettingSection.CHAT,
         GroupTurns.NAMED,
-        "Who answers in a group",
-        "Those you name, or else whoever is next in turn; everyone once; only the next in turn; or whom the model chooses,"
-        " which asks it a short question before every reply.",
+        "Group reply order",
+        "Order of speakers in a group: those you name or else the next in turn, everyone once, only the next in turn, or"
+        " whoever the model chooses with a short extra request before every reply.",
     )
     group_replies: int = setting(
-        SettingSection.CHAT, 2, "Replies in a row", "In a group, at most so many before it is your turn again.", ge=1, le=12
+        SettingSection.CHAT,
+        2,
+        "Max consecutive group replies",
+        "Maximum number of replies in a group before it is your turn again.",
+        ge=1,
+        le=12,
     )
 
     # Model
-    model_path: str = setting(SettingSection.MODEL, "", "Model", "The GGUF file that answers; empty takes the first one found.")
+    model_path: str = setting(
+        SettingSection.MODEL, "", "Model", "GGUF file that writes the replies; leave empty to use the first one found."
+    )
     model_folders: list[str] = setting(
-        SettingSection.MODEL, [], "Model folders", "Further folders that are searched for GGUF files.", max_length=50
+        SettingSection.MODEL, [], "Model folders", "Additional folders to search for GGUF files.", max_length=50
     )
     hub_mirror: str = setting(
         SettingSection.MODEL,
         "",
-        "Mirror for downloads",
-        "An address that offers models as Hugging Face does; empty takes Hugging Face itself.",
+        "Download mirror",
+        "Address of a Hugging Face mirror for model downloads; leave empty to use Hugging Face itself.",
         pattern=r"^(https?://\S+)?$",
     )
     proxy: str = setting(
         SettingSection.MODEL,
         "",
         "Proxy",
-        "For all that is fetched, e.g. http://localhost:8080; empty is none.",
+        "Proxy for downloads, searches and web pages, for example http://localhost:8080; leave empty for none.",
         pattern=r"^(https?://\S+)?$",
     )
     embedder_path: str = setting(
         SettingSection.MODEL,
         "",
         "Embedding model",
-        "The GGUF file by which memories are found; empty takes the one Lethe comes with.",
+        "GGUF file that creates the embeddings for memory search; leave empty to use the bundled one.",
     )
     context: int = setting(
         SettingSection.MODEL,
         0,
-        "Context",
-        "Tokens the model sees at once; 0 takes the model's own length up to 8192. What you talk about may fill all that is"
-        " left, then its beginning is summed up; a quarter of the context is always its own. Where that is too tight, memories"
-        " give way first, then summaries of earlier talk, examples, facts, worlds, and last the oldest messages; never the"
-        " persona, never your new message.",
+        "Context size",
+        "Tokens the model can see at once (0 = the model's own limit, up to 8192); at least a quarter is reserved for the"
+        " conversation, and when space runs out, memories are dropped first, then past summaries, examples, facts, worlds"
+        " and finally the oldest messages, which are summarised, but never the persona or your new message.",
         ge=0,
         le=1_048_576,
     )
-    max_reply: int = setting(SettingSection.MODEL, 512, "Longest reply", "Tokens a reply may have.", ge=16, le=16_384)
+    max_reply: int = setting(
+        SettingSection.MODEL, 512, "Max response tokens", "Maximum length of a reply in tokens.", ge=16, le=16_384
+    )
     gpu_layers: int = setting(
         SettingSection.MODEL,
         0,
-        "Layers on the graphics card",
-        "0 computes on the processor, -1 puts everything on the card.",
+        "GPU layers",
+        "Layers to offload to the GPU; 0 = CPU only, -1 = all layers.",
         ge=-1,
         le=999,
     )
-    threads: int = setting(SettingSection.MODEL, 0, "Threads", "0 takes the physical cores.", ge=0, le=256)
-    batch: int = setting(SettingSection.MODEL, 512, "Batch", "Prompt tokens computed in one piece.", ge=32, le=8192)
+    threads: int = setting(
+        SettingSection.MODEL, 0, "CPU threads", "CPU threads used by the engine; 0 = all physical cores.", ge=0, le=256
+    )
+    batch: int = setting(SettingSection.MODEL, 512, "Batch size", "Prompt tokens processed per batch.", ge=32, le=8192)
     flash_attention: bool = setting(
-        SettingSection.MODEL, False, "Flash attention", "Faster on many graphics cards; needed to shrink the cache."
+        SettingSection.MODEL, False, "Flash attention", "Speed up attention on many GPUs; required for a quantised KV cache."
     )
     kv_type: str = setting(
-        SettingSection.MODEL, "f16", "Cache precision", "f16, q8_0 or q4_0: smaller saves memory.", pattern="^(f16|q8_0|q4_0)$"
+        SettingSection.MODEL,
+        "f16",
+        "KV cache type",
+        "Precision of the KV cache: f16, q8_0 or q4_0, where smaller types use less memory.",
+        pattern="^(f16|q8_0|q4_0)$",
     )
-    mmap: bool = setting(SettingSection.MODEL, True, "Map the file", "Let the system page the weights in as they are needed.")
-    mlock: bool = setting(SettingSection.MODEL, False, "Lock in memory", "Keep the weights from being swapped out.")
+    mmap: bool = setting(
+        SettingSection.MODEL,
+        True,
+        "Memory-map (mmap)",
+        "Map the model file into memory, so that weights are loaded as they are needed.",
+    )
+    mlock: bool = setting(
+        SettingSection.MODEL,
+        False,
+        "Lock in memory (mlock)",
+        "Keep the weights in RAM, so that the system cannot swap them out.",
+    )
     read_ahead: bool = setting(
         SettingSection.MODEL,
         True,
-        "Read ahead",
-        "Let the model read the conversation while you write, so that it answers sooner.",
+        "Prefill while typing",
+        "Process the prompt while you type, so that replies start sooner.",
     )
     kept_states: int = setting(
         SettingSection.MODEL,
         1024,
-        "Keep what was read",
-        "Megabytes of disk for what the model has read of your conversations, so that a long one opened again answers at once;"
-        " 0 keeps nothing. Those opened longest ago leave first. They are as private as the conversations themselves.",
+        "Prompt cache on disk",
+        "Megabytes of disk space for the prompt caches of your conversations, so that a reopened one need not be processed"
+        " again; 0 = off, the least recently opened are deleted first, and they are as private as the conversations"
+        " themselves.",
         ge=0,
         le=1_048_576,
     )
     cache_surgery: bool = setting(
         SettingSection.MODEL,
         True,
-        "Cut out of what was read",
-        "When old messages leave the prompt, cut them out of what the model has read instead of having the rest read again at"
-        " once; where it may read ahead, it is read again while you write.",
+        "Context shift",
+        "Cut messages that leave the prompt out of the KV cache instead of reprocessing the rest at once; with “Prefill"
+        " while typing” the rest is reprocessed while you type.",
     )
 
     model_choices: dict[str, ModelChoices] = setting(
-        SettingSection.MODEL, {}, "Choices for one model", "By file name; changed where the models are shown."
+        SettingSection.MODEL, {}, "Per-model settings", "Settings for single models by file name, edited on the Models page."
     )
 
     # Prompt
     sampler: str = setting(
-        SettingSection.PROMPT, "", "Sampler", "The preset that draws words; empty takes one that suits the model."
+        SettingSection.PROMPT,
+        "",
+        "Sampler preset",
+        "Preset with the sampling parameters; leave empty to use one that suits the model.",
     )
     system_preset: str = setting(
         SettingSection.PROMPT,
         "",
         "System prompt",
-        "The preset that introduces the persona; empty takes one that suits the model.",
+        "Preset that introduces the persona to the model; leave empty to use one that suits the model.",
     )
     instruct: str = setting(
         SettingSection.PROMPT,
         "",
         "Instruct format",
-        "Empty uses the model's own template; a preset replaces it.",
+        "Preset that replaces the model's own chat template; leave empty to use the template.",
         max_length=100,
     )
     layout: PromptLayout = setting(
         SettingSection.PROMPT,
         PromptLayout.LATE,
-        "Place of memories",
-        "Just above your newest message, which costs nothing; in the system prompt, which has the whole conversation read again"
-        " every turn; or among the messages, which has the messages behind them read again. World entries that ask for the"
-        " system prompt stand there in any case: whenever one comes or goes, the whole conversation is read again.",
+        "Position of memories",
+        "Position of memories in the prompt: just above your newest message (no reprocessing), in the system prompt (the"
+        " whole conversation is reprocessed every turn) or among the messages (the messages below are reprocessed); world"
+        " entries set to the system prompt stay there, and the whole conversation is reprocessed whenever one comes or goes.",
     )
     temperature_override: float = setting(
-        SettingSection.PROMPT, -1.0, "Temperature", "Replaces the sampler's temperature when zero or more.", ge=-1.0, le=5.0
+        SettingSection.PROMPT,
+        -1.0,
+        "Temperature override",
+        "Replace the temperature of the sampler preset; a negative value keeps it.",
+        ge=-1.0,
+        le=5.0,
     )
-    thinking: bool = setting(SettingSection.PROMPT, True, "Thinking", "Let models that can think do so before they answer.")
+    thinking: bool = setting(
+        SettingSection.PROMPT, True, "Thinking", "Let models that support thinking think before they reply."
+    )
 
     # Conversations
     session_handling: SessionHandling = setting(
         SettingSection.SESSIONS,
         SessionHandling.FIT_ALL,
-        "Earlier conversations",
-        "Put as many whole earlier conversations into the prompt as fit, or only the present one.",
+        "Earlier conversations in prompt",
+        "Put as many whole earlier conversations into the prompt as fit, or only the current one.",
     )
     session_memory_system: bool = setting(
         SettingSection.SESSIONS,
         True,
         "Summaries of earlier conversations",
-        "Summaries of those that are not there word for word.",
+        "Add summaries of earlier conversations that are not in the prompt word for word.",
     )
     session_reserved_tokens: int = setting(
         SettingSection.SESSIONS,
         2048,
-        "Room for summaries",
-        "Tokens; never more than a seventh of the context.",
+        "Token budget for summaries",
+        "Maximum tokens for summaries of earlier conversations, never more than a seventh of the context.",
         ge=0,
         le=65_536,
     )
@@ -192,169 +234,207 @@ class Settings(AwaySettings):
         SettingSection.SESSIONS,
         60,
         "End conversations after",
-        "Minutes without a message or a key press after which a conversation ends and is remembered; 0 never ends one.",
+        "Minutes without a message or key press after which a conversation ends and is archived; 0 = never.",
         ge=0,
         le=525_600,
     )
     trash_days: int = setting(
         SettingSection.SESSIONS,
         30,
-        "Empty the Trash",
-        "Days until what was deleted is gone for good; 0 is never.",
+        "Empty Trash after",
+        "Days until deleted items are removed for good; 0 = never.",
         ge=0,
         le=3650,
     )
     turn_cap: int = setting(
         SettingSection.SESSIONS,
         0,
-        "Turns word for word",
-        "At most so many turns of the conversation; 0 is no limit.",
+        "Max turns in prompt",
+        "Maximum number of turns of the conversation that are in the prompt word for word; 0 = no limit.",
         ge=0,
         le=10_000,
     )
     history_target: float = setting(
         SettingSection.SESSIONS,
         0.65,
-        "Cut down to",
-        "When a conversation outgrows its room, this part of the room is kept and the rest summarised; at most 0.4 where the"
-        " model has to read again all that is kept.",
+        "History kept after trimming",
+        "Share of its token budget that a conversation keeps when it outgrows it and the rest is summarised; at most 0.4"
+        " where everything kept has to be reprocessed.",
         ge=0.1,
         le=0.95,
     )
     scratch: bool = setting(
         SettingSection.SESSIONS,
         True,
-        "Notes of the conversation",
-        "Keep the facts of the present conversation at hand as it goes.",
+        "Conversation notes",
+        "Note the facts of the current conversation as it goes on.",
     )
 
     # Memory
     rag_enabled: bool = setting(
-        SettingSection.MEMORY, True, "Remember by meaning", "Let what you say bring up what it reminds of."
+        SettingSection.MEMORY, True, "Recall by meaning", "Recall memories that are close in meaning to your message."
     )
     rag_entries: int = setting(
-        SettingSection.MEMORY, 3, "Memories at once", "How many may be brought up for a message.", ge=0, le=50
+        SettingSection.MEMORY, 3, "Max memories per message", "Maximum number of memories recalled for a message.", ge=0, le=50
     )
-    keyword_retrieval: bool = setting(SettingSection.MEMORY, True, "Remember by keyword", "Let keywords bring up memories.")
+    keyword_retrieval: bool = setting(
+        SettingSection.MEMORY, True, "Recall by keyword", "Recall memories whose keywords occur in the conversation."
+    )
     keyword_max_entries: int = setting(
-        SettingSection.MEMORY, 3, "Memories by keyword", "How many keywords may bring up for a message.", ge=0, le=50
+        SettingSection.MEMORY,
+        3,
+        "Max memories by keyword",
+        "Maximum number of memories recalled by keyword for a message.",
+        ge=0,
+        le=50,
     )
     silent_types: list[str] = setting(
         SettingSection.MEMORY,
         ["image", "file"],
-        "Found by keywords alone",
-        "Kinds of memories that what they say brings up never.",
+        "Keyword-only memory types",
+        "Memory types recalled by keyword only, never by meaning.",
     )
     recall_without_match: int = setting(
-        SettingSection.MEMORY, 3, "Memories at a beginning", "How many come to mind when a conversation begins.", ge=0, le=50
+        SettingSection.MEMORY,
+        3,
+        "Memories at conversation start",
+        "Number of important memories recalled when a conversation begins.",
+        ge=0,
+        le=50,
     )
-    fact_retrieval: bool = setting(SettingSection.MEMORY, True, "Facts", "Learn facts from conversations and remember by them.")
+    fact_retrieval: bool = setting(
+        SettingSection.MEMORY, True, "Learn facts", "Learn facts from conversations and recall memories by them."
+    )
     core_facts_tokens: int = setting(
-        SettingSection.MEMORY, 512, "Room for core facts", "Tokens of what is known, always in the prompt.", ge=0, le=16_384
+        SettingSection.MEMORY,
+        512,
+        "Token budget for facts",
+        "Maximum tokens of core facts, which are always in the prompt.",
+        ge=0,
+        le=16_384,
     )
     facts_during_roleplay: bool = setting(
         SettingSection.MEMORY,
         True,
-        "Facts of stories",
-        "Keep what you say in character as facts of that conversation's story; what you say plainly in it is learnt anyway.",
+        "Facts from roleplay",
+        "Keep what you say in character as facts of that conversation's story; what you say out of character is learnt anyway.",
     )
     persona_facts: bool = setting(
         SettingSection.MEMORY,
         False,
         "Facts about the persona",
-        "Learn what a persona says of itself, too, not only what you say.",
+        "Learn what a persona says about itself as well as what you say.",
     )
     rag_distance: float = expert_setting(
         SettingSection.MEMORY,
         "Recall distance",
-        "Cosine distance up to which what you say brings up a memory by its meaning; 0 takes what was measured for the"
-        " embedding model.",
+        "Maximum cosine distance at which a message recalls a memory by meaning; 0 = calibrated for the embedding model.",
     )
     fact_retrieval_distance: float = expert_setting(
         SettingSection.MEMORY,
-        "Recall distance of facts",
-        "Cosine distance up to which a fact brings up the conversation it is from; 0 takes what was measured for the embedding"
+        "Fact recall distance",
+        "Maximum cosine distance at which a fact recalls the conversation it comes from; 0 = calibrated for the embedding"
         " model.",
     )
     fact_duplicate_distance: float = expert_setting(
         SettingSection.MEMORY,
-        "Same fact",
-        "Cosine distance up to which two facts in other words count as the same; 0 takes what was measured for the embedding"
+        "Duplicate fact distance",
+        "Maximum cosine distance at which two differently worded facts count as the same; 0 = calibrated for the embedding"
         " model.",
     )
     fact_update_distance: float = expert_setting(
         SettingSection.MEMORY,
-        "Changed fact",
-        "Cosine distance up to which a newer fact may replace an older one; 0 takes what was measured for the embedding model.",
+        "Fact update distance",
+        "Maximum cosine distance at which a newer fact may replace an older one; 0 = calibrated for the embedding model.",
     )
     global_worlds: list[str] = setting(
         SettingSection.MEMORY,
         [],
-        "Worlds for everybody",
-        "File names of worlds that belong to every conversation.",
+        "Global worlds (lorebooks)",
+        "Worlds that are active in every conversation.",
         max_length=100,
     )
     world_tokens: int = setting(
         SettingSection.MEMORY,
         0,
-        "Room for worlds",
-        "Tokens of world entries in a turn; 0 is a fifth of the context.",
+        "Token budget for worlds",
+        "Maximum tokens of world entries per turn; 0 = a fifth of the context.",
         ge=0,
         le=65_536,
     )
     world_rounds: int = setting(
         SettingSection.MEMORY,
         3,
-        "Entries waking entries",
-        "How often in a turn the texts of entries may wake others.",
+        "Max recursion steps",
+        "Maximum number of steps per turn in which the text of world entries can activate further entries.",
         ge=0,
         le=10,
     )
 
-    # Things to bring up
-    disable_eurekas: bool = setting(SettingSection.NEWS, False, "Keep quiet", "Never bring anything up unasked.")
+    # Proactive messages
+    disable_eurekas: bool = setting(
+        SettingSection.NEWS, False, "Disable proactive messages", "Stop personas from bringing anything up unasked."
+    )
     min_insert_delay: int = setting(
-        SettingSection.NEWS, 30, "Minutes between", "At least, before something is brought up.", ge=0, le=10_080
+        SettingSection.NEWS,
+        30,
+        "Proactive message interval",
+        "Minimum number of minutes between proactive messages.",
+        ge=0,
+        le=10_080,
     )
     min_message_delay: int = setting(
-        SettingSection.NEWS, 4, "Messages between", "At least, before something is brought up.", ge=0, le=1000
+        SettingSection.NEWS,
+        4,
+        "Messages between proactive messages",
+        "Minimum number of messages between proactive messages.",
+        ge=0,
+        le=1000,
     )
     eureka_cut_off_days: int = setting(
-        SettingSection.NEWS, 15, "Stale after", "Days after which it is brought up no more.", ge=1, le=3650
+        SettingSection.NEWS,
+        15,
+        "Proactive messages expire after",
+        "Days after which a waiting proactive message is no longer brought up.",
+        ge=1,
+        le=3650,
     )
     hours_before_afk: float = setting(
-        SettingSection.NEWS, 4.0, "Away after", "Hours of silence after which you are greeted as returning.", ge=0.1, le=8760.0
+        SettingSection.NEWS,
+        4.0,
+        "Greet after absence",
+        "Hours of silence after which the persona greets you as returning.",
+        ge=0.1,
+        le=8760.0,
     )
     min_no_recall_days: int = setting(
         SettingSection.NEWS,
         10,
-        "Fades after",
-        "Days per step of priority until an unused find or goal is let go.",
+        "Memory decay time",
+        "Days per priority step after which an unused memory of a decaying type is forgotten.",
         ge=1,
         le=3650,
     )
     decaying_types: list[str] = setting(
         SettingSection.NEWS,
         ["web_search", "goal", "reminder"],
-        "What fades",
-        "Kinds of memories that are forgotten when nothing brings them up for long.",
+        "Decaying memory types",
+        "Memory types that are forgotten when nothing recalls them for a long time.",
     )
-    mood_handling: bool = setting(
-        SettingSection.NEWS, True, "Moods", "Personas that have moods show them; off stops all of them."
-    )
-    static_mood: bool = setting(SettingSection.NEWS, False, "Steady mood", "Show the mood but let nothing change it.")
+    mood_handling: bool = setting(SettingSection.NEWS, True, "Moods", "Enable moods for personas that have them.")
+    static_mood: bool = setting(SettingSection.NEWS, False, "Fixed mood", "Show the mood, but let nothing change it.")
     tagged_events: bool = setting(
         SettingSection.NEWS,
         True,
-        "Marked as events",
-        "Mark what is brought up as an event, so that models invent less around it.",
+        "Proactive messages as events",
+        "Mark proactive messages as events in the prompt, so that models invent less around them.",
     )
     guidance_latest_only: bool = setting(
-        SettingSection.NEWS, True, "Only in the newest conversation", "Leave older conversations without notes and news."
+        SettingSection.NEWS, True, "Newest conversation only", "Keep notes and proactive messages out of older conversations."
     )
 
     def for_model(self, file_name: str) -> Settings:
-        """The settings as they are for the model in that file."""
+        """Return the settings with the overrides for a model file; `file_name` is the name of the GGUF file."""
         chosen = self.model_choices.get(file_name)
         if chosen is None:
             return self
@@ -362,7 +442,7 @@ class Settings(AwaySettings):
 
 
 def section_of(name: str) -> SettingSection:
-    """The section in which the setting called `name` is shown."""
+    """Return the section of the setting called `name`."""
     extra = Settings.model_fields[name].json_schema_extra
     assert isinstance(extra, dict)
     return SettingSection(str(extra["section"]))

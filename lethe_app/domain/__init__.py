@@ -1,1 +1,1 @@
-"""The words we speak: message, session, persona, memory, world. Imports no other room."""
+"""Domain model of the application: messages, sessions, personas, memories, worlds. Imports no package above it."""

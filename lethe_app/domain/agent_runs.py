@@ -1,4 +1,4 @@
-"""What a persona does while nobody writes: runs of tasks, what they cost and made, and changes that can be taken back."""
+"""Records of background tasks: runs with their cost and results, undoable changes to memories, and the user's feedback."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from lethe_app.domain.clock import now
 
 
 class RunOutcome(StrEnum):
-    """How a run ended."""
+    """Result of a run."""
 
     MADE = "made"
-    """Something came of it."""
+    """The run produced something."""
     NOTHING = "nothing"
-    """It did all it could, and there was nothing to do. That counts as done: it is not tried again before its time."""
+    """The run completed but found nothing to do. It counts as done: it is not repeated before its next scheduled time."""
     GAVE_WAY = "gave_way"
-    """The user came back in the middle of it."""
+    """Interrupted because the user came back."""
     STOPPED = "stopped"
-    """The user stopped it."""
+    """Stopped by the user."""
     FAILED = "failed"
     LOST = "lost"
-    """The program ended in the middle of it."""
+    """The program ended during the run."""
 
 
 class MadeKind(StrEnum):
-    """What a run can leave behind."""
+    """Kind of a result of a run."""
 
     MEMORY = "memory"
     FACT = "fact"
     NOTE = "note"
-    """Something to tell at the user's return."""
+    """Note for the user's return."""
     CHANGE = "change"
-    """A change to what is remembered, applied or proposed."""
+    """Change to memories or facts, applied or proposed."""
     NOTEBOOK = "notebook"
     PERSONA = "persona"
-    """Her own thoughts, or her plan of the week."""
+    """The persona's personal thoughts or weekly schedule."""
     REPORT = "report"
-    """What was found out about a question of the user's."""
+    """Report of an inquiry."""
 
 
 class Made(BaseModel):
-    """One thing that came of a run."""
+    """One result of a run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: MadeKind
     id: str
-    """The guid of a memory, fact, note, change or report; the name of a notebook or persona."""
+    """Guid of a memory, fact, note, change or report; name of a notebook or persona."""
     title: str = ""
 
 
 class TaskRun(BaseModel):
-    """One attempt at a task, from the moment it began."""
+    """One run of a background task."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -65,19 +65,19 @@ class TaskRun(BaseModel):
     began: AwareDatetime = Field(default_factory=now)
     ended: AwareDatetime | None = None
     outcome: RunOutcome | None = None
-    """None while it is under way."""
+    """Result; None while the task runs."""
     tokens: int = Field(default=0, ge=0)
-    """Evaluated and written, together."""
+    """Evaluated and generated tokens together."""
     summary: str = ""
-    """One sentence for the user: what was done."""
+    """One sentence for the user that says what was done."""
     trouble: str = ""
-    """One sentence: why it failed."""
+    """One sentence that says why the run failed."""
     made: tuple[Made, ...] = ()
     undone: bool = False
 
 
 class ChangeState(StrEnum):
-    """What has become of a change."""
+    """State of a recorded change."""
 
     PROPOSED = "proposed"
     APPLIED = "applied"
@@ -86,7 +86,7 @@ class ChangeState(StrEnum):
 
 
 class RecordedChange(BaseModel):
-    """One change to what is remembered, with everything needed to take it back."""
+    """One change to memories or facts, with everything needed to undo it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -96,23 +96,23 @@ class RecordedChange(BaseModel):
     at: AwareDatetime = Field(default_factory=now)
     state: ChangeState = ChangeState.PROPOSED
     what: str
-    """`merge`, `refine`, `drop`, `infer` or `avoid` of a dream; other hands have words of their own."""
+    """Kind of change: `merge`, `refine`, `drop`, `infer` or `avoid` of a dream; other tasks have kinds of their own."""
     reason: str = ""
     before: str = ""
-    """JSON: the records as they were."""
+    """JSON of the records before the change."""
     after: str = ""
-    """JSON: the records as they are to be."""
+    """JSON of the records after the change."""
 
 
 class ReplyRating(StrEnum):
-    """What the user thinks of a reply."""
+    """The user's rating of a reply."""
 
     GOOD = "good"
     BAD = "bad"
 
 
 class Feedback(BaseModel):
-    """A thumb up or down, or words such as “don't do that”, about one wording of a reply."""
+    """The user's feedback on one alternative of a reply: a thumb up or down, or words such as “don't do that”."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -123,4 +123,4 @@ class Feedback(BaseModel):
     words: str = ""
     at: AwareDatetime = Field(default_factory=now)
     settled: bool = False
-    """A dream has drawn its conclusion from it."""
+    """True once a dream has drawn its conclusion from it."""

@@ -1,4 +1,6 @@
-"""A bundle: one persona in one file, to give away or to take along, with as much of her past as the giver chooses."""
+"""Bundle file: one persona in one file, to share or to back up, with as much of the persona's history as the exporter
+chooses.
+"""
 
 from __future__ import annotations
 
@@ -19,24 +21,26 @@ from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.worldinfo import World
 
 ENDING = ".lethe"
-VERSION, WITHOUT_A_MIND = 2, 1
-"""Of the format. A Lethe refuses what is newer than it knows; what an older one wrote it reads for ever. A bundle that holds
-neither notebooks nor a mood says that it is of the first version, so that every Lethe opens it."""
+VERSION, WITHOUT_SESSIONS, WITHOUT_A_MIND = 3, 2, 1
+"""Versions of the format. Lethe refuses bundles of a newer version than its own and reads all older ones. A bundle
+without sessions, or without notebooks and mood as well, is written as an older version, so that older versions can open it. In
+version 3 the reasons of what was recalled are data and no longer sentences.
+"""
 
 
 class BundleScope(StrEnum):
-    """How much goes into a bundle; each holds what the one before holds."""
+    """Scope of a bundle; each scope includes the one before it."""
 
     PERSONA = "persona"
-    """Who she is: her file, her picture and the worlds she is bound to. Not a word of what anybody said to her."""
+    """The persona's file, picture and assigned worlds. It contains nothing that anybody said to the persona."""
     MEMORIES = "memories"
-    """And what she remembers and knows, her notebooks, and how she feels."""
+    """Also memories, facts, notebooks and mood."""
     EVERYTHING = "everything"
-    """And all conversations, with every wording, branch and hidden line. What lies in the trash stays behind."""
+    """Also all sessions, with every alternative, branch and hidden message. The trash is not included."""
 
 
 class Holds(BaseModel):
-    """How many of each are inside."""
+    """Number of records of each kind in a bundle."""
 
     worlds: int = 0
     memories: int = 0
@@ -47,7 +51,7 @@ class Holds(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a bundle says of itself."""
+    """Metadata of a bundle."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -56,17 +60,17 @@ class Manifest(BaseModel):
     made_by: str = Field(default="", max_length=100)
     made: AwareDatetime
     giver: str = Field(default="", max_length=200)
-    """What the one who made it is called."""
+    """Name of the person who exported it."""
     name: str = Field(min_length=1, max_length=200)
     unique_name: str = Field(default="", max_length=200)
-    """The persona's id where she comes from, by which messages name her as their speaker."""
+    """The persona's id on the exporting side, by which messages name the persona as their speaker."""
     scope: BundleScope = BundleScope.PERSONA
     holds: Holds | None = None
-    """What must be found inside."""
+    """Numbers of records that the reader must find."""
 
 
 class KeptPart(BaseModel):
-    """How far a part of an archived conversation has come, and who made it."""
+    """State and author of one part of an archived session."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -79,36 +83,36 @@ class KeptPart(BaseModel):
 
 
 class KeptTurn(BaseModel):
-    """What a message brought to her mind."""
+    """Memories that were recalled for a message."""
 
     model_config = ConfigDict(extra="forbid")
 
     said: str = Field(max_length=128)
-    """Digest of the words that did, for what is edited brings up something else."""
+    """Digest of the message's text for which they were recalled; for an edited text the recall is repeated."""
     memory: TurnMemory
 
 
 class KeptMessage(Message):
-    """A message with what it brought up; messages stand in the order in which they arrived."""
+    """Message with the memories recalled for it; messages are stored in the order in which they arrived."""
 
     turn: KeptTurn | None = None
 
 
 class KeptSession(BaseModel):
-    """A conversation without its messages, and what is kept of it besides."""
+    """Session without its messages, with its related records."""
 
     model_config = ConfigDict(extra="forbid")
 
     session: ChatSession
-    """`leaf_id` is the message with which the branch on display ends."""
+    """The session; `leaf_id` is the last message of the selected branch."""
     worlds: list[str] = Field(default_factory=list)
-    """Worlds that were chosen for this conversation."""
+    """Worlds that were chosen for this session."""
     scratch: dict[str, str] = Field(default_factory=dict)
     parts: list[KeptPart] = Field(default_factory=list)
 
 
 class Forgotten(BaseModel):
-    """The trace of a fact that is not to be learnt again."""
+    """Trace of a fact that must not be learnt again."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -118,25 +122,25 @@ class Forgotten(BaseModel):
 
 @dataclass(frozen=True)
 class Conversation:
-    """One conversation with every message that is not in the trash, on whatever branch."""
+    """Session with every message that is not in the trash, on all branches."""
 
     kept: KeptSession
     messages: Sequence[KeptMessage]
 
 
 class Habits(BaseModel):
-    """What is kept of her besides, in the words of the services that keep it, which read it with care."""
+    """Further records of the persona in the formats of the services that own them, which validate them on import."""
 
     model_config = ConfigDict(extra="forbid")
 
     objections: list[JsonValue] = Field(default_factory=list)
-    """Memories that came at the wrong moment."""
+    """Memories that the user marked as recalled at the wrong moment."""
     notes: list[JsonValue] = Field(default_factory=list)
-    """What waits to be told at the user's return."""
+    """Notes for the user's return."""
 
 
 class KeptMind(BaseModel):
-    """How she feels, how she felt on earlier days, and what the user asked of her goals."""
+    """Mood with its history, and the user's requests about the persona's goals."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -153,7 +157,7 @@ class KeptMind(BaseModel):
 
 @dataclass(frozen=True)
 class Past:
-    """What a persona went through."""
+    """History of a persona."""
 
     memories: Sequence[MemoryUnit] = ()
     facts: Sequence[ExtractedFact] = ()
@@ -161,27 +165,27 @@ class Past:
     conversations: Sequence[Conversation] = ()
     habits: Habits = field(default_factory=Habits)
     notebooks: Mapping[str, str] = field(default_factory=dict)
-    """The texts of her notebooks by file name, and in `lately` that of their index."""
+    """Texts of the notebooks by file name; `lately` is the text of their index."""
     lately: str = ""
     mind: KeptMind = field(default_factory=KeptMind)
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """All that is in the file, read and understood."""
+    """Contents of a bundle file, validated."""
 
     manifest: Manifest
     persona: Persona
     picture: bytes = b""
     picture_ending: str = ""
-    """Such as `.png`; empty where there is no picture."""
+    """File ending such as `.png`; empty where there is no picture."""
     worlds: Mapping[str, World] = field(default_factory=dict)
-    """By the name under which the persona and her conversations know them."""
+    """Worlds by the name under which the persona and its sessions refer to them."""
     past: Past = field(default_factory=Past)
 
     @property
     def holds(self) -> Holds:
-        """Counted, whatever the manifest says."""
+        """Return the actual numbers of records, independent of the manifest."""
         talks = self.past.conversations
         return Holds(
             worlds=len(self.worlds),

@@ -1,4 +1,4 @@
-"""What a change does to memories and facts: the records before it and after it, which is all that is needed to take it back."""
+"""Undo data: records before and after a change to memories and facts, a split or merge of sessions, and items in the trash."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from lethe_app.domain.memory import MemoryUnit
 
 Record = TypeVar("Record", MemoryUnit, ExtractedFact)
 Kept = MemoryUnit | ExtractedFact
-"""What a change is about."""
+"""Record that a change applies to."""
 LIVES_ON = frozenset({"last_trigger", "trigger_count", "last_seen", "reference_count", "source_memories", "source_messages"})
-"""Fields that change by being brought up or said once more; everything else changes because somebody changed it."""
+"""Usage fields, which change whenever a record is recalled or confirmed. A change of any other field is an edit."""
 MERGE, REFINE, DROP, INFER, AVOID = "merge", "refine", "drop", "infer", "avoid"
 DREAMT = frozenset({MERGE, REFINE, DROP, INFER, AVOID})
-"""What changes of a dream are; those of other tasks have forms of their own."""
+"""Kinds of changes that dreams make; those of other tasks have formats of their own."""
 THUMBS = "thumbs"
-"""Tag of a memory that was concluded from thumbs alone."""
+"""Tag of a memory that was concluded from thumb ratings alone."""
 
 
 class Records(BaseModel):
-    """One side of a change."""
+    """Records of one side of a change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,12 +38,12 @@ class Records(BaseModel):
 
     @classmethod
     def before(cls, change: RecordedChange) -> Self:
-        """The records as they were."""
+        """Return the records before the change."""
         return cls.model_validate_json(change.before or "{}")
 
     @classmethod
     def after(cls, change: RecordedChange) -> Self:
-        """The records as they are to be."""
+        """Return the records after the change."""
         return cls.model_validate_json(change.after or "{}")
 
     @property
@@ -52,29 +52,31 @@ class Records(BaseModel):
 
     @property
     def holding(self) -> list[Kept]:
-        """Without facts that were superseded."""
+        """Return the memories and those facts that are not superseded."""
         return [*self.memories, *(fact for fact in self.facts if not fact.superseded)]
 
     @property
     def text(self) -> str:
-        """What its records say, one to a line."""
+        """Return the texts of the records, one to a line."""
         return "\n".join(one.content if isinstance(one, MemoryUnit) else one.fact for one in self.holding)
 
 
 def is_the_users(record: Kept) -> bool:
-    """Was it written by the user, or is it kept by their wish? Then nobody else changes it."""
+    """Return whether the user wrote the record or chose to keep it (pinned, protected, sticky). Tasks never change such
+    records.
+    """
     if isinstance(record, ExtractedFact):
         return record.made_by is MadeBy.USER or record.pinned
     return not record.made_by or record.protected or record.sticky
 
 
 def same(one: Kept, other: Kept) -> bool:
-    """Has nobody changed it, whatever became of it meanwhile?"""
+    """Return whether two records differ in usage fields only."""
     return one.model_dump(exclude=set(LIVES_ON)) == other.model_dump(exclude=set(LIVES_ON))
 
 
 def rebased(change: RecordedChange, now_held: Records) -> RecordedChange:
-    """The change upon the records as they are now: what was brought up or said since it was thought of is counted too."""
+    """Return the change applied to the present records, so that usage counted since it was proposed is not lost."""
     before, after = Records.before(change), Records.after(change)
     memories = [_risen(one, before.memories, now_held.memories) for one in after.memories]
     facts = [_said_again(one, before.facts, now_held.facts) for one in after.facts]
@@ -90,6 +92,7 @@ def _risen(memory: MemoryUnit, before: Sequence[MemoryUnit], now_held: Sequence[
 
 def _said_again(fact: ExtractedFact, before: Sequence[ExtractedFact], now_held: Sequence[ExtractedFact]) -> ExtractedFact:
     held = {one.guid: one for one in now_held}
+    # A superseded or recategorised fact keeps its own usage counts; those of a new fact are the sum over the old ones.
     if fact.guid in held:  # one that is superseded, or filed anew: with its life as it is
         living = LIVES_ON & set(ExtractedFact.model_fields)
         return fact.model_copy(update={name: getattr(held[fact.guid], name) for name in living})
@@ -105,7 +108,7 @@ def _said_again(fact: ExtractedFact, before: Sequence[ExtractedFact], now_held: 
 
 
 def united(*several: Iterable[UUID]) -> list[UUID]:
-    """Each once, in the order in which they come."""
+    """Return the union of several sequences, each item once, in order of first occurrence."""
     return list(dict.fromkeys(one for each in several for one in each))
 
 
@@ -114,7 +117,7 @@ Row = Mapping[str, Value]
 
 
 class MessagePosition(NamedTuple):
-    """Where a message stood."""
+    """Position of a message in its session before a split or merge."""
 
     id: str
     session: str
@@ -124,40 +127,40 @@ class MessagePosition(NamedTuple):
 
 @dataclass(frozen=True)
 class Before:
-    """Conversations before they were split or joined."""
+    """State of sessions before they were split or merged."""
 
     kept: UUID
-    """The first of the conversations that there were."""
+    """The first of the original sessions."""
     sessions: tuple[UUID, ...]
-    """All that there were, in the order in which they began."""
+    """All original sessions, in the order in which they began."""
     made: tuple[UUID, ...]
-    """Those that were not there yet."""
+    """Sessions that the operation created."""
     rows: Mapping[str, Sequence[Row]]
-    """Their records, by where they lie."""
+    """Database rows of the sessions, by table."""
     places: Sequence[MessagePosition]
     sources: Mapping[str, str]
-    """The conversations each fact was taken from, as JSON."""
+    """Source sessions of each fact, as JSON."""
 
     @property
     def after(self) -> tuple[UUID, ...]:
-        """The conversations that there are since then."""
+        """Return the sessions that exist after the operation."""
         return (self.kept, *self.made)
 
 
 @dataclass(frozen=True)
 class PartValue:
-    """One part of what is told of a conversation, and who had made it."""
+    """Previous value of one part of a session's archive record, and who made it."""
 
     session: UUID
     part: SessionPart
     values: Mapping[str, Row]
-    """By where they lie."""
+    """Database rows, by table."""
     record: Row | None
-    """None where nobody had made it."""
+    """State of the part; None where it had never been made."""
 
 
 class TrashKind(StrEnum):
-    """What it was."""
+    """Kind of an item in the trash."""
 
     CONVERSATION = "conversation"
     MESSAGE = "message"
@@ -169,7 +172,7 @@ class TrashKind(StrEnum):
     PRESET = "preset"
     NOTEBOOK = "notebook"
     FILE = "file"
-    """One that could not be read and was put aside before it was written anew."""
+    """File that could not be read and was moved away before it was rewritten."""
 
 
 FILES = frozenset(
@@ -179,24 +182,26 @@ FILES = frozenset(
 
 @dataclass(frozen=True)
 class Trashed:
-    """One thing in the trash."""
+    """One item in the trash."""
 
     kind: TrashKind
     id: str
-    """A guid, or the path of a file."""
+    """Guid, or path of a file."""
     title: str
-    """Its name or first words; may be empty."""
+    """Name or first words; may be empty."""
     when: datetime
-    """When it was deleted."""
+    """Time of deletion."""
     size: int
-    """Bytes, roughly."""
+    """Approximate size in bytes."""
     persona_id: str = ""
     count: int = 0
-    """Messages of a conversation; conversations that wait for a persona to come back."""
+    """Number of messages of a session; for a deleted persona its number of sessions, which are shown again once it is
+    restored.
+    """
     place: str = ""
-    """Title of the conversation a message belongs to; may be empty."""
+    """Title of the session a message belongs to; may be empty."""
     stem: str = ""
-    """Of a file: the name it had."""
+    """Original file name without ending; files only."""
 
     @property
     def key(self) -> str:

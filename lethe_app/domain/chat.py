@@ -1,4 +1,4 @@
-"""What is said: messages with their alternatives, and the session that holds them, which is itself a memory."""
+"""Messages with their alternatives, and chat sessions, which are themselves memories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 
 
 class Role(StrEnum):
-    """Who a message counts as for the model."""
+    """Role of a message in the chat template."""
 
     SYSTEM = "system"
     USER = "user"
@@ -24,22 +24,22 @@ class Role(StrEnum):
 
 
 class Alternative(BaseModel):
-    """One wording of a message; regenerating a reply adds another (a swipe)."""
+    """One alternative of a message (a swipe); regenerating a reply adds another."""
 
     model_config = ConfigDict(extra="forbid")
 
     content: str = ""
     thinking: str = ""
-    """What a thinking model wrote before its answer; shown folded, never sent again."""
+    """Thinking block that the model wrote before its answer; shown collapsed, never sent again."""
     created: AwareDatetime = Field(default_factory=now)
     model: str = ""
-    """Name of the model that wrote it; empty for people."""
+    """Name of the model that wrote it; empty for the user."""
     complete: bool = True
-    """False while it streams, and for ever if it was stopped or the program ended half-way."""
+    """False while the text streams, and permanently if generation was stopped or the program ended."""
 
 
 class Message(BaseModel):
-    """One turn of one speaker in a session. The parent link makes the session a tree, ready for branches."""
+    """Message of a session. The parent link makes the session a tree of branches."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,19 +48,19 @@ class Message(BaseModel):
     parent_id: UUID | None = None
     role: Role
     speaker: str = ""
-    """The persona's id (file name); empty for system and tool messages."""
+    """Id of the persona (file name); empty for system and tool messages."""
     speaker_name: str = ""
-    """The name shown, kept with the message so that it outlives the persona file."""
+    """Display name, stored with the message so that it outlives the persona file."""
     time: AwareDatetime = Field(default_factory=now)
     hidden: bool = False
-    """Part of the log and of the prompt, but not drawn (notes, memory inserts)."""
+    """True if the message is in the log and in the prompt, but not shown (notes, memory inserts)."""
     note: str = ""
     alternatives: list[Alternative] = Field(default_factory=lambda: [Alternative()], min_length=1)
     shown: int = Field(default=0, ge=0)
 
     @property
     def current(self) -> Alternative:
-        """The alternative on display."""
+        """Return the selected alternative."""
         return self.alternatives[min(self.shown, len(self.alternatives) - 1)]
 
     @property
@@ -73,19 +73,19 @@ class Message(BaseModel):
 
 
 class ChatSession(MemoryUnit):
-    """A conversation between a persona and the user: title = name, summary = content, start = added."""
+    """Session of a persona and the user. As a memory its title is `name`, its summary `content` and its start `added`."""
 
     category: MemoryType = MemoryType.CHAT_SESSION
     enabled: bool = False
-    """Gate of the keyword check only, so off until the user gives the session keywords of its own."""
+    """Switch of keyword recall only; off until the user gives the session keywords."""
     persona_id: str
     guests: list[str] = Field(default_factory=list)
-    """Personas who take part besides `persona_id`, whose conversation it is, in the order in which they came."""
+    """Ids of the personas that take part besides `persona_id`, which owns the session, in the order in which they joined."""
     user_id: str = ""
     scenario: str = ""
-    """Replaces the persona's scenario in this session."""
+    """Replaces the persona's scenario in this session if not empty."""
     leaf_id: UUID | None = None
-    """The newest message of the branch on display."""
+    """Newest message of the selected branch."""
     is_roleplay: bool = False
     future_goals: list[str] = Field(default_factory=list)
     relevance: int = Field(default=1, ge=1, le=5)
@@ -94,38 +94,40 @@ class ChatSession(MemoryUnit):
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """What a list of sessions shows of one."""
+    """One session in the list of sessions."""
 
     guid: UUID
     persona_id: str
     title: str
     started: datetime
-    """This and `last_activity` know their time zone."""
+    """Start of the session; this and `last_activity` have a time zone."""
     last_activity: datetime
     messages: int
     archived: bool
     sticky: bool = False
     preview: str = ""
-    """The beginning of the newest visible message."""
+    """Beginning of the newest visible message."""
     first_words: str = ""
-    """What the user said first: a name that stays, until the conversation has a title."""
+    """The user's first words, shown as the name while the session has no title."""
     guests: tuple[str, ...] = ()
-    """File names of the personas who take part besides."""
+    """Ids of the other personas that take part."""
 
 
 @dataclass(frozen=True)
 class MessageOutline:
-    """Just enough of a message to know how tall it will be, for sessions of ten thousand."""
+    """Part of a message from which its height on screen is estimated, for sessions of ten thousand messages."""
 
     id: UUID
     role: Role
     hidden: bool
     length: int
-    """Characters of the alternative on display."""
+    """Number of characters of the selected alternative."""
 
 
 class SessionPart(StrEnum):
-    """Filled in this order; each is a call of its own, so that one that fails spoils no other."""
+    """Part of the archive record of a session. The parts are made in this order, each by a model call of its own, so that
+    the failure of one does not affect the others.
+    """
 
     TITLE = "title"
     SUMMARY = "summary"
@@ -137,25 +139,25 @@ class SessionPart(StrEnum):
 
 
 class PartState(StrEnum):
-    """How far a part has come."""
+    """State of a part."""
 
     PENDING = "pending"
     DONE = "done"
     FAILED = "failed"
-    """The model could not, however often it was asked; what the rules made of it stands."""
+    """The model failed in all attempts; the result of the rules remains."""
 
 
 @dataclass(frozen=True)
 class PartRecord:
-    """One part of one session."""
+    """State and author of one part of one session."""
 
     session: UUID
     part: SessionPart
     state: PartState = PartState.PENDING
     made_by: MadeBy = MadeBy.RULES
-    """Who made what stands there now; meaningless before anything does."""
+    """Author of the present value; meaningless while there is none."""
     maker: str = ""
-    """The model's name, empty for rules and people."""
+    """Name of the model; empty for rules and the user."""
     tries: int = 0
     trouble: str = ""
-    """Why it failed the last time."""
+    """Reason of the last failure."""

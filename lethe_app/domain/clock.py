@@ -1,4 +1,4 @@
-"""The time of day as every record carries it: with a zone, so that a memory survives a journey."""
+"""Clock and date formats of the application. Every moment has a time zone, so that records stay right when the user travels."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ Clock = Callable[[], datetime]
 
 
 def by_the_system() -> datetime:
-    """This moment in the local zone."""
+    """Return the present moment of the system clock in the local time zone."""
     return datetime.now().astimezone()
 
 
 _reading: list[Clock] = [by_the_system]
-"""The clocks on the wall; the last one is read."""
+"""Stack of clocks; the last one is used. Tests and simulations push their own."""
 
 
 def now() -> datetime:
-    """This moment, with its zone."""
+    """Return the present moment of the current clock, with its time zone."""
     return _reading[-1]()
 
 
 @contextmanager
 def told_by(clock: Clock) -> Iterator[None]:
-    """While this lasts, every moment is the one `clock` tells: for simulations of days, and for tests."""
+    """Replace the clock while the context is open; for tests and for simulations of several days."""
     _reading.append(clock)
     try:
         yield
@@ -40,21 +40,21 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 def spell_date(day: date) -> str:
-    """Such as “March 3rd, 2026”."""
+    """Return a date such as “March 3rd, 2026”."""
     ending = "th" if 10 < day.day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     return f"{MONTHS[day.month - 1]} {day.day}{ending}, {day.year}"
 
 
 def spell_day(day: date) -> str:
-    """Such as “Tuesday, March 3rd, 2026”."""
+    """Return a date with its weekday, such as “Tuesday, March 3rd, 2026”."""
     return f"{WEEKDAYS[day.weekday()]}, {spell_date(day)}"
 
 
 def spell_time(moment: datetime) -> str:
-    """Such as “09:04 PM”: the system's own AM and PM depend on its language."""
+    """Return a time of day such as “09:04 PM”. `strftime` is not used because its AM and PM depend on the system's locale."""
     return f"{moment.hour % 12 or 12:02}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
 
 
 def spell_span(first: date, last: date) -> str:
-    """One day with its name, or from one day to another."""
+    """Return one day with its weekday, or “from … to …” for several days."""
     return spell_day(first) if last <= first else f"from {spell_date(first)} to {spell_date(last)}"

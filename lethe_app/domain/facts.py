@@ -1,4 +1,4 @@
-"""What is known: single sentences that stand alone, each with the messages it was taken from."""
+"""Facts: single self-contained sentences, each with the messages it was taken from."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from lethe_app.domain.clock import now
 
 
 class MadeBy(StrEnum):
-    """Who wrote a fact, a summary or a title; what the user wrote is never overwritten by anything else."""
+    """Author of a fact, a summary or a title. What the user wrote is never overwritten by anything else."""
 
     RULES = "rules"
-    """Taken from what was said by fixed rules, word for word or nearly; re-done when a model can be trusted with it."""
+    """Extracted by fixed rules, word for word or nearly; redone once a model is qualified for it."""
     MODEL = "model"
     USER = "user"
 
 
 class FactKind(StrEnum):
-    """What a fact is about; decides with recency and count which facts always stand in the prompt."""
+    """Topic of a fact; decides, with recency and reference count, which facts are always in the prompt."""
 
     IDENTITY = "identity"
     """Name, age, birthday, origin, language, faith."""
     PEOPLE = "people"
-    """Family, friends, pets: who they are and what they are called."""
+    """Family, friends, pets: their relation and names."""
     HEALTH = "health"
     WORK = "work"
     """Job, employer, studies, school."""
     HOME = "home"
-    """Where somebody lives, lived before, moves to."""
+    """Present, former and future places of residence."""
     TASTE = "taste"
     """Likes, dislikes, hobbies, habits."""
     EVENT = "event"
-    """Something that happened, with its day where one is known."""
+    """Past event, with its day where one is known."""
     PLAN = "plan"
-    """Something that shall happen: appointments, journeys, intentions, wishes."""
+    """Future event: appointments, journeys, intentions, wishes."""
     OTHER = "other"
 
 
 class ExtractedFact(BaseModel):
-    """One lasting fact, said in the third person with its subject named, such as “Tomas is allergic to peanuts.”"""
+    """One lasting fact in the third person that names its subject, such as “Tomas is allergic to peanuts.”"""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
@@ -50,32 +50,33 @@ class ExtractedFact(BaseModel):
     fact: str = Field(min_length=1)
     first_seen: AwareDatetime = Field(default_factory=now)
     last_seen: AwareDatetime = Field(default_factory=now)
-    """When it was last confirmed."""
+    """Time of the last confirmation."""
     reference_count: int = Field(default=1, ge=1)
-    """How often it has been said."""
+    """Number of times it was stated."""
     source_memories: list[UUID] = Field(default_factory=list)
     """Sessions or other memories it was taken from."""
     source_messages: list[UUID] = Field(default_factory=list)
-    """The very messages that say it."""
+    """Messages that state it."""
     superseded: bool = False
-    """A newer fact took its place; it is kept, shown and can be restored."""
+    """True if a newer fact replaced it; it is kept, shown and can be restored."""
     superseded_by: UUID | None = None
     pinned: bool = False
-    """Always among the core facts, and never superseded by anything but the user."""
+    """True if it is always among the core facts, and only the user can supersede it."""
     made_by: MadeBy = MadeBy.RULES
     kind: FactKind = FactKind.OTHER
     key: str = ""
-    """The attribute it states, such as “home” or “partner name”: a newer fact of the same subject and key supersedes it.
-    Empty where several stand side by side."""
+    """Attribute it states, such as “home” or “partner name”: a newer fact of the same subject and key supersedes it. Empty
+    where several such facts can be true together.
+    """
     subject: str = ""
-    """Name of the person it is about; empty means whoever the sentence begins with."""
+    """Name of the person it is about; empty means the subject of the sentence."""
     in_story: bool = False
-    """It was said in character: recalled in that conversation only, and never part of what is known about the user."""
+    """True if it was said in character: it is recalled in that session only and is never treated as a fact about the user."""
 
 
 @dataclass(frozen=True)
 class Tombstone:
-    """The trace of a fact the user wanted forgotten: enough to recognise it, not enough to read it."""
+    """Trace of a fact that the user wants forgotten: enough to recognise it, not enough to read it."""
 
     digest: str
     messages: tuple[UUID, ...] = ()

@@ -1,20 +1,23 @@
-"""What a long list shows of a memory: light enough for tens of thousands, and ready to be sorted and searched as it is."""
+"""Rows of long lists of memories and sessions, light enough for tens of thousands, and results of the global search."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum, StrEnum
 from typing import NamedTuple
+from uuid import UUID
 
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
 BEGINNING = 160
-"""Characters of the content that a line carries."""
+"""Number of characters of the content that a row carries."""
 NEVER = float("inf")
-"""The end of what does not end."""
+"""End time of a memory that has none, so that it sorts after all others."""
 
 
 class FiledLine(NamedTuple):
-    """Where one memory is filed."""
+    """Category path and tags of one memory."""
 
     guid: str
     filed_under: str
@@ -29,23 +32,23 @@ class MemoryLine(NamedTuple):
     insertion: MemoryInsertion
     name: str
     words: str
-    """How the content begins, in one line."""
+    """Beginning of the content, in one line."""
     searched: str
-    """Name, content, reason, keywords, and where it is filed, casefolded."""
+    """Search text: name, content, reason, keywords, category path and tags, case-folded."""
     priority: int
     added: float
     last: float
-    """When it was last brought up; when it was added, if it never was."""
+    """Time of the last recall; the time when it was added if it was never recalled."""
     times: int
     until: float
-    """`NEVER` where it has no end."""
+    """End time; `NEVER` where it has none."""
     enabled: bool
     sticky: bool
     protected: bool
 
     @classmethod
     def from_memory(cls, memory: MemoryUnit) -> MemoryLine:
-        """The line of a memory that is at hand."""
+        """Return the row of a memory."""
         words = (*memory.keywords_main, *memory.keywords_secondary, memory.filed_under, *memory.tags)
         return cls(
             str(memory.guid),
@@ -66,7 +69,7 @@ class MemoryLine(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its name, or else its first words."""
+        """Return the memory's name, or else its first words."""
         return self.name or self.words
 
     @property
@@ -81,17 +84,17 @@ class MemoryLine(NamedTuple):
 
 
 def beginning(content: str) -> str:
-    """The first words of a text in one line."""
+    """Return the beginning of a text in one line, at most `BEGINNING` characters."""
     return " ".join(content[: 2 * BEGINNING].split())[:BEGINNING]
 
 
 def folded(*texts: str) -> str:
-    """Texts as they are searched, whatever the case."""
+    """Return texts joined by line breaks and case-folded, as they are searched."""
     return "\n".join(texts).casefold()
 
 
 class Maker(IntEnum):
-    """Who told what a conversation was about, in the order of their weight."""
+    """Author of the description of a session, in order of precedence."""
 
     NOBODY = 0
     RULES = 1
@@ -100,14 +103,14 @@ class Maker(IntEnum):
 
 
 class SessionLine(NamedTuple):
-    """One conversation in a list. Moments are seconds since 1970."""
+    """One session in a list. Moments are seconds since 1970."""
 
     guid: str
     name: str
     first_words: str
-    """What the user said first, where it has no title yet."""
+    """The user's first words, shown while the session has no title."""
     searched: str
-    """Title, first words, summary and keywords, casefolded."""
+    """Search text: title, first words, summary and keywords, case-folded."""
     began: float
     last: float
     messages: int
@@ -118,6 +121,44 @@ class SessionLine(NamedTuple):
     archived: bool
     maker: Maker
     failed: int
-    """Parts that a model could not make."""
+    """Number of parts that a model failed to make."""
     pending: int
-    """Parts that are still to be made."""
+    """Number of parts still to be made."""
+
+
+Mark = tuple[int, int]
+"""Start and length of a match in a text, in characters."""
+
+
+class HitKind(StrEnum):
+    """Kind of a result."""
+
+    MESSAGE = "message"
+    SUMMARY = "summary"
+    FACT = "fact"
+    MEMORY = "memory"
+    WORLD = "world"
+    """Entry of a world."""
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """One search result. A fact can belong to a session or to none."""
+
+    kind: HitKind
+    id: UUID
+    """Id of the message, fact, memory or entry; for a summary that of its session."""
+    persona_id: str
+    """Id of the persona; empty for a world entry."""
+    session: UUID | None
+    title: str
+    """Title of the session, memory or world; may be empty."""
+    speaker: str
+    when: datetime
+    text: str
+    """Excerpt for the list, in one line."""
+    marks: tuple[Mark, ...] = ()
+    world: str = ""
+    """File name of the world of an entry."""
+    is_over: bool = False
+    """True for a fact that was superseded."""

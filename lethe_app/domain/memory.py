@@ -1,4 +1,4 @@
-"""MemoryUnit, the one record for everything a persona can remember: sessions, world entries, facts found, research, goals."""
+"""MemoryUnit, the common record of everything a persona can remember: sessions, world entries, findings, research, goals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lethe_app.domain.clock import now
 
 
 class MemoryType(StrEnum):
-    """What a memory is about; some types are inserted, decayed or deduplicated in their own way."""
+    """Type of a memory; some types are inserted, decayed or deduplicated in their own way."""
 
     GENERAL = "general"
     WORLD_INFO = "world_info"
@@ -30,28 +30,30 @@ class MemoryType(StrEnum):
 
 
 def kinds_named(names: Iterable[str]) -> frozenset[MemoryType]:
-    """What is no kind of memory, such as one of another version, is passed over."""
+    """Return the memory types of these names. Unknown names, such as those of another version, are ignored."""
     wanted = set(names)
     return frozenset(kind for kind in MemoryType if kind.value in wanted)
 
 
 class MemoryInsertion(StrEnum):
-    """How a memory finds its way into the prompt."""
+    """Way in which a memory is inserted into the prompt."""
 
     TRIGGER = "trigger"
     """By similarity or keyword, for `duration` turns."""
     NATURAL = "natural"
-    """Once, as a hidden line above the user's message, when it becomes relevant; then it turns into a trigger or is used up."""
+    """Once, as a hidden message before the user's message, when it becomes relevant; afterwards it becomes a trigger memory
+    or is consumed.
+    """
     NATURAL_FORCED = "natural_forced"
-    """Like natural, but also released by time without relevance."""
+    """Like natural, but after some time it is inserted without being relevant."""
     USER_RETURN = "user_return"
-    """Said in the note that greets the returning user, then never again."""
+    """Once, in the note for the user's return."""
     NONE = "none"
     """Never inserted."""
 
 
 class WordLink(StrEnum):
-    """How the main and the secondary keywords work together; an empty secondary list is no condition."""
+    """Logic that combines main and secondary keywords; an empty secondary list is no condition."""
 
     AND = "and"
     """A main keyword and any secondary one."""
@@ -62,11 +64,11 @@ class WordLink(StrEnum):
     NOT = "not"
     """A main keyword and none of the secondary ones."""
     NOT_ALL = "not_all"
-    """A main keyword, unless every secondary one is there too."""
+    """A main keyword, unless every secondary one matches too."""
 
 
 class MemoryUnit(BaseModel):
-    """One thing to remember, whatever it is; times carry zones, vectors lie in storage beside the embedder's id."""
+    """One memory of any type. Times have zones; vectors are stored separately, by the embedder's id."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
@@ -76,25 +78,25 @@ class MemoryUnit(BaseModel):
     name: str = ""
     content: str = ""
     reason: str = ""
-    """Why it matters; shown with the memory and used for a more natural insertion."""
+    """Why it matters; shown with the memory and used to phrase its insertion."""
     path: str = ""
     """The file behind a memory of type image or file."""
     added: AwareDatetime = Field(default_factory=now)
-    """In the future: the memory stays silent until then."""
+    """Time of creation; if it is in the future, the memory is not recalled before it."""
     end_time: AwareDatetime | None = None
-    """When it stops being brought up; None is never."""
+    """Time from which on it is no longer recalled; None is never."""
     last_trigger: AwareDatetime = Field(default_factory=now)
     trigger_count: int = Field(default=0, ge=0)
     priority: int = 1
     position_index: int = Field(default=0, ge=-1)
-    """Messages from the newest one (0) upwards; -1 is the system prompt."""
+    """Insertion depth: messages from the newest one (0) upwards; -1 is the system prompt."""
     duration: int = Field(default=1, ge=1)
-    """Turns it stays once it was triggered."""
+    """Turns it stays active once it was triggered."""
     trigger_chance: float = Field(default=1.0, ge=0.0, le=1.0)
     sticky: bool = False
-    """Always inserted."""
+    """True if it is always inserted (constant)."""
     protected: bool = False
-    """Never pruned, merged or overwritten by anything but the user."""
+    """True if only the user may prune, merge or overwrite it."""
     enabled: bool = True
     keywords_main: list[str] = Field(default_factory=list)
     keywords_secondary: list[str] = Field(default_factory=list)
@@ -103,20 +105,22 @@ class MemoryUnit(BaseModel):
     meta_info_toggle: bool = False
     meta_info: str = ""
     filed_under: str = Field(default="", max_length=200)
-    """A category of the user's or a dream's making, its levels parted by slashes, such as `user-preferences/timezone`."""
+    """Category path, chosen by the user or a dream, with levels separated by slashes, such as `user-preferences/timezone`."""
     tags: list[str] = Field(default_factory=list)
     sources: list[str] = Field(default_factory=list)
-    """Where it was taken from: addresses of pages, and of what was said `message:` or `session:` with its guid."""
+    """Sources: addresses of web pages, and `message:` or `session:` with a guid."""
     made_by: str = ""
-    """The task or tool that wrote it, such as `journal`; empty for the user. What the user wrote, nobody else changes."""
+    """Name of the task or tool that wrote it, such as `journal`; empty for the user. Only the user changes what the user
+    wrote.
+    """
     needs_permission: bool = False
-    """An inferred preference that touches money, safety or secrets: to be asked about, never acted on."""
+    """True for an inferred preference about money, safety or secrets: the persona must ask before acting on it."""
 
     @property
     def is_from_web(self) -> bool:
-        """Whether it holds words of strangers, which enter a prompt only by `prompt/untrusted_text`."""
+        """Return whether it contains untrusted text, which enters a prompt only through `prompt/untrusted_text`."""
         return self.category is MemoryType.WEB_SEARCH or any("://" in source for source in self.sources)
 
     def is_due(self, moment: datetime) -> bool:
-        """Has its time come, and is it not over?"""
+        """Return whether `moment` lies between its `added` and its `end_time`."""
         return self.added <= moment and (self.end_time is None or moment < self.end_time)

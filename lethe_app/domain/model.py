@@ -1,4 +1,4 @@
-"""What we know of a language model: the file it lies in, how to load it, what it told us, and what a reply cost."""
+"""Records of language models: GGUF file, load options, loaded model, usage of a reply, downloads and next-token logits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class KvType(StrEnum):
-    """How the key-value cache is stored; smaller saves memory at some quality."""
+    """Storage type of the key-value cache; a smaller type saves memory at some loss of quality."""
 
     F16 = "f16"
     Q8_0 = "q8_0"
@@ -18,21 +18,21 @@ class KvType(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Why a reply ended."""
+    """Reason why generation ended."""
 
     END = "end"
-    """The model said it was done, or a stop string came."""
+    """The model generated an end token, or a stop string was reached."""
     LENGTH = "length"
-    """The longest allowed reply was reached."""
+    """The token limit of the reply was reached."""
     STOPPED = "stopped"
     """The user pressed Stop."""
     PREEMPTED = "preempted"
-    """A quiet job made way for somebody who waits; it may be asked again."""
+    """A background job was interrupted in favour of a request the user waits for; it may be submitted again."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A GGUF on disk as its header describes it; nothing is loaded."""
+    """GGUF file on disk as its header describes it; the weights are not loaded."""
 
     path: Path
     name: str
@@ -42,16 +42,18 @@ class ModelFile:
     parameters: int = 0
     """Number of weights; 0 where the file does not say."""
     quantization: str = ""
-    """Such as Q4_K_M."""
+    """Name of the quantisation, such as Q4_K_M."""
     context_length: int = 0
     """Tokens the model was trained for."""
     is_embedding: bool = False
     has_template: bool = False
     source: str = ""
-    """Where it was found, in words: “Your models”, “LM Studio”, “Starter model” …"""
+    """Display name of the place where the file was found, such as “Your models”, “LM Studio” or “Starter model”."""
     layers: int = 0
     attention_layers: int = 0
-    """Layers that keep a key and a value of every token; in hybrid models fewer than all, in recurrent ones none."""
+    """Number of layers that keep a key and a value of every token; fewer than `layers` in hybrid models, 0 in recurrent
+    ones.
+    """
     kv_heads: int = 0
     head_length: int = 0
     sliding_window: int = 0
@@ -60,52 +62,54 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How a model is loaded. Zeros leave the choice to the engine."""
+    """Options with which a model is loaded. Zeros leave the choice to the engine."""
 
     context: int = 0
-    """Tokens; 0 takes the model's own length up to 8192."""
+    """Context length in tokens; 0 takes the model's own length up to 8192."""
     gpu_layers: int = 0
-    """Layers on the graphics card; -1 is all."""
+    """Layers offloaded to the graphics card; -1 is all."""
     threads: int = 0
-    """0 takes the physical cores."""
+    """Number of threads; 0 takes the number of physical cores."""
     batch: int = 512
     quiet_context: int = 4096
-    """Tokens that background work may use at most; never more than `context` came to be."""
+    """Context length in tokens of background jobs; never more than the context that was really allocated."""
     flash_attention: bool = False
     kv_type: KvType = KvType.F16
     mmap: bool = True
     mlock: bool = False
     embedding: bool = False
-    """Load it to give vectors instead of words."""
+    """True to load the model for embeddings instead of generation."""
 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """What a loaded model told about itself."""
+    """Properties that a loaded model reported."""
 
     file: ModelFile
     options: LoadOptions
     context: int
-    """Tokens that really fit."""
+    """Context length in tokens that was really allocated."""
     threads: int
     template: str = ""
-    """The model's own Jinja chat template, untrusted; empty where it has none."""
+    """The model's own Jinja chat template, which is untrusted; empty where the file has none."""
     bos: str = ""
     eos: str = ""
     adds_bos: bool = False
-    """The tokenizer itself puts `bos` first, so a prompt must not spell it."""
+    """True if the tokenizer itself puts `bos` first, so that a prompt must not contain it."""
     control_tokens: tuple[str, ...] = ()
-    """Spellings the tokenizer would take for control tokens; they are disarmed inside what people write."""
+    """Spellings that the tokenizer would parse as control tokens; they are broken up in texts of users and models."""
     end_tokens: tuple[str, ...] = ()
     can_rewind: bool = True
-    """Can the KV cache be cut at any token? Not in recurrent models."""
+    """True if the KV cache can be truncated at any token; False in recurrent models."""
     can_shift: bool = False
-    """Can cached cells be moved, so that a piece is cut out of the middle? Not in recurrent and sliding-window models."""
+    """True if cached cells can be moved, so that a piece can be cut out of the middle; False in recurrent and sliding-window
+    models.
+    """
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What one reply cost."""
+    """Token counts and timings of one reply."""
 
     prompt_tokens: int = 0
     evaluated_tokens: int = 0
@@ -115,7 +119,7 @@ class Usage:
     reply_seconds: float = 0.0
     reason: StopReason = StopReason.END
     drift: int = 0
-    """Places in the KV cache where text stands behind other text than it was computed behind."""
+    """Number of places in the KV cache where cells now follow other text than the text they were computed after."""
 
     @property
     def reused_tokens(self) -> int:
@@ -123,13 +127,13 @@ class Usage:
 
     @property
     def tokens_per_second(self) -> float:
-        """Speed of generation; 0 when nothing was generated."""
+        """Return the speed of generation; 0 if nothing was generated."""
         return self.reply_tokens / self.reply_seconds if self.reply_seconds > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class EngineCheck:
-    """One line of `lethe doctor`."""
+    """One line of the report of `lethe doctor`."""
 
     title: str
     passed: bool
@@ -138,7 +142,7 @@ class EngineCheck:
 
 
 class RemoteModel(BaseModel):
-    """One file of a repository on a Hugging Face hub, or on a mirror that speaks like one."""
+    """One file of a repository on a Hugging Face hub, or on a mirror with the same API."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -147,43 +151,43 @@ class RemoteModel(BaseModel):
     file: str = Field(pattern=r"^[^/\\]+\.gguf$")
     revision: str = Field(default="main", pattern=r"^[\w.-]+$")
     size: int = Field(default=0, ge=0)
-    """Bytes, rounded where it was only read off a page; 0 where unknown."""
+    """File size in bytes, rounded where it was copied from a web page; 0 where unknown."""
     sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
-    """Empty where the hub itself is to say what the file's hash is."""
+    """Expected hash of the file; empty where the hash that the hub reports is used."""
     licence: str = ""
     why: str = ""
-    """A sentence for the person who has to choose."""
+    """Sentence shown to the user that says what the model is good for."""
     memory: int = Field(default=0, ge=0)
-    """Bytes of free memory with which it runs well."""
+    """Free memory in bytes with which the model runs well."""
 
 
 class DownloadStage(StrEnum):
-    """What is being done."""
+    """Stage of a download."""
 
     WAITING = "waiting"
-    """For the hub to answer, or to answer again."""
+    """Waiting for the first answer of the hub, or for a retry."""
     LOADING = "loading"
     CHECKING = "checking"
     DONE = "done"
     FAILED = "failed"
     STOPPED = "stopped"
-    """By the user; what came so far is kept and used the next time."""
+    """Stopped by the user; the part received so far is kept and resumed the next time."""
 
 
 @dataclass(frozen=True)
 class DownloadProgress:
-    """How one download fares."""
+    """Progress of one download."""
 
     model: RemoteModel
     stage: DownloadStage
     done: int = 0
-    """Bytes."""
+    """Bytes received."""
     total: int = 0
-    """Bytes; 0 where nobody knows yet."""
+    """Size in bytes; 0 while unknown."""
     speed: float = 0.0
     """Bytes per second."""
     path: Path | None = None
-    """Where it lies, once it is done."""
+    """Path of the finished file; None before that."""
     problem: str = ""
 
     @property
@@ -193,9 +197,9 @@ class DownloadProgress:
 
 @dataclass(frozen=True)
 class NextWords:
-    """What a model would say next: logits, of which only the differences mean anything."""
+    """Candidates for the next token with their logits, of which only the differences are meaningful."""
 
     words: tuple[tuple[str, float], ...]
-    """The likeliest, best first; an empty text ends the reply."""
+    """The likeliest tokens as text with their logits, best first; an empty text is the end of the reply."""
     rest: tuple[tuple[float, int], ...] = ()
-    """All others, those of nearly the same logit together, best first: how many there are of each."""
+    """All other tokens as (logit, number of tokens) pairs, best first; tokens of nearly the same logit are counted together."""

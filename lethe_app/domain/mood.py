@@ -1,4 +1,4 @@
-"""A persona's mood as it is kept: how strong each side of it is, why it moved last, and samples of earlier days."""
+"""Stored records of a persona's mood: the value and cause of each moodlet, and samples of earlier days."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 
 class MoodCause(StrEnum):
-    """Why a mood moved; a plug-in may have causes of its own, in plain words."""
+    """Cause of a mood change; a plug-in may have causes of its own, in plain words."""
 
     START = "start"
     REST = "rest"
-    """Time went by."""
+    """Decay with time."""
     TALK = "talk"
-    """Much was said."""
+    """A long conversation."""
     PRAISE = "praise"
     HARSH = "harsh"
-    """Unkind words."""
+    """Unkind words of the user."""
     ASKED = "asked"
-    """She had asked something, and was told."""
+    """The user answered a question of the persona."""
     NEWS = "news"
     """A new conversation began."""
     SESSION = "session"
-    """A conversation left her so."""
+    """The mood at the end of a conversation, as a model read it."""
     HAND = "hand"
-    """The user put it there."""
+    """The user set the value."""
 
 
 class Feeling(BaseModel):
-    """One side of a mood."""
+    """Value of one moodlet, with the cause of its last noticeable change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: float = Field(ge=0.0, le=1.0)
     why: str = MoodCause.START.value
-    """What moved it last so that it could be noticed: a `MoodCause`, or a plug-in's own words."""
+    """Cause of the last noticeable change: a `MoodCause`, or a plug-in's own words."""
     since: AwareDatetime
-    """When that was."""
+    """Time of the last noticeable change."""
     creep: float = 0.0
-    """How far small moves have come since then; together they may be noticed too."""
+    """Sum of the changes since then that were too small to be noticeable alone; together they may become noticeable."""
 
 
 class Mood(BaseModel):
-    """All of a persona's mood at one moment."""
+    """A persona's mood at one moment."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     at: AwareDatetime
-    """Up to when time has done its work."""
+    """Time up to which decay has been applied."""
     feelings: dict[str, Feeling] = Field(default_factory=dict)
-    """By id of the moodlet."""
+    """The moodlets by id."""
     session: UUID | None = None
-    """The conversation that moved it last."""
+    """The session that changed the mood last."""
     message: UUID | None = None
-    """The message that moved it last: it does so once, however often it is answered."""
+    """The message that changed the mood last. Each message changes it once, however often its reply is regenerated."""
     said: str = ""
-    """What the model was told at that message."""
+    """The mood text that was in the prompt for that message."""
     told: dict[str, str] = Field(default_factory=dict)
-    """The adjectives the model was told in that conversation, by id of the moodlet."""
+    """The adjectives already announced to the model in that session, by id of the moodlet."""
 
     @property
     def values(self) -> dict[str, float]:
@@ -68,7 +68,7 @@ class Mood(BaseModel):
 
 
 class MoodSample(BaseModel):
-    """How she felt at the end of a day or a conversation."""
+    """Values of a mood at the end of a day or a session."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -77,12 +77,12 @@ class MoodSample(BaseModel):
     values: dict[str, float]
 
     def belongs_with(self, moment: datetime, session: UUID | None) -> bool:
-        """Is that moment of the same day and the same conversation, so that one sample is enough?"""
+        """Return whether `moment` is on the same local day and in the same session, so that one sample is enough for both."""
         return self.session == session and self.at.astimezone().date() == moment.astimezone().date()
 
 
 class MoodReading(BaseModel):
-    """What a model made of a conversation: by how much it moved each side of the mood."""
+    """Result of a model's reading of a session: the change of each moodlet, by id."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,4 +1,4 @@
-"""A passage: one short text that can be found again, and what an embedding model makes of it."""
+"""Passages: the short texts that are indexed and retrieved, and their embeddings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 
 class PassageKind(StrEnum):
-    """What a passage was taken from; facts, messages and summaries lead to their session, the others stand for themselves."""
+    """What a passage was taken from. Facts, messages and summaries lead to their session; the other kinds to themselves."""
 
     FACT = "fact"
     MESSAGE = "message"
@@ -22,35 +22,35 @@ class PassageKind(StrEnum):
 
 @dataclass(frozen=True)
 class Passage:
-    """One text as it is searched; long texts become several passages of the same origin."""
+    """One indexed text; long texts become several passages of the same origin."""
 
     kind: PassageKind
     owner: str
-    """The persona who remembers it."""
+    """Id of the persona whose index it belongs to."""
     source: UUID
-    """What is brought up when it is found: a session, a memory or a world entry."""
+    """What is recalled when it is found: a session, a memory or a world entry."""
     origin: UUID
     """What it was taken from: a fact, a message, or the source itself."""
     text: str
     searched: str
-    """The text as words find it: its date in words before it, scripts without spaces cut into characters."""
+    """Text of the full-text index: the date in words, then the text, with scripts without spaces split into characters."""
     time: datetime
-    """When it was said or happened, with its zone."""
+    """Time of the message or event, with its zone."""
     speaker: str = ""
-    """Whose words these are, as shown; empty where nobody speaks."""
+    """Display name of the speaker; empty where there is none."""
     place: int = 0
-    """Order within the source: neighbours are one apart."""
+    """Position within the source; neighbouring passages differ by one."""
     number: int = 0
-    """Given by storage; 0 before that."""
+    """Row number assigned by storage; 0 before that."""
 
 
 @dataclass(frozen=True)
 class TextEmbedding:
-    """One text as an embedding model sees it."""
+    """Embedding of one text."""
 
     vector: bytes
-    """Unit vector of float32 in native byte order."""
+    """L2-normalised vector of float32 in native byte order."""
     tokens: bytes
-    """One such vector per token, as the model's last layer gives it, one after the other; not of length one."""
+    """Vectors of the tokens, concatenated, as the model's last layer outputs them; not normalised."""
     pieces: tuple[str, ...]
-    """The spelling of each token in the model's own vocabulary."""
+    """Text of each token in the model's vocabulary."""

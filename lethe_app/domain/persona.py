@@ -1,4 +1,4 @@
-"""A persona: the character on the other side, or the user's own self, as one readable JSON file."""
+"""Persona or user persona, stored as one readable JSON file."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ class Weekday(StrEnum):
 
 
 class Persona(BaseModel):
-    """Everything that makes a character; texts may hold macros such as {{user}} and {{char}}."""
+    """Character of the model or of the user. Its texts may contain macros such as {{user}} and {{char}}."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     unique_name: str = ""
-    """File name without ending; the identity of the persona. Set by storage when the file is read."""
+    """File name without ending, which is the persona's id. Set by storage when the file is read."""
     is_user: bool = False
     name: str = Field(min_length=1)
     tagline: str = ""
-    """A few words under the name in the window."""
+    """A few words shown below the name."""
     bio: str = ""
     mini_bio: str = ""
     """One paragraph for group chats and lists."""
     scenario: str = ""
     first_messages: list[str] = Field(default_factory=list)
-    """Greetings; one is chosen for a new conversation, the others wait as alternatives."""
+    """Greetings; one is chosen for a new session, the others become alternatives of the first message."""
     example_dialogs: list[str] = Field(default_factory=list)
     """Lines of dialogue or style rules that show how the persona writes."""
     system_prompt: str = ""
-    """Replaces the chosen system prompt when not empty."""
+    """Replaces the selected system prompt if not empty."""
     avatar: str = ""
-    """File name of a picture beside the persona's file."""
+    """File name of a picture in the folder of the persona's file."""
     worlds: list[str] = Field(default_factory=list)
     plugins: list[str] = Field(default_factory=list)
     agent_mode: bool = False
@@ -49,7 +49,7 @@ class Persona(BaseModel):
     sense_of_time: bool = False
     dates_in_session_summaries: bool = True
     self_edit_field: str = ""
-    """Personal thoughts the persona writes about itself after sessions."""
+    """Personal thoughts that the persona writes about itself after sessions."""
     self_edit_tokens: int = Field(default=0, ge=0)
     disable_bot_guidance: bool = False
     mood: bool = False

@@ -1,4 +1,4 @@
-"""Presets people choose and edit: how a prompt is spelled, how words are drawn, and what the system prompt says."""
+"""Presets that users choose and edit: instruct format, sampler parameters and system prompt."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class InstructPreset(BaseModel):
-    """The token strings of one instruction format, for models whose own template is missing or overridden."""
+    """Token strings of an instruct format, for models whose own template is missing or overridden."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1)
     bos: str = ""
-    """Text before everything else; left empty where the tokenizer adds it."""
+    """Text before everything else; empty where the tokenizer adds it."""
     system_start: str = ""
     system_end: str = ""
     user_start: str = ""
@@ -20,26 +20,28 @@ class InstructPreset(BaseModel):
     bot_start: str = ""
     bot_end: str = ""
     reply_start: str = ""
-    """Header of the reply about to be written while thinking is on, where it differs from that of a past one (`bot_start`)."""
+    """Header of the reply to be generated while thinking is on, where it differs from that of an earlier reply
+    (`bot_start`).
+    """
     stop_strings: list[str] = Field(default_factory=list)
     system_role: bool = True
-    """False: the system prompt is put at the head of the first user message."""
+    """If False, the system prompt is put at the beginning of the first user message."""
     add_names: bool = False
-    """Put `Name: ` before every message."""
+    """True to put `Name: ` before every message."""
     thinking_start: str = ""
     thinking_end: str = ""
     empty_thinking_when_off: bool = False
-    """Send start and end of an empty thought when thinking is switched off."""
+    """True to send the start and end of an empty thinking block when thinking is switched off."""
 
 
 class SamplerPreset(BaseModel):
-    """How the next token is drawn. Zero or one switches a sampler off, as the field's own meaning says."""
+    """Sampler parameters. Zero or one switches a sampler off, depending on the parameter."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1)
     temperature: float = Field(default=0.7, ge=0.0, le=5.0)
-    """0 always takes the likeliest token."""
+    """Temperature; 0 always takes the likeliest token."""
     top_k: int = Field(default=0, ge=0)
     top_p: float = Field(default=1.0, gt=0.0, le=1.0)
     min_p: float = Field(default=0.0, ge=0.0, le=1.0)
@@ -47,7 +49,7 @@ class SamplerPreset(BaseModel):
     top_n_sigma: float = Field(default=0.0, ge=0.0)
     repetition_penalty: float = Field(default=1.0, gt=0.0, le=3.0)
     repetition_range: int = Field(default=0, ge=-1)
-    """Tokens looked back upon; 0 switches the penalties off, -1 is the whole context."""
+    """Number of last tokens to which the penalties apply; 0 switches them off, -1 is the whole context."""
     presence_penalty: float = Field(default=0.0, ge=-2.0, le=2.0)
     frequency_penalty: float = Field(default=0.0, ge=-2.0, le=2.0)
     dynatemp_range: float = Field(default=0.0, ge=0.0, le=5.0)
@@ -63,11 +65,11 @@ class SamplerPreset(BaseModel):
     mirostat_tau: float = Field(default=5.0, ge=0.0)
     mirostat_eta: float = Field(default=0.1, ge=0.0)
     seed: int = Field(default=-1, ge=-1)
-    """-1 draws a new seed for every reply."""
+    """Seed of the random generator; -1 draws a new seed for every reply."""
 
 
 class SystemPreset(BaseModel):
-    """The system prompt and the titles of its sections; an empty title switches its section off."""
+    """System prompt and the headings of its sections. An empty heading leaves its section out."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -83,8 +85,9 @@ class SystemPreset(BaseModel):
         "What {{char}} remembers from before, with the day and the speaker. {{user}} is not saying any of this now. "
         "Use what helps, in {{char}}’s own words."
     )
-    """Stands above what was brought up for this turn; never empty in the presets that come with Lethe. Without it a small
-    model takes the memories for the user's words, or for a text to go on with."""
+    """Heading of the memories recalled for this turn; never empty in the presets that come with Lethe. Without it a small
+    model takes the memories for the user's words, or for a text to continue.
+    """
     inner_thoughts_title: str = ""
     category_separator: str = "#"
     sub_category_separator: str = "##"

@@ -1,4 +1,4 @@
-"""The text a model will read, the receipt that says who got how many tokens of it, what was cut, and what reading it cost."""
+"""Prompt with its receipt: the tokens of each part, what was cut, and what evaluating it cost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lethe_app.config.options import PromptLayout
 
 
 class PromptPart(StrEnum):
-    """The sections of a prompt, in the order in which the default layout puts them."""
+    """Section of a prompt, in the order of the default layout."""
 
     SYSTEM = "system prompt"
     PERSONA = "persona"
@@ -25,89 +25,130 @@ class PromptPart(StrEnum):
     HISTORY = "history"
     MEMORIES = "memories"
     SPEAKER = "who speaks"
-    """In a group: the line that names who is to speak next."""
+    """In a group: the line that names the participant who replies next."""
     MESSAGE = "new message"
     TEMPLATE = "template"
-    """Control tokens and role headers of the model's own format."""
+    """Control tokens and role headers of the model's chat template."""
 
 
 @dataclass(frozen=True)
 class PromptSpan:
-    """A stretch of a prompt that belongs to one part. All spans of a prompt, put together, are its text."""
+    """Stretch of a prompt that belongs to one part. The concatenation of all spans is the prompt's text."""
 
     part: PromptPart
     text: str
 
 
+class CutKind(StrEnum):
+    """Why something was left out of a prompt."""
+
+    CAPPED = "capped"
+    """The section may have only a part of the context."""
+    NO_SPACE = "no space"
+    OLDEST = "oldest"
+    """The oldest messages have no space."""
+    SUMMARISED = "summarised"
+    """Messages have left the history, and a summary tells of them."""
+
+
+@dataclass(frozen=True)
+class PromptCut:
+    """What was left out of one part of a prompt."""
+
+    kind: CutKind
+    lost: int = 0
+    """Number of pieces or messages that were left out."""
+    total: int = 0
+    share: float = 0.0
+    """Part of the context that the section may have, from 0 to 1."""
+    no_space: int = 0
+    """Of the pieces lost by a cap, those for which there was no space besides."""
+
+
 @dataclass(frozen=True)
 class Share:
-    """What one part got."""
+    """Tokens of one part of a prompt."""
 
     part: PromptPart
     tokens: int
     cut_tokens: int = 0
-    """Tokens that were left out to fit."""
-    note: str = ""
-    """What was cut and why, in words."""
+    """Tokens that were left out to fit the budget."""
+    cuts: tuple[PromptCut, ...] = ()
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """Where the tokens of one prompt went."""
+    """Token usage of one prompt by part."""
 
     shares: tuple[Share, ...]
     prompt_tokens: int
-    """Exact length of the rendered prompt."""
+    """Exact number of tokens of the rendered prompt."""
     context: int
     reply_reserve: int
     template_source: str
-    """“model”, “recognised: ChatML”, “chosen: Alpaca” or “guessed: ChatML”."""
+    """Origin of the chat template: “model”, “recognised: ChatML”, “chosen: Alpaca” or “guessed: ChatML”."""
     dropped_messages: int = 0
-    """Messages of the history that did not fit."""
+    """Number of history messages that did not fit."""
     layout: PromptLayout = PromptLayout.LATE
-    """Where what is brought up for one turn was put."""
+    """Place of the texts recalled for one turn."""
+
+
+class CacheMiss(StrEnum):
+    """Why tokens that were in the KV cache had to be evaluated again."""
+
+    ELSEWHERE = "elsewhere"
+    """Another session was processed in between."""
+    MESSAGES_LEFT = "messages left"
+    """The oldest messages have left the prompt."""
+    MEMORIES_MOVED = "memories moved"
+    """Recalled memories are above the newest message and have moved with it."""
+    MEMORIES_IN_SYSTEM = "memories in system"
+    MEMORIES_AMONG_MESSAGES = "memories among messages"
+    SPEAKER = "speaker"
+    WORLD = "world"
+    SUMMARIES = "summaries"
+    FACTS = "facts"
+    MESSAGE_EDITED = "message edited"
+    NEWEST_MESSAGE = "newest message"
+    REPLY = "reply"
+    """The reply in the prompt differs from what the model generated."""
+    TEMPLATE = "template"
+    PART = "part"
+    """Another part of the prompt has changed: `Cost.part`."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What reading one prompt cost, in tokens."""
+    """Cost of evaluating one prompt, in tokens."""
 
     evaluated: int
-    """Computed for this reply."""
+    """Tokens computed for this reply."""
     reused: int
-    """Known from before."""
+    """Tokens reused from the KV cache."""
     drift: int = 0
-    """Cuts in what was read since it was last computed anew."""
+    """Cuts in the KV cache since it was last computed as a whole (see `Usage.drift`)."""
     again: int = 0
-    """Of the evaluated ones, those that stood in the prompt before, or were said by the model itself, and were read again."""
-    because: str = ""
-    """Why they were, in words: the rest of “… were read again because …”."""
+    """Evaluated tokens that were part of the previous prompt, or generated by the model itself, and were computed once more."""
+    reason: CacheMiss | None = None
+    """Why they were; None if `again` is 0."""
+    part: str = ""
+    """Changed part of the prompt, for `CacheMiss.PART`."""
     compared: bool = True
-    """False where it is not known what the model had read of this conversation before."""
-
-    @property
-    def words(self) -> str:
-        """The cost of where things stand, in a sentence."""
-        total = f"{self.evaluated + self.reused:,}"
-        if not self.compared:
-            return f"Of {total} tokens, {self.evaluated:,} were read; there is no prompt before this one to compare it with."
-        if not self.again:
-            return f"Of {total} tokens, {self.evaluated:,} were read, none of them again."
-        return f"{self.again:,} of {total} tokens were read again because {self.because}."
+    """False if the previous content of the KV cache is unknown for this session."""
 
 
 @dataclass(frozen=True)
 class ReceiptEntry:
-    """What is kept of the prompt of a reply, without its words."""
+    """Stored receipt of a reply, without the text of the prompt."""
 
     receipt: Receipt
     cost: Cost | None = None
-    """None where the reply was stopped before the model could tell."""
+    """Cost of the evaluation; None where the reply was stopped before the model could report it."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Ready to be tokenised as it stands, control tokens included."""
+    """Rendered prompt, control tokens included, ready to be tokenised."""
 
     text: str
     receipt: Receipt
@@ -115,37 +156,37 @@ class Prompt:
     thinking_start: str = ""
     thinking_end: str = ""
     starts_in_thought: bool = False
-    """The prompt itself already opened the thinking block."""
+    """True if the prompt itself already opened the thinking block."""
     background: tuple[str, ...] = ()
-    """The texts of the memory block, its heading first; a reply that only repeats them says nothing."""
+    """Texts of the memory block, its heading first. Reply lines that only repeat them are filtered out as an echo."""
     label: Callable[[], tuple[PromptSpan, ...]] = field(default=tuple, compare=False, repr=False)
-    """Takes the text apart, which nobody need wait for before the model begins to read."""
+    """Divides the text into spans. It is called lazily, so that generation can begin before the division is computed."""
 
     @cached_property
     def spans(self) -> tuple[PromptSpan, ...]:
-        """The text again, in order, each stretch with the part it belongs to."""
+        """Return the text as consecutive spans, each with the part it belongs to."""
         return self.label()
 
 
 @dataclass(frozen=True)
 class PromptTurn:
-    """One message as the prompt sees it: role and text, no identity."""
+    """Message as the prompt contains it: role and text, without identity."""
 
     role: str
-    """`system`, `user`, `assistant`, `calls` (the tools a model asked for, as JSON) or `tool` (what came of one)."""
+    """`system`, `user`, `assistant`, `calls` (tool calls of the model, as JSON) or `tool` (the result of a call)."""
     content: str
     name: str = ""
-    """Who speaks; of a tool's result the call's id and the tool's name."""
+    """Name of the speaker; for a tool's result the id of the call and the name of the tool."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """A text that is true for this turn only: a memory, an entry of a world, a note."""
+    """Text inserted for this turn only: a memory, a world entry or a note."""
 
     text: str
     role: str = "system"
-    """Who seems to say it."""
+    """Role under which it is inserted."""
     order: int = 100
-    """The higher stands later."""
+    """Among notes of one depth, a higher order is placed later."""
     depth: int = 0
-    """Messages from the newest one upwards; what is nearer stands later."""
+    """Insertion depth: messages from the newest one upwards; a smaller depth is placed later."""

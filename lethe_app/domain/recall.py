@@ -1,4 +1,4 @@
-"""What was brought into one reply, and why: the same record goes to the prompt, the window, the terminal and the database."""
+"""Record of what was recalled for one reply, and why. The prompt, the window, the terminal and the database share it."""
 
 from __future__ import annotations
 
@@ -12,125 +12,208 @@ from lethe_app.domain.memory import MemoryType
 
 
 class RecallWay(StrEnum):
-    """How a memory came to be brought up."""
+    """Mechanism by which a memory was recalled."""
 
     MEANING = "meaning"
-    """The message reminded her of it."""
+    """Similarity to the message."""
     FACT = "fact"
-    """Something known led to it."""
+    """A fact that matched the message led to it."""
     KEYWORD = "keyword"
-    """One of its keywords was said."""
+    """One of its keywords matched."""
     TITLE = "title"
-    """Its name was said; people and places only."""
+    """Its name occurred in the message; people and places only."""
     CONSTANT = "constant"
-    """It is always there."""
+    """It is constant (sticky)."""
     ACTIVE = "active"
-    """It was brought up a few turns ago and its duration is not over."""
+    """It was recalled some turns ago and its `duration` is not over."""
     WOKEN = "woken"
-    """The text of another entry woke it, or the absence of a word."""
+    """The text of another entry activated it, or the absence of a keyword did."""
     NATURAL = "natural"
-    """It waited for its moment, and this is it."""
+    """A memory with natural insertion that became relevant."""
     FORCED = "forced"
-    """It waited long enough."""
+    """A memory with forced natural insertion whose waiting time was over."""
     NEWS = "news"
     """The user asked for news."""
     RETURN = "return"
-    """It waited for the user's return."""
+    """It was kept for the user's return."""
     TIME = "time"
-    """The conversations of its time were asked for."""
+    """The user asked about the period to which it belongs."""
     OPENING = "opening"
-    """A new conversation begins, and it is among what matters most."""
+    """It is among the most important memories, which are recalled when a new session begins."""
 
 
 LOGGED = frozenset({RecallWay.NATURAL, RecallWay.FORCED, RecallWay.NEWS, RecallWay.RETURN})
-"""What comes in these ways is written into the conversation as a hidden line, once."""
+"""Ways of recall whose memories are written into the session once, as a hidden message."""
 
 
-class Because(BaseModel):
-    """One reason, in words and in numbers."""
+Parameter = str | int | float
+
+
+class ReasonKind(StrEnum):
+    """Why a memory was recalled. The keys of `Reason.values` are listed with each."""
+
+    ALWAYS = "always"
+    STAYS = "stays"
+    """It was recalled a few turns ago, and its duration is not over."""
+    STAYS_UNTIL = "stays until"
+    """turn"""
+    OPENING = "opening"
+    KEY = "key"
+    """key; before: messages between it and the newest one"""
+    NAME = "name"
+    """name; before, as with KEY"""
+    NO_KEY = "no key"
+    """None of the keys occurs that would keep it back."""
+    ENTRY = "entry"
+    """key; entry: title of the lore entry in which the key is"""
+    SIGNAL = "signal"
+    """signal: name of a ranking signal"""
+    SHARED_WORDS = "shared words"
+    """words; count"""
+    ASKED_FOR = "asked for"
+    TIME = "time"
+    """words that name its date"""
+    ASKED_TIME = "asked time"
+    """words with which the user asked for the sessions of a time"""
+    NOTEBOOK = "notebook"
+    NOTEBOOK_CONTINUED = "notebook continued"
+    DISTANCE = "distance"
+    TITLE_WORD = "title word"
+    """word"""
+    WAITED = "waited"
+    """The measured value is in messages."""
+    NEWS = "news"
+    """words with which the user asked for news"""
+    DUE = "due"
+    AWAY = "away"
+    """The measured value is in hours."""
+    NOTES_WAITED = "notes waited"
+    MEMORIES_WAITED = "memories waited"
+
+
+class Reason(BaseModel):
+    """One reason for a recall, as data; user interfaces put it into words."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    what: str
-    """Such as “two things the question names occur together”."""
+    kind: ReasonKind
+    values: dict[str, Parameter] = Field(default_factory=dict)
     value: float = 0.0
-    """As measured; 0 where nothing was."""
+    """Measured value; 0 if nothing was measured."""
+
+
+class BlockReason(StrEnum):
+    """What keeps a memory back whose key occurs. The keys of `NotRecalled.values` are listed with each."""
+
+    SECONDARY = "secondary"
+    """condition: the selective logic of the entry"""
+    CHANCE = "chance"
+    """drawn, chance: both from 0 to 1"""
+    COOLDOWN = "cooldown"
+    """until, turn"""
+    DELAY = "delay"
+    """needed, messages"""
+    GROUP = "group"
+    """winner, group; more, fewer: matching keys, where these decided"""
+    BUDGET = "budget"
+    """cost, left: tokens"""
+    DISABLED = "disabled"
+    NOT_DUE = "not due"
+    """begins or ended: time as ISO 8601 with minutes"""
+    RECURSION = "recursion limit"
+    """rounds: limit of rounds; or round: the first one in which it may be activated"""
+    CROWDED_OUT = "crowded out"
+    """most; rank"""
+    UNWANTED = "not relevant"
+    """The user objected to it."""
+
+
+OUTDATED = " (no longer so)"
+"""Suffix of a line whose fact was superseded."""
 
 
 class RecallLead(BaseModel):
-    """A text that led to a memory: a fact, a line, a sentence of a summary."""
+    """Text that led to a memory: a fact, a message or a sentence of a summary."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     text: str
     origin: UUID
-    """The fact, message or memory it belongs to."""
+    """Id of the fact, message or memory the text belongs to."""
     words: list[str] = Field(default_factory=list)
-    """Words of the message that stand in it, in any form."""
+    """Words of the user's message that occur in the text, in any inflected form."""
     cosine: float = 0.0
-    changed: str = ""
-    """The fact that took the place of what it says."""
+    is_outdated: bool = False
+    """True if another fact superseded it."""
 
 
 class Recollection(BaseModel):
-    """One memory that was brought up."""
+    """One recalled memory."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     memory: UUID
-    """A session, memory, fact or world entry."""
+    """Id of a session, memory, fact or world entry."""
     category: MemoryType
     title: str = ""
     text: str
-    """As it goes into the prompt, macros not yet filled in."""
+    """Text for the prompt, with macros not yet expanded."""
     way: RecallWay
-    because: list[Because] = Field(default_factory=list)
+    because: list[Reason] = Field(default_factory=list)
     leads: list[RecallLead] = Field(default_factory=list)
     score: float = 0.0
-    """Comparable only with others of the same turn."""
+    """Ranking score; comparable only with others of the same turn."""
     likelihood: float = 1.0
-    """That it is really meant, 0 to 1; 1 where a rule brought it up."""
+    """Estimated probability, 0 to 1, that the message refers to it; 1 where a rule recalled it."""
     priority: int = 1
     order: int = 100
-    """Among what stands at one place the higher stands later."""
+    """Among texts inserted at one position, a higher order is placed later."""
     position_index: int = 0
-    """Messages from the newest one upwards; -1 is the system prompt."""
+    """Insertion depth: messages counted from the newest one upwards; -1 is the system prompt."""
     role: Role = Role.SYSTEM
     world: str = ""
-    """The world it belongs to, if it is an entry of one."""
+    """File name of its world, if it is a world entry."""
 
 
 class NotRecalled(BaseModel):
-    """A memory that was mentioned but did not come, and what kept it back."""
+    """Memory that matched but was not recalled, with the reason."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     memory: UUID
     title: str = ""
     world: str = ""
-    why: str
-    detail: str = ""
+    why: BlockReason
+    values: dict[str, Parameter] = Field(default_factory=dict)
 
 
 class TurnMemory(BaseModel):
-    """All that memory did for one message; kept with it, so that a regenerated reply sees the same."""
+    """Everything that was recalled for one message. It is stored with the message, so that a regenerated reply gets the
+    same.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     recalled: list[Recollection] = Field(default_factory=list)
     blocked: list[NotRecalled] = Field(default_factory=list)
     scratch: str = ""
-    """What is known of the present conversation, in one line."""
+    """Facts of the present session, in one line."""
     mood: str = ""
-    """How she feels, where that has changed."""
+    """Text about the persona's mood, where it has changed."""
     bench: str = ""
-    """What lies on the workbench of this conversation; told in the prompt and not kept."""
+    """Contents of the working memory of this session; part of the prompt, but not stored."""
     remark: str = ""
-    """What is to be said of a time that was asked for, such as that nothing was said then."""
+    """Remark about a time the user asked for, such as that there was no conversation then."""
     forgotten: int = Field(default=0, exclude=True)
-    """How many came to mind and were forgotten since; not kept."""
+    """Number of memories that were recalled and have been forgotten since; not stored."""
+
+    @property
+    def sources(self) -> set[UUID]:
+        """Ids of the memories, sessions, facts and messages that this is made of; entries of worlds are not among them."""
+        own = [one for one in self.recalled if not one.world]
+        return {one.memory for one in own} | {lead.origin for one in own for lead in one.leads}
 
     def without_background(self) -> TurnMemory:
-        """Only what stands in the system prompt."""
+        """Return a copy with only the memories that are part of the system prompt."""
         return TurnMemory(recalled=[one for one in self.recalled if one.position_index < 0])

@@ -1,4 +1,4 @@
-"""Tools: what a model may ask to have done in the middle of a reply, how it asks, and what it is told of it."""
+"""Tools: declarations, calls and results of the functions that a model may call during a reply."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from lethe_app.domain.clock import now
 
 MALFORMED = ""
-"""The name of a call that could not be read."""
+"""Name of a call that could not be parsed."""
 
 
 def _short_id() -> str:
@@ -22,7 +22,7 @@ def _short_id() -> str:
 
 
 class ToolCall(BaseModel):
-    """What a model wants done."""
+    """Tool call of a model."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,64 +32,64 @@ class ToolCall(BaseModel):
 
     @property
     def key(self) -> str:
-        """The same for the same wish, whenever it is made."""
+        """Return a key that is equal for calls of the same tool with the same arguments."""
         return f"{self.name} {json.dumps(self.arguments, sort_keys=True, ensure_ascii=False, default=str)}"
 
 
 class CallOutcome(StrEnum):
-    """What became of a call."""
+    """Outcome of a tool call."""
 
     DONE = "done"
     REFUSED = "refused"
-    """The user did not want it."""
+    """The user denied permission."""
     FAILED = "failed"
 
 
 class ToolResult(BaseModel):
-    """What the model is told, and what the user sees of it."""
+    """Result of a tool call, for the model and for the user."""
 
     model_config = ConfigDict(frozen=True)
 
     call: ToolCall
     text: str
-    """For the model."""
+    """Text for the model."""
     shown: str = ""
-    """For the user, in a few words: “kept a memory”."""
+    """A few words for the user: “kept a memory”."""
     outcome: CallOutcome = CallOutcome.DONE
 
 
 class PermissionAnswer(StrEnum):
-    """What the user says to a tool that asks first."""
+    """The user's answer to a permission request."""
 
     ALLOW = "allow"
     NOT_NOW = "not now"
     ALWAYS = "always"
-    """From now on in this conversation."""
+    """Allow it from now on in this session."""
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Where a tool is used."""
+    """Context in which a tool is called."""
 
     persona_id: str
     persona: str
-    """Her name."""
+    """Name of the persona."""
     user: str
     session_id: UUID
     turn: str
-    """The same for every wording of one reply."""
+    """Id of the turn; the same for all alternatives of a reply."""
     number: int = 0
-    """How often the same wish was made before in this wording."""
+    """Number of equal calls made before in this alternative."""
 
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """What came of using a tool."""
+    """Return value of a tool."""
 
     text: str
     shown: str
     looked_after: bool = False
-    """It is no longer than it may be, whatever it looks like."""
+    """True if the tool itself limited the text's length, so that it is not truncated or moved to working memory."""
 
 
 def _always() -> bool:
@@ -97,7 +97,9 @@ def _always() -> bool:
 
 
 Run = Callable[[ToolContext, Any], Awaitable[ToolOutput]]
-"""Gets the arguments as an instance of the tool's own class. Raises LetheError with words that the model may read."""
+"""Function that executes a tool. It receives the arguments as an instance of the tool's arguments class. It raises
+LetheError with a message that the model may read.
+"""
 
 
 About = Callable[[ToolContext, Any], Awaitable[str]]
@@ -105,32 +107,34 @@ About = Callable[[ToolContext, Any], Awaitable[str]]
 
 @dataclass(frozen=True)
 class Tool:
-    """One thing that can be done."""
+    """Tool that a model can call."""
 
     name: str
-    """Small letters and _, its set in front: `memory_save`."""
+    """Lower-case letters and underscores, with the name of its set as prefix: `memory_save`."""
     title: str
-    """What the persona wants when it asks: “delete a memory”."""
+    """Verb phrase for the permission request: “delete a memory”."""
     description: str
-    """For the model: what it does and when to use it."""
+    """Description for the model: what the tool does and when to use it."""
     arguments: type[BaseModel]
     run: Run
     asks: bool = False
-    """The user is asked before every use."""
+    """True if the user must permit every call."""
     changes: bool = False
-    """Something is another afterwards, so it is not done twice for two wordings of one reply."""
+    """True if the tool has side effects, so that it is not executed again for another alternative of the same reply."""
     every_time: bool = False
-    """The same wish made twice in one reply wants two results."""
+    """True if equal calls in one reply must each be executed."""
     about: About | None = None
-    """What the user is told beside the arguments when it asks, for those say little to a person; it raises what `run` would."""
+    """Returns a readable explanation shown beside the arguments in a permission request. It raises the errors that `run`
+    would.
+    """
     seconds: float = 60.0
-    """After which it is given up: a reply waits for it."""
+    """Timeout in seconds, because the reply waits for the tool."""
     hint: str = ""
-    """A pattern in the user's words that makes its use likely, for models that cannot ask by themselves."""
+    """Pattern in the user's message that makes the tool's use likely, for models without native tool calls."""
 
     @property
     def declared(self) -> dict[str, Any]:
-        """As chat templates want to be told of it."""
+        """Return the declaration in the format that chat templates expect."""
         schema = self.arguments.model_json_schema()
         properties = {name: _plain(field) for name, field in schema.get("properties", {}).items()}
         parameters = {"type": "object", "properties": properties, "required": schema.get("required", [])}
@@ -142,22 +146,22 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolSet:
-    """Tools that belong together and are switched on together."""
+    """Tools that are switched on together."""
 
     name: str
     title: str
     tools: Sequence[Tool]
     is_there: Callable[[], bool] = _always
-    """May it be used as things are?"""
+    """Return whether the tools can be used at present."""
     plugin: str = ""
-    """Name of the distribution it came with; empty for ours."""
+    """Name of the distribution of a plug-in; empty for built-in tools."""
 
     def tool(self, name: str) -> Tool | None:
         return next((one for one in self.tools if one.name == name), None)
 
 
 class BenchEntry(BaseModel):
-    """Something large that is needed for some minutes only."""
+    """Large text that is needed for some minutes only (an entry of working memory)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -172,7 +176,7 @@ class BenchEntry(BaseModel):
 
 
 def _plain(field: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the titles and references that pydantic adds, which small models stumble over."""
+    """Return a property's schema without the titles and references that pydantic adds, which small models cannot handle."""
     field = next((one for one in field.get("anyOf", ()) if one.get("type") != "null"), {}) | dict(field)
     kept = {name: value for name, value in field.items() if name in {"type", "description", "enum", "default", "items"}}
     return kept if "type" in kept else {"type": "string", **kept}

@@ -1,4 +1,4 @@
-"""What the user had found out: one question, how it was gone about, what each page said to it, and the report."""
+"""Records of web research: an inquiry of the user with its searches, page summaries and report, and the log of web requests."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from lethe_app.domain.clock import now
 
 
 class InquiryState(StrEnum):
-    """How far it has come."""
+    """State of an inquiry."""
 
     RUNNING = "running"
     DONE = "done"
     STOPPED = "stopped"
-    """By the user, or by the end of the program; what was found until then is there."""
+    """Stopped by the user or by the end of the program; what was found until then is kept."""
     FAILED = "failed"
 
 
 class PageSummary(BaseModel):
-    """What one page says to the question."""
+    """Summary of what one page says about the question."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     number: int
-    """Under which the report names it."""
+    """Source number by which the report cites the page."""
     query: str
     title: str
     address: str
@@ -36,19 +36,19 @@ class PageSummary(BaseModel):
 
 
 class Round(BaseModel):
-    """Some searches, and what came of them."""
+    """One round of searches and its results."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     queries: list[str]
     pages: int = 0
-    """Pages that were read."""
+    """Number of pages that were read."""
     findings: int = 0
-    """Of them, those that say something to the question."""
+    """Number of those pages that are relevant to the question."""
 
 
 class Inquiry(BaseModel):
-    """One question of the user's to the internet."""
+    """Question of the user to the internet, with its progress and result."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -59,19 +59,19 @@ class Inquiry(BaseModel):
     began: AwareDatetime = Field(default_factory=now)
     ended: AwareDatetime | None = None
     doing: str = ""
-    """What is being done now, or why it ended."""
+    """Current step, or the reason why the inquiry ended."""
     questions: list[str] = Field(default_factory=list)
     enough_when: str = ""
     rounds: list[Round] = Field(default_factory=list)
     findings: list[PageSummary] = Field(default_factory=list)
     read: list[str] = Field(default_factory=list)
-    """Addresses of pages that were read, also of those that say nothing to the question."""
+    """Addresses of all pages that were read, including irrelevant ones."""
     report: str = ""
     reported: int = 0
-    """How many of the findings are in it."""
+    """Number of findings that are included in the report."""
     tokens: int = 0
     memory: UUID | None = None
-    """The memory it is kept as."""
+    """The memory in which the report is stored; None if there is none."""
 
     @property
     def is_running(self) -> bool:
@@ -79,7 +79,7 @@ class Inquiry(BaseModel):
 
     @property
     def markdown(self) -> str:
-        """The report as a file, with its sources."""
+        """Return the report with its list of sources as Markdown."""
         sources = [f"{one.number}. [{_plain(one.title) or one.address}](<{one.address}>)" for one in self.findings]
         parts = [f"# {self.topic}", self.report or "Nothing was found.", "## Sources", "\n".join(sources)]
         return "\n\n".join(parts if sources else parts[:2]) + "\n"
@@ -91,7 +91,7 @@ def _plain(title: str) -> str:
 
 @dataclass(frozen=True)
 class WebHit:
-    """One hit of a search, in the engine's words. Nobody vouches for any of them."""
+    """One result of a web search, with the engine's title and description. All of it is untrusted."""
 
     title: str
     address: str
@@ -100,29 +100,29 @@ class WebHit:
 
 @dataclass(frozen=True)
 class PageText:
-    """What could be read of a page. Written by strangers: it goes to a model only through `prompt/untrusted_text`."""
+    """Readable text of a web page. It is untrusted: it enters a prompt only through `prompt/untrusted_text`."""
 
     address: str
-    """Where it was in the end, after all that it was moved to."""
+    """Final address, after all redirects."""
     title: str
     text: str
     is_cut: bool = False
-    """There was more of it."""
+    """True if the text was truncated."""
     is_description: bool = False
-    """Only what a search engine, or the page's own head, says of it."""
+    """True if the text is only the description of a search engine or of the page's own head."""
 
 
 class Purpose(StrEnum):
-    """What a request is for."""
+    """Purpose of a web request."""
 
     SEARCH = "search"
     PAGE = "page"
     ROBOTS = "robots"
-    """Asking a site whether it may be read by programs."""
+    """Request of a site's robots.txt."""
 
 
 class Outgoing(BaseModel):
-    """One request that left this computer, or is about to."""
+    """Web request that was sent or is about to be sent, as the activity log shows it."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -130,17 +130,17 @@ class Outgoing(BaseModel):
     when: AwareDatetime = Field(default_factory=now)
     purpose: Purpose
     to: str
-    """Who is asked: the name of a search engine, or of a site."""
+    """Name of the search engine or site."""
     host: str
     what: str
-    """The words that are searched, or the address that is read."""
+    """Search query, or address of the page."""
     why: str = ""
     ended: AwareDatetime | None = None
-    """None while it is under way."""
+    """End of the request; None while it is in progress."""
     received: int = 0
-    """Bytes that came back; unknown where a search engine's own library asked."""
+    """Bytes received; 0 where a search engine's own library sent the request and does not report it."""
     trouble: str = ""
-    """Why nothing came of it."""
+    """Reason of a failure."""
 
     @property
     def is_under_way(self) -> bool:
@@ -148,7 +148,7 @@ class Outgoing(BaseModel):
 
 
 class DayOut(BaseModel):
-    """How much left and came in on one day."""
+    """Number of requests and of received bytes of one day."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -157,5 +157,5 @@ class DayOut(BaseModel):
 
 
 def day_of(moment: datetime) -> str:
-    """The local day, as it is kept."""
+    """Return the local day of a moment in ISO format, which is the key under which it is stored."""
     return moment.astimezone().date().isoformat()

@@ -1,4 +1,4 @@
-"""A world: a book of entries that wake when their words are spoken, as one readable JSON file."""
+"""World Info: a world (lorebook) of entries that are activated by keywords, stored as one readable JSON file."""
 
 from __future__ import annotations
 
@@ -14,43 +14,49 @@ _LONG_AGO = "1970-01-01T00:00:00Z"
 
 
 class WorldEntry(MemoryUnit):
-    """One piece of lore with the words that wake it; `sticky` makes it constant, awake without any word."""
+    """Lorebook entry with its keywords. `sticky` makes it constant: active without any keyword."""
 
     category: MemoryType = MemoryType.WORLD_INFO
     whole_word: bool = True
-    """Is “king” silent in “kingdom”? Scripts that put no spaces between words have no whole words to look for."""
+    """True if keywords match whole words only, so that “king” does not match “kingdom”. It has no effect in scripts that put
+    no spaces between words.
+    """
     scan_depth: int | None = Field(default=None, ge=0)
-    """How many of the newest messages are searched for this entry's keywords; None: as its world says."""
+    """Number of the newest messages scanned for this entry's keywords; None uses the world's value."""
     cooldown: int = Field(default=0, ge=0)
-    """Turns it cannot wake again after its `duration` is over."""
+    """Turns after its `duration` in which it cannot be activated again."""
     delay: int = Field(default=0, ge=0)
-    """Spoken messages a conversation must have before it can wake."""
+    """Messages, hidden ones not counted, that a session must have before the entry can be activated."""
     exclude_recursion: bool = False
-    """Other entries' texts cannot wake it."""
+    """True if texts of other entries cannot activate it."""
     prevent_recursion: bool = False
-    """Its text wakes no other entry."""
+    """True if its text activates no other entry."""
     delay_until_recursion: int = Field(default=0, ge=0)
-    """Wakes only in this round of entries waking entries, or later; 0 is at once."""
+    """Recursion round from which on it can be activated; 0 is the first scan."""
     groups: list[str] = Field(default_factory=list)
-    """Of the entries in a group at most one is awake."""
+    """Inclusion groups; at most one entry of a group is active."""
     group_override: bool = False
-    """In its groups it comes before those without it; among several the one with the highest order."""
+    """True if it takes precedence over group members without it; among several such the one with the highest `order` is
+    taken.
+    """
     group_weight: int = Field(default=100, ge=0)
-    """Its share of the chances when a group draws one of its entries."""
+    """Relative probability of being chosen when one entry of a group is drawn."""
     group_scoring: bool | None = None
-    """Does it leave its groups to entries of which more keywords were said? None: as its world says."""
+    """True if it yields to group members with more matching keywords; None uses the world's value."""
     order: int = 100
-    """Among entries at one place the higher stands later; priority decides who is left out, order where they stand."""
+    """Insertion order: at one position, a higher order is placed later. `priority` decides which entries exceed the budget,
+    `order` only where an entry is placed.
+    """
     role: Role = Role.SYSTEM
-    """Who seems to say it when it stands among the messages."""
+    """Role under which it is inserted among the messages."""
     ignore_budget: bool = False
-    """Comes whether the token budget has room or not, and takes none of it."""
+    """True if it is inserted regardless of the token budget and does not count towards it."""
     do_embeds: bool | None = None
-    """Is it found by meaning too? None: as its world says."""
+    """True if it is also recalled by similarity; None uses the world's value."""
 
 
 class World(BaseModel):
-    """A named collection of lore."""
+    """World (lorebook): a named collection of entries."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -59,26 +65,29 @@ class World(BaseModel):
     name: str = Field(min_length=1)
     description: str = ""
     do_embeds: bool = True
-    """Are the entries found by meaning as well as by keyword?"""
+    """True if the entries are recalled by similarity as well as by keyword."""
     scan_depth: int = Field(default=1, ge=0)
-    """How many of the newest messages are searched for keywords, besides the one being sent."""
+    """Number of the newest messages scanned for keywords, besides the one being sent."""
     least_awake: int = Field(default=0, ge=0)
-    """While fewer of its entries are awake, older messages are searched too, one by one; not for entries with a depth of
-    their own."""
+    """Minimum of activations: while fewer entries are active, older messages are scanned too, one by one. This does not
+    apply to entries with a scan depth of their own.
+    """
     deepest_scan: int = Field(default=50, ge=0, le=200)
-    """Messages searched at most for that."""
+    """Maximum number of messages scanned to reach that minimum."""
     group_scoring: bool = False
-    """Do its entries leave their groups to those of which more keywords were said?"""
+    """True if entries yield to group members with more matching keywords."""
     recursive: bool = False
-    """Can the texts of its entries wake each other, and those of other recursive worlds?"""
+    """True if the texts of its entries can activate each other and entries of other recursive worlds."""
     token_budget: int | None = Field(default=None, ge=0)
-    """Tokens all its entries together may take in a turn; None is no limit of its own."""
+    """Maximum number of tokens of all its entries in a turn; None sets no limit of its own."""
     entries: list[WorldEntry] = Field(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod
     def _identify_entries(cls, values: object) -> object:
-        """An entry written by hand needs no guid and no date; from a file it gets the same ones at every reading."""
+        """Give entries written by hand a guid and a date. Both are derived from the entry, so that every reading of a file
+        yields the same values.
+        """
         if not isinstance(values, dict) or not isinstance(values.get("entries"), list):
             return values
         entries = enumerate(values["entries"])
@@ -88,5 +97,6 @@ class World(BaseModel):
 def _identified(entry: object, place: int) -> object:
     if not isinstance(entry, dict) or {"guid", "added"} <= entry.keys():
         return entry
+    # Derived from name and content: a guid that changed with every reading would orphan passages and entry states.
     told = f"{entry.get('name') or place}\0{entry.get('content')}"
     return {"guid": str(uuid5(_UNNAMED, told)), "added": _LONG_AGO, **entry}

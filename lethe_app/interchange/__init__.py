@@ -1,1 +1,1 @@
-"""Files that people hand to each other: bytes in, our values out."""
+"""Exchange files: untrusted bytes in, validated domain records out."""

@@ -1,9 +1,10 @@
-"""Reads and writes bundles: every record in them is understood before any is handed on, and refers only to what is there."""
+"""Reading and writing of bundles. All records of a bundle are validated, with their references, before any is returned."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
@@ -25,6 +26,7 @@ from lethe_app.domain.bundle import (
 )
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.old_reasons import converted_memory
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
@@ -34,23 +36,25 @@ from lethe_app.interchange.bundle_archive import LIMITS, Archive, BundleLimits, 
 
 Model = TypeVar("Model", bound=BaseModel)
 SMALL, WORLD, NOTEBOOK = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
-"""Bytes of a manifest or persona, of a world, and of a notebook."""
+"""Maximum bytes of a manifest or persona, of a world, and of a notebook."""
 LARGEST_NUMBER = 2**62
 
 
 class Understand(Protocol):
-    """Makes a record of an object, or raises FileError with the first field at fault; `storage.files.parse` does so."""
+    """Function that validates an object as a record, or raises FileError with the first invalid field; `storage.files.parse`
+    is one.
+    """
 
     def __call__(self, path: Path, kind: type[Model], values: dict[str, object], /) -> Model: ...
 
 
 def may_be_packed(name: str) -> bool:
-    """Can a world or a notebook go by this name in an archive? Some systems allow names that others do not."""
+    """Return whether a world or notebook of this name can be a member. Some systems allow names that others do not."""
     return name.isprintable() and archive.NAMES.fullmatch(f"worlds/{name}.json") is not None
 
 
 class BundleReader:
-    """One file, once. Raises FileError that names the file, the member and the field at fault."""
+    """Reads one bundle file, once. Raise FileError naming the file, the member and the field at fault."""
 
     def __init__(
         self, file: BinaryIO, name: str, understand: Understand, told: Callable[[float], None], limits: BundleLimits = LIMITS
@@ -61,7 +65,7 @@ class BundleReader:
         self._made_by = ""
 
     def read(self) -> Bundle:
-        """The whole of it. What `told` raises ends it."""
+        """Return the whole bundle. An exception from the progress callback cancels reading."""
         manifest = self._manifest()
         persona = self._one(archive.PERSONA, Persona, SMALL)
         picture, ending = self._picture()
@@ -80,16 +84,16 @@ class BundleReader:
         bundle = Bundle(manifest, persona, picture, ending, worlds, past)
         self._check_ids(past)
         if manifest.holds is not None and manifest.holds != bundle.holds:
-            raise FileError(self._name, "does not hold all that it says it holds")
+            raise FileError(self._name, "is incomplete: parts listed in it are missing")
         return bundle
 
     def _manifest(self) -> Manifest:
-        """Read before anything else: what a newer Lethe wrote is not guessed at."""
+        """Read the manifest before anything else, and refuse a version newer than this program's."""
         values = self._object(archive.MANIFEST, self._archive.whole(archive.MANIFEST, SMALL))
         version = values.get("version")
-        maker = str(values.get("made_by") or "a newer Lethe")[:100]
+        maker = str(values.get("made_by") or "a newer version of Lethe")[:100]
         if isinstance(version, int) and version > VERSION:
-            problem = f"was made by {maker}, in a newer form than this Lethe reads"
+            problem = f"was made by {maker}, in a newer format than this version supports"
             raise FileError(self._name, problem, remedy="Update Lethe, then try again.")
         self._made_by = maker
         return self._understand(Path(self._archive.place(archive.MANIFEST)), Manifest, values)
@@ -100,7 +104,7 @@ class BundleReader:
         felt += [(f"readings[{place}].steps", one.steps) for place, one in enumerate(mind.readings)]
         beyond = next((name for name, values in felt if not all(-1.0 <= value <= 1.0 for value in values.values())), "")
         if field := beyond or _unbelievable(mind):
-            raise FileError(self._archive.place(archive.MIND), "lies beyond all bounds", field)
+            raise FileError(self._archive.place(archive.MIND), "is out of range", field)
         return mind
 
     def _text(self, member: str) -> str:
@@ -112,7 +116,7 @@ class BundleReader:
     def _picture(self) -> tuple[bytes, str]:
         found = self._archive.names(r"avatar\..*")
         if len(found) > 1:
-            raise FileError(self._name, "holds more than one portrait")
+            raise FileError(self._name, "contains more than one portrait")
         if not found:
             return b"", ""
         content, ending = self._archive.whole(found[0], images.LARGEST), Path(found[0]).suffix
@@ -121,7 +125,7 @@ class BundleReader:
         return content, ending
 
     def _conversation(self, member: str) -> Conversation:
-        """The first line is the conversation, every other one a message, after the one that it answers."""
+        """Read a conversation: the first line is the session, every other line a message, after the one it replies to."""
         lines = self._archive.lines(member)
         first = next(lines, None)
         if first is None:
@@ -139,24 +143,24 @@ class BundleReader:
             if message.session_id != kept.session.guid:
                 raise FileError(place, "belongs to another conversation", f"message {message.id}: session_id")
             if message.parent_id is not None and message.parent_id not in seen:
-                raise FileError(place, "answers a message that does not stand before it", f"message {message.id}: parent_id")
+                raise FileError(place, "replies to a message that does not come before it", f"message {message.id}: parent_id")
             seen.add(message.id)
         if kept.session.leaf_id is not None and kept.session.leaf_id not in seen:
             raise FileError(place, "is not one of its messages", "session.leaf_id")
         if len({part.part for part in kept.parts}) < len(kept.parts):
-            raise FileError(place, "holds a part twice", "parts")
+            raise FileError(place, "contains a part twice", "parts")
 
     def _check_ids(self, past: Past) -> None:
-        """Nothing comes twice, and a memory is no conversation without its messages."""
+        """Check that no id occurs twice, and that no memory is a session without its messages."""
         if any(memory.category is MemoryType.CHAT_SESSION for memory in past.memories):
             raise FileError(self._archive.place(archive.MEMORIES), "must not be a conversation", "category")
         remembered = [memory.guid for memory in past.memories] + [talk.kept.session.guid for talk in past.conversations]
         said = [message.id for talk in past.conversations for message in talk.messages]
         for ids in (remembered, [fact.guid for fact in past.facts], said):
             if len(set(ids)) < len(ids):
-                raise FileError(self._name, "holds two things under one id")
+                raise FileError(self._name, "contains the same id twice")
 
-    # from bytes to records
+    # Parsing
 
     def _one(self, member: str, kind: type[Model], most: int) -> Model:
         return self._record(member, kind, self._object(member, self._archive.whole(member, most)))
@@ -169,17 +173,21 @@ class BundleReader:
     def _line(self, member: str, line: tuple[int, bytes], kind: type[Model]) -> Model:
         number, text = line
         place = f"{member}, line {number}"
-        record = self._record(place, kind, self._object(place, text))
+        values = self._object(place, text)
+        if kind is KeptMessage:
+            _convert_reasons(values)
+        record = self._record(place, kind, values)
         if field := _unbelievable(record):
-            raise FileError(self._archive.place(place), "lies beyond all bounds", field)
+            raise FileError(self._archive.place(place), "is out of range", field)
         return record
 
     def _record(self, place: str, kind: type[Model], values: dict[str, object]) -> Model:
         try:
             return self._understand(Path(self._archive.place(place)), kind, values)
         except FileError as error:
+            # An unknown field comes from a newer version, so the error names the program that wrote the file.
             if "not a field" in error.problem:
-                raise FileError(error.path, error.problem, error.field, f"It was made by {self._made_by}.") from error
+                raise FileError(error.path, error.problem, error.field, f"The file was made by {self._made_by}.") from error
             raise
 
     def _object(self, place: str, content: bytes) -> dict[str, object]:
@@ -191,19 +199,19 @@ class BundleReader:
         except (ValueError, RecursionError) as error:  # of which what is not UTF-8 and what is not JSON are kinds
             raise FileError(self._archive.place(place), "is not valid JSON") from error
         if not isinstance(value, dict):
-            raise FileError(self._archive.place(place), "does not hold a JSON object, which begins with {")
+            raise FileError(self._archive.place(place), "does not contain a JSON object, which begins with {")
         return value
 
 
 class BundleWriter:
-    """One file, once; conversations come one by one, so that they need not all be held at a time."""
+    """Writes one bundle file, once. Conversations are written one by one, so that they need not all be in memory."""
 
     def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:
         self._packer = Packer(file, limits)
         self._conversations = 0
 
     def put_who(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
-        """Her file, her portrait where there is one that may be given away, and her worlds."""
+        """Write the persona, her portrait if it is a valid image, and her worlds."""
         self._put(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
         if picture and ending in images.ENDINGS and not images.problem_of(picture, ending):
             self._packer.add_member(f"avatar{ending}", iter([picture]))
@@ -211,7 +219,7 @@ class BundleWriter:
             self._put(f"worlds/{name}.json", [world], indent=2)
 
     def put_past(self, past: Past) -> None:
-        """All but the conversations."""
+        """Write everything from memory except the conversations."""
         self._put(archive.MEMORIES, past.memories)
         self._put(archive.FACTS, past.facts)
         self._put(archive.FORGOTTEN, past.forgotten)
@@ -224,23 +232,33 @@ class BundleWriter:
             self._put(archive.MIND, [past.mind])
 
     def put_conversation(self, conversation: Conversation) -> None:
+        """Write one conversation; its members are numbered in order of writing."""
         self._conversations += 1
         self._put(f"conversations/{self._conversations:06}.jsonl", [conversation.kept, *conversation.messages])
 
     def finish(self, manifest: Manifest) -> None:
+        """Write the manifest last and close the archive."""
         self._put(archive.MANIFEST, [manifest], indent=2)
         self._packer.finish()
 
     def close(self) -> None:
-        """Whether finished or not."""
+        """Close the archive, finished or not."""
         self._packer.finish()
 
     def _put(self, member: str, records: Iterable[BaseModel], indent: int | None = None) -> None:
         self._packer.add_member(member, _lines(records, indent))
 
 
+def _convert_reasons(message: dict[str, object]) -> None:
+    """Turn the reasons that older versions wrote as sentences into data; what cannot be read is left to validation."""
+    turn = message.get("turn")
+    if isinstance(turn, dict):
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
+            turn["memory"] = converted_memory(turn["memory"])
+
+
 def _unbelievable(record: BaseModel) -> str:
-    """The field with a number or a moment that no database and no calendar holds; empty where there is none."""
+    """Return the field with a number or date that exceeds what database and calendar can hold; empty if there is none."""
     for name in type(record).model_fields:
         value = getattr(record, name)
         inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
@@ -261,5 +279,5 @@ def _lines(records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
 
 
 def _whole_characters(text: str) -> str:
-    """Halves of characters joined where they fit together, and marked as lost where not: UTF-8 holds no halves."""
+    """Join surrogate halves where they form a character and replace the others, because UTF-8 cannot encode them."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,4 +1,4 @@
-"""Looks whether bytes from a stranger are really a small picture, by their first few bytes and without decoding any."""
+"""Validation of untrusted images by their header: format and size, without decoding them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import struct
 LARGEST = 8 * 1024 * 1024
 LARGEST_DRAWING = 256 * 1024
 LONGEST_SIDE, MOST_PIXELS = 16_384, 50_000_000
-"""Above these a picture takes more memory to show than any avatar is worth."""
+"""Maximum side length and number of pixels; a larger image takes too much memory to display for an avatar."""
 
-# A drawing is a program of sorts: what could name another file, or unfold into more than it is, is not for avatars.
+# An SVG is a program of sorts: whatever could load another file, run a script or expand is not accepted.
 UNSAFE_IN_DRAWINGS = re.compile(
     rb"<!doctype|<!entity|<\?xml-stylesheet|<(?:[\w.-]+:)?(?:script|image|foreignobject|use|animate)|\bon[a-z]+\s*=|@import"
     rb"|href\s*=\s*[\"'](?!#)|url\(\s*[\"']?(?!#)",
     re.IGNORECASE,
 )
 NO_FRAME = frozenset({0xC4, 0xC8, 0xCC})
-"""Markers of JPEG in the range of those that begin a frame, which do not."""
+"""JPEG markers within the range of frame markers (SOF) that do not begin a frame."""
 
 
 def problem_of(content: bytes, ending: str) -> str:
-    """What is wrong with the picture, as the end of a sentence; nothing if it may be shown. `ending` is such as `.png`."""
+    """Return what is wrong with the image as the end of a sentence; empty if it is valid. `ending` is a suffix such as
+    `.png`.
+    """
     if len(content) > LARGEST:
         return f"is larger than {LARGEST // 1024 // 1024} MB"
     if ending == ".svg":
@@ -29,10 +31,10 @@ def problem_of(content: bytes, ending: str) -> str:
     measure = MEASURES.get(ending)
     size = measure(content) if measure is not None else None
     if size is None:
-        return "is not the picture that its name says"
+        return "is not an image of the type its name says"
     width, height = size
     if not (0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE and width * height <= MOST_PIXELS):
-        return f"is a picture of {width} × {height} pixels, which is not a size for a portrait"
+        return f"is an image of {width} × {height} pixels, which is not a valid portrait size"
     return ""
 
 
@@ -42,11 +44,11 @@ def _problem_of_drawing(content: bytes) -> str:
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        return "is not the picture that its name says"
+        return "is not an image of the type its name says"
     if not re.match(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<svg[\s>]", content, re.DOTALL):
-        return "is not the picture that its name says"
+        return "is not an image of the type its name says"
     if UNSAFE_IN_DRAWINGS.search(content):
-        return "is a drawing that refers to something outside of itself"
+        return "is a drawing that refers to external content"
     return ""
 
 
@@ -65,7 +67,7 @@ def _gif(content: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg(content: bytes) -> tuple[int, int] | None:
-    """From segment to segment, to the one that begins the frame."""
+    """Walk through the segments to the frame header, which holds the size."""
     if not content.startswith(b"\xff\xd8\xff"):
         return None
     place = 2
@@ -100,5 +102,5 @@ def _webp(content: bytes) -> tuple[int, int] | None:
 
 
 MEASURES = {".png": _png, ".gif": _gif, ".jpg": _jpeg, ".jpeg": _jpeg, ".webp": _webp}
-"""Width and height by the ending of the name; None where the bytes are something else."""
+"""Functions by file suffix that return width and height, or None if the bytes are another format."""
 ENDINGS = (*MEASURES, ".svg")

@@ -1,1 +1,1 @@
-"""Talking to a model that lives in another process."""
+"""Language models in a worker process: client, protocol, engines, KV cache, GGUF files and tokenizers."""

@@ -1,4 +1,4 @@
-"""The program's end of the pipe to a model's process: starts it, speaks with it, notices its death, and ends it."""
+"""Client of a model's worker process: starts it, sends requests, receives reports, detects a crash and terminates it."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ from lethe_app.llm.protocol import (
     WeighReply,
 )
 
-RESTART = "Restart the model to go on."
+RESTART = "Restart the model to continue."
 FAREWELL_SECONDS = 2.0
-"""How long a process may take to end by itself before it is killed."""
+"""Seconds a worker process may take to terminate by itself before it is killed."""
 
 
 def end(process: BaseProcess, reader: threading.Thread) -> None:
-    """Terminate a process that holds nothing but memory, and wait for it and for the thread that listened to it."""
+    """Terminate a worker process and wait for it and for its reader thread. Nothing in the process needs to be saved."""
     process.terminate()
     process.join(FAREWELL_SECONDS)
     if process.is_alive():
@@ -66,27 +66,27 @@ def end(process: BaseProcess, reader: threading.Thread) -> None:
 
 
 def crash(died: Died) -> ModelCrashed:
-    """Why a process most likely ended, in a sentence."""
+    """Return the error for a worker process that ended unexpectedly, with its most likely cause."""
     if died.exit_code == -9:  # SIGKILL, which Windows does not know
-        return ModelCrashed("The system ended the model, most likely because memory ran out.", RESTART)
+        return ModelCrashed("The system stopped the model, most likely because memory ran out.", RESTART)
     code = "" if died.exit_code is None else f" (code {died.exit_code})"
-    return ModelCrashed(f"The model stopped working{code}. Everything said so far is safe.", RESTART)
+    return ModelCrashed(f"The model stopped working{code}. The conversation so far is saved.", RESTART)
 
 
 def translate(refused: JobFailed) -> LetheError:
-    """The error that happened in the child, as the same class here."""
+    """Return the error that the worker reported, as an instance of the same class in this process."""
     kind = getattr(errors, refused.kind, ModelError)
     return kind(refused.message, refused.remedy)
 
 
 PARTING_SECONDS = 2.0
-"""How long closing may take for the sake of the next time."""
+"""Seconds that closing the program may spend on saving the KV cache."""
 LAST_WORDS = Loaded | Done | Counted | WeighReply | Embedded | TokensEmbedded | JobFailed | Died
-"""After one of these a job has nothing more to say."""
+"""Reports that end a job; none follows them."""
 
 
 class ModelClient:
-    """One model in one child process. Use it from one event loop; close it before that loop closes."""
+    """Client of one model in one worker process. Use it from one event loop, and close it before that loop closes."""
 
     def __init__(self, kind: str = "llama") -> None:
         self._kind = kind
@@ -96,16 +96,16 @@ class ModelClient:
         self._pipe: Connection | None = None
         self._reader: threading.Thread | None = None
         self._holds_something = False
-        """Was anything read that can be kept?"""
+        """True if a prompt with a state location was evaluated, so that there may be a state to save."""
         self.on_death: Callable[[ModelCrashed], None] | None = None
-        """Told when the process ends without being asked to."""
+        """Called when the worker process ended without a request of this client."""
 
     @property
     def is_running(self) -> bool:
         return self._process is not None and self._process.is_alive()
 
     async def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> LoadedModel:
-        """Start a process and load `file` into it; a model loaded before is ended first. Raises ModelError."""
+        """Start a worker process and load `file` into it; a process that runs already is terminated first. Raise ModelError."""
         await self.close()
         self._start()
         request = Load(next(self._jobs), file.path, options)
@@ -115,7 +115,7 @@ class ModelClient:
                     progress(report.fraction)
                 elif isinstance(report, Loaded):
                     return LoadedModel(file=file, options=options, **vars(report.facts))
-        raise ModelError(f"The engine said nothing about {file.name}.")
+        raise ModelError(f"The engine returned no information about {file.name}.")
 
     async def generate(
         self,
@@ -131,13 +131,13 @@ class ModelClient:
         shortest: int = SHORTEST,
         kept_at: KeptAt | None = None,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
-        """Continue `prompt`, with a `schema` as JSON that obeys it.
+        """Generate a reply to `prompt`; with a `schema`, JSON that conforms to it.
 
-        Closing the generator stops the model and waits until it did; then it can be asked again. A quiet job ends with
-        `StopReason.PREEMPTED` as soon as anything else is asked of the model. With `surgery`, where the model can shift,
-        what stands behind pieces cut out of the last prompt is reused as well if it has `shortest` tokens; `Usage.drift`
-        counts such cuts. What was read of a conversation before is fetched from where it is `kept_at`, and put there when
-        another one follows.
+        Closing the generator stops the job and waits for its end, after which the next request finds an idle engine. A
+        background job ends with `StopReason.PREEMPTED` as soon as a chat request arrives. With `surgery`, if the model
+        supports shifting, cached stretches of at least `shortest` tokens behind an edit of the prompt are reused as well;
+        `Usage.drift` counts such seams. The session's saved state is loaded from `kept_at`, and the cache is saved there
+        when another session follows.
         """
         job, stops = next(self._jobs), tuple(stop)
         request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, lane, surgery, shortest, kept_at)
@@ -156,10 +156,11 @@ class ModelClient:
         exact: bool = False,
         kept_at: KeptAt | None = None,
     ) -> Usage:
-        """Evaluate the beginning of the next prompt. Cancelling it frees the model at once; what was read stays read.
+        """Prefill the beginning of the next prompt. Cancelling frees the model at once and keeps the batches evaluated so
+        far.
 
-        With `exact`, everything behind the first cut is computed anew, after which `Usage.drift` is 0. Cancelled on the way,
-        the rest stays as it was.
+        With `exact`, everything behind the first seam is recomputed, after which `Usage.drift` is 0; if cancelled, the
+        stretches not reached keep their old cells.
         """
         request = ReadAhead(next(self._jobs), prompt, surgery, shortest, exact, kept_at)
         self._holds_something |= kept_at is not None
@@ -167,13 +168,14 @@ class ModelClient:
             async for report in reports:
                 if isinstance(report, Done):
                     return report.usage
-        raise ModelError("The engine did not read ahead.")
+        raise ModelError("The engine did not prefill the prompt.")
 
     async def save_state(self, least: int = LEAST_NEW, *, within: float | None = None) -> None:
-        """Write what was read of the conversation to where it is kept, if at least so many tokens are new.
+        """Save the KV-cache state of the open session if at least `least` tokens are new since the last save.
 
-        It is quiet work, and written while others already use the model; `within` so many seconds it comes first, and is
-        on the disk or given up when this returns. Nothing happens where nothing was read, and no failure matters.
+        By default this is background work, and the file is written while other requests run. With `within` (seconds) it
+        takes chat priority, and the file is written or the attempt abandoned when this returns. Without a running process or
+        a prompt with a state location nothing happens; errors are ignored, because the state only saves time.
         """
         if self.is_running and self._holds_something:
             request = Keep(next(self._jobs), least, parting=within is not None)
@@ -181,26 +183,28 @@ class ModelClient:
                 await asyncio.wait_for(self._answer(request), within)
 
     async def delete_states(self, folder: Path, part: str, number: int | None = None) -> None:
-        """See to it that nothing is kept in a folder under a name with that part, nor written there later."""
+        """Delete the saved states in `folder` whose names contain `part`, and keep the worker from writing queued ones
+        later.
+        """
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing
                 await self._answer(Forget(next(self._jobs), folder, part, number))
 
     async def rest(self) -> None:
-        """Free the memory that quiet jobs hold, after those that wait; nothing happens where no model is loaded."""
+        """Free the context of background jobs after those that are queued; does nothing if no model is loaded."""
         if self.is_running:
             await self._answer(Rest(next(self._jobs)))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
+        """Return the number of tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
         async with aclosing(self._reports(Tokenize(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
                 if isinstance(report, Counted):
                     return list(report.counts)
-        raise ModelError("The engine did not count.")
+        raise ModelError("The engine did not count the tokens.")
 
     async def weigh(self, prompt: str, most: int) -> NextWords:
-        """What could follow `prompt`; nothing where something else was asked of the model meanwhile."""
+        """Return the most likely next tokens after `prompt`, `most` of them one by one; empty if the job was preempted."""
         async with aclosing(self._reports(Weigh(next(self._jobs), prompt, most))) as reports:
             async for report in reports:
                 if isinstance(report, WeighReply):
@@ -208,29 +212,35 @@ class ModelClient:
         return NextWords(())
 
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
-        """A unit vector per text, from a client of the kind `embed`."""
+        """Return one unit vector (float32) per text; only for a client of the kind `embed`."""
         async with aclosing(self._reports(Embed(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
                 if isinstance(report, Embedded):
                     return [array("f", vector) for vector in report.vectors]
-        raise ModelError("The engine gave no vectors.")
+        raise ModelError("The engine returned no embeddings.")
 
     async def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        """Each text as a whole, the same vector as `embed` gives, and token by token, in one pass through the model."""
+        """Return the embedding of each text, the same vector as from `embed`, and of each of its tokens, from one pass of
+        the model.
+        """
         async with aclosing(self._reports(EmbedTokens(next(self._jobs), tuple(texts)))) as reports:
             async for report in reports:
                 if isinstance(report, TokensEmbedded):
                     return list(report.meanings)
-        raise ModelError("The engine gave no vectors.")
+        raise ModelError("The engine returned no embeddings.")
 
     async def close(self) -> None:
-        """End the process and the reader thread; waiting jobs end with ModelCrashed, also when this is cancelled."""
+        """Terminate the worker process and its reader thread; pending requests raise ModelCrashed, even when this call is
+        cancelled.
+        """
         process, pipe, reader = self._process, self._pipe, self._reader
         self._process = self._pipe = self._reader = None
         self._holds_something = False
         if process is None or pipe is None or reader is None:
             return
         ending = asyncio.ensure_future(asyncio.to_thread(end, process, reader))
+        # The reader thread may still be in recv, so the pipe is closed after both have ended. The shield lets that finish
+        # even if this coroutine is cancelled; otherwise a process with gigabytes of weights would be left behind.
         ending.add_done_callback(lambda _ended: pipe.close())
         try:
             await asyncio.shield(ending)
@@ -238,13 +248,15 @@ class ModelClient:
             self._tell_all(Died())
 
     async def _answer(self, request: Request) -> None:
-        """Wait for the last word."""
+        """Send a request and wait for its last report."""
         async with aclosing(self._reports(request)) as reports:
             async for _report in reports:
                 pass
 
     async def _reports(self, request: Request) -> AsyncGenerator[Report]:
-        """Send a request and yield what comes back for it, ending after the last report."""
+        """Send a request and yield its reports, up to and including the last. Raise ModelCrashed or the error the worker
+        reported.
+        """
         inbox: asyncio.Queue[Report | Died] = asyncio.Queue()
         self._inboxes[request.job] = inbox
         ended = False
@@ -264,7 +276,7 @@ class ModelClient:
             del self._inboxes[request.job]
 
     async def _stop(self, job: int, inbox: asyncio.Queue[Report | Died]) -> None:
-        """Ask the job to end and wait for its last word, so that the next request finds an idle engine."""
+        """Stop a job and wait for its last report, so that the next request finds an idle engine."""
         with suppress(LetheError):
             self._send(StopRequest(job))
             while not isinstance(await inbox.get(), LAST_WORDS):
@@ -283,6 +295,7 @@ class ModelClient:
         ours, theirs = context.Pipe()
         self._process = context.Process(target=worker.run, args=(theirs, self._kind), daemon=True, name="lethe-model")
         self._process.start()
+        # The worker has its own copy. With this one open, recv would never report the end of the pipe after a crash.
         theirs.close()
         self._pipe = ours
         loop = asyncio.get_running_loop()
@@ -290,12 +303,13 @@ class ModelClient:
         self._reader.start()
 
     def _read(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
-        """Thread: hand every report to the event loop, until the process is gone."""
+        """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
         try:
             while True:
                 loop.call_soon_threadsafe(self._deliver, pipe.recv())
         except (EOFError, OSError):
             process.join(FAREWELL_SECONDS)
+            # The exit code is known only after the join above: the pipe ends slightly before the process does.
             with suppress(RuntimeError):  # the loop is closed: nobody waits for the news
                 loop.call_soon_threadsafe(self._bury, pipe, process.exitcode)
 
@@ -304,7 +318,8 @@ class ModelClient:
             inbox.put_nowait(report)
 
     def _bury(self, pipe: Connection, exit_code: int | None) -> None:
-        """The process ended; unless we ended it ourselves, everybody who waits is told."""
+        """Handle the end of the process: unless this client closed it, all pending requests and `on_death` are notified."""
+        # A process that was replaced or closed by this client also ends its pipe; only the current one counts as a crash.
         if pipe is not self._pipe:
             return
         self._process = self._pipe = self._reader = None

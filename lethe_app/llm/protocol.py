@@ -1,4 +1,4 @@
-"""What crosses the pipe between the program and the process that holds a model: plain frozen values, nothing else."""
+"""Messages that cross the pipe between the main process and a model's worker process: frozen, picklable values only."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from lethe_app.llm.kv_cache.diff import SHORTEST
 
 @dataclass(frozen=True)
 class KeptAt:
-    """Where what was read of a conversation is kept for the next time; it goes with all that is read of it."""
+    """Location of a session's saved KV-cache state; it is passed along with every prompt of that session."""
 
     folder: Path
     name: str
-    """Of the conversation; many may be forgotten by a part that their names share."""
+    """File name of the session's state without suffix; states are deleted by a part that several names share."""
     limit: int
-    """Bytes that the folder may hold."""
+    """Size limit of the folder in bytes."""
     known: int | None = None
-    """The number of the last `Forget` when the prompt was begun, which those after it may concern; None is all there were."""
+    """Number of the last `Forget` before the prompt was built; text deleted by later ones may be in the prompt. None means
+    that no deletion so far concerns the prompt.
+    """
 
 
 class RequestPriority(StrEnum):
-    """Whether somebody waits for the answer."""
+    """Priority of a request: CHAT if the user waits for the answer, QUIET for background work."""
 
     CHAT = "chat"
-    """The conversation: it goes before all quiet work, and its KV cache is touched by nothing else."""
+    """Request of the open session: it runs before all background work, and no background job touches its KV cache."""
     QUIET = "quiet"
-    """Background work, in a context of its own on the same weights; ends at once when the chat wants the model."""
+    """Background work in a context of its own on the same weights; it ends at once when a chat request arrives."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Load this model; answered by `LoadProgress` and then `Loaded` or `JobFailed`."""
+    """Load a model file; answered by `LoadProgress` and then `Loaded` or `JobFailed`."""
 
     job: int
     path: Path
@@ -57,58 +59,64 @@ class Generate:
     grammar: str = ""
     """GBNF with a rule `root`; empty for free text."""
     schema: str = ""
-    """A JSON schema as text, which the worker turns into a grammar; empty for free text."""
+    """A JSON schema as text, which the worker converts to a grammar; empty for free text."""
     lane: RequestPriority = RequestPriority.CHAT
     surgery: bool = True
-    """Keep what stands behind pieces that were cut out of the prompt or put in; else only the common beginning."""
+    """Reuse cached stretches behind text that was removed from or inserted into the prompt; if False, only the common prefix
+    is reused.
+    """
     shortest: int = SHORTEST
-    """Tokens behind a cut below which they are rather computed anew, which is exact."""
+    """Minimum length, in tokens, of a stretch reused behind an edit; shorter ones are recomputed, which is exact."""
     kept_at: KeptAt | None = None
-    """None where nothing is to be kept of it, nor of what was read before it without such a place."""
+    """Where the KV-cache state is saved; None if neither this prompt nor anything cached with it may be saved."""
 
 
 @dataclass(frozen=True)
 class ReadAhead:
-    """Evaluate the beginning of a prompt that will come; answered by `Done`, whose usage says how much was new."""
+    """Prefill the beginning of an expected prompt; answered by `Done`, whose usage says how many tokens were evaluated."""
 
     job: int
     prompt: str
     surgery: bool = True
     shortest: int = SHORTEST
     exact: bool = False
-    """Compute anew what surgery has kept, so that nothing of it is left; as far as it comes before it is stopped."""
+    """Recompute everything behind the first seam of the cache, so that no reused edit remains; a stop leaves the rest as it
+    was.
+    """
     kept_at: KeptAt | None = None
 
 
 @dataclass(frozen=True)
 class Keep:
-    """Write what the chat has read to where it is kept; answered by `Done`."""
+    """Save the KV-cache state of the open session to its file; answered by `Done`."""
 
     job: int
     least: int
-    """Tokens that must be new since the last time for it to be worth it."""
+    """Minimum number of tokens that must be new since the last save; with fewer nothing is written."""
     parting: bool = False
-    """The end is near: it does not wait for quiet work, and `Done` comes when it is on the disk or somebody stopped it."""
+    """True when the program is closing: the job runs with chat priority, and `Done` comes only when the file is written or
+    the job was stopped.
+    """
 
 
 @dataclass(frozen=True)
 class Forget:
-    """Delete what is kept in a folder under names with that part, also if it is still to be written; answered by `Done`.
+    """Delete the saved states in a folder whose names contain `part`, queued ones included; answered by `Done`.
 
-    What the chat holds of it now is kept again only when it was read anew.
+    The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused stretches.
     """
 
     job: int
     folder: Path
     part: str
-    """Empty for everything."""
+    """Substring of the state names; empty for all states."""
     number: int | None = None
-    """Higher than that of the one before; None is the next one."""
+    """Sequence number of the deletion, higher than the previous one; None for the next number."""
 
 
 @dataclass(frozen=True)
 class Tokenize:
-    """How many tokens each text has, control tokens recognised; answered by `Counted`."""
+    """Count the tokens of each text, control tokens recognised; answered by `Counted`."""
 
     job: int
     texts: tuple[str, ...]
@@ -116,17 +124,17 @@ class Tokenize:
 
 @dataclass(frozen=True)
 class Weigh:
-    """What could follow `prompt`, and how likely each word is; quiet work. Answered by `WeighReply`."""
+    """Return the most likely next tokens after `prompt` with their logits, as background work; answered by `WeighReply`."""
 
     job: int
     prompt: str
     most: int
-    """Words that are spelled out."""
+    """Number of tokens listed one by one."""
 
 
 @dataclass(frozen=True)
 class Embed:
-    """The meaning of each text as a vector; answered by `Embedded`."""
+    """Compute one embedding per text; answered by `Embedded`."""
 
     job: int
     texts: tuple[str, ...]
@@ -134,7 +142,7 @@ class Embed:
 
 @dataclass(frozen=True)
 class EmbedTokens:
-    """The meaning of each text as a whole and token by token; answered by `TokensEmbedded`."""
+    """Compute the embedding of each text and of each of its tokens; answered by `TokensEmbedded`."""
 
     job: int
     texts: tuple[str, ...]
@@ -142,14 +150,14 @@ class EmbedTokens:
 
 @dataclass(frozen=True)
 class Rest:
-    """Give back what quiet jobs hold; the next one makes it anew. Takes its turn among them; answered by `Done`."""
+    """Free the context of background jobs, which the next such job creates again; queued among them and answered by `Done`."""
 
     job: int
 
 
 @dataclass(frozen=True)
 class StopRequest:
-    """End that job now; its `Done` still comes."""
+    """Stop a job now; its `Done` still comes."""
 
     job: int
 
@@ -161,7 +169,7 @@ Request = Load | Generate | ReadAhead | Keep | Forget | Tokenize | Weigh | Embed
 
 @dataclass(frozen=True)
 class LoadProgress:
-    """How much of the weights is in, from 0 to 1."""
+    """Share of the weights loaded so far, from 0 to 1."""
 
     job: int
     fraction: float
@@ -169,7 +177,7 @@ class LoadProgress:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What a loaded model says about itself; the fields are those of `domain.model.LoadedModel`."""
+    """Properties of a loaded model; the field names are those of `domain.model.LoadedModel`, which is built from them."""
 
     context: int
     threads: int
@@ -185,7 +193,7 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The model answers from now on."""
+    """Answer to `Load`: the model is ready for requests."""
 
     job: int
     facts: ModelFacts
@@ -193,7 +201,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class PrefillProgress:
-    """Prompt tokens evaluated so far, of those that had to be; the rest was in the KV cache."""
+    """Prompt tokens evaluated so far, out of those that were not reused from the KV cache."""
 
     job: int
     done: int
@@ -202,7 +210,7 @@ class PrefillProgress:
 
 @dataclass(frozen=True)
 class Chunk:
-    """The next piece of the reply, whole characters only."""
+    """Next piece of the reply, made of whole characters only."""
 
     job: int
     text: str
@@ -210,7 +218,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Done:
-    """The reply ended."""
+    """Last report of a job that has no result of its own."""
 
     job: int
     usage: Usage
@@ -218,7 +226,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Counted:
-    """Answer to `Tokenize`, in its order."""
+    """Answer to `Tokenize`: one count per text, in the order of the request."""
 
     job: int
     counts: tuple[int, ...]
@@ -226,7 +234,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class WeighReply:
-    """Answer to `Weigh`; without any word where something else came first."""
+    """Answer to `Weigh`; without any word if the job was stopped or preempted."""
 
     job: int
     words: NextWords
@@ -234,7 +242,7 @@ class WeighReply:
 
 @dataclass(frozen=True)
 class Embedded:
-    """Answer to `Embed`, in its order: unit vectors of float32 in native byte order."""
+    """Answer to `Embed`, in the order of the request: unit vectors of float32 in native byte order."""
 
     job: int
     vectors: tuple[bytes, ...]
@@ -242,7 +250,7 @@ class Embedded:
 
 @dataclass(frozen=True)
 class TokensEmbedded:
-    """Answer to `EmbedTokens`, in its order."""
+    """Answer to `EmbedTokens`, in the order of the request."""
 
     job: int
     meanings: tuple[TextEmbedding, ...]
@@ -250,7 +258,7 @@ class TokensEmbedded:
 
 @dataclass(frozen=True)
 class JobFailed:
-    """The job could not be done; `kind` is the name of an error class of `errors.py`."""
+    """Report of a job that raised an error; `kind` is the name of an error class of `errors.py`."""
 
     job: int
     kind: str
@@ -263,6 +271,6 @@ Report = LoadProgress | Loaded | PrefillProgress | Chunk | Done | Counted | Weig
 
 @dataclass(frozen=True)
 class Died:
-    """Made by the client's own reader when the pipe ends: the process is gone."""
+    """End of the worker process, created by the client's reader thread when the pipe ends."""
 
     exit_code: int | None = None

@@ -1,1 +1,1 @@
-"""How a turn becomes text that fits and stays cached."""
+"""Assembly of a turn's prompt: macros, sections, token budget, layout, and text that stays stable for the KV cache."""

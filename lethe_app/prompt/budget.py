@@ -1,18 +1,19 @@
-"""Decides what goes into a prompt that must fit: pure arithmetic on token counts, so that it is quick and always the same.
+"""Token budget: which parts of a prompt are kept, computed from token counts alone, so that it is fast and deterministic.
 
-Every optional part has a cap, a fraction of the context, so that none can crowd out the talk. When the rest is still too much,
-parts shrink in this order, each to nothing before the next is touched, as long as the history has less than its floor:
+Every optional part has a cap, a fraction of the context, so that none can crowd out the conversation. If the rest is still
+too large, parts are shrunk in this order, each to nothing before the next, as long as the history has less than its floor:
 
     retrieved memories → previous sessions → examples → core facts → world info → oldest history
 
-Above its floor the history gives way first: it is cut at a message boundary, in one block down to a target well below its
-room, and the cut then stays where it is for many turns, so that what the model has already read stays at the front.
+Above its floor the history is cut first: at a message boundary, in one block down to a target well below the available
+space. The cut then stays where it is for many turns, so that the prefix in the KV cache remains valid.
 
-What stands in the system prompt is chosen as if the history had its floor already and the new message its share, whatever is
-said in this turn: else a longer message would change the beginning of the prompt, and the next shorter one change it back.
-Retrieved memories may have what is then left over.
-The persona, the system prompt, the scenario and the new message are never shortened: where even these do not fit, the prompt is
-refused with the size of each.
+The contents of the system prompt are chosen as if the history had only its floor and the new message its expected share,
+independent of this turn: otherwise a longer message would change the start of the prompt, and the next shorter one would
+change it back. Retrieved memories may use what is then left over.
+
+Persona, system prompt, scenario and the new message are never shortened: if they alone do not fit, the prompt is refused
+with the size of each.
 """
 
 from __future__ import annotations
@@ -29,53 +30,55 @@ CAPS: dict[PromptPart, float] = {
     PromptPart.FACTS: 0.08,
     PromptPart.WORLD: 0.20,
 }
-"""The most a part may have, as a fraction of the context; in the order in which they shrink."""
+"""Maximum share of the context per part; in the order in which the parts are shrunk."""
 HISTORY_FLOOR = 0.25
-"""Fraction of the context that the history keeps while anything optional is left."""
+"""Share of the context that the history keeps while any optional part is left."""
 HISTORY_TARGET = 0.65
-"""Fraction of the history's room that is kept when it has to be cut."""
+"""Share of the available history space that is kept when the history is cut."""
 REREAD_TARGET = 0.4
-"""The most of it that is kept where all that is kept has to be read again: a shorter wait, and more rarely."""
+"""Upper limit of that share if the kept history must be evaluated again after a cut: the wait is shorter and comes less
+often.
+"""
 MESSAGE_SHARE = 1 / 12
-"""Fraction of the context that the new message is expected to need; only a longer one takes room from the system prompt."""
+"""Share of the context that the new message is expected to need; only a longer one takes space from the system prompt."""
 _TAKE_BACK = 0.5
-"""A cut moves back when less than this much of the target is in use, as after a change to a larger context."""
+"""A cut is recomputed if less than this share of the target is in use, for example after a change to a larger context."""
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What wants to be in the prompt, in tokens."""
+    """Token counts of everything that could be in the prompt."""
 
     limit: int
-    """Tokens of the prompt, at most: the context without the room for the reply."""
+    """Maximum tokens of the prompt: the context minus the reply reserve."""
     context: int
     fixed: int
-    """What is never shortened, the format's own tokens included, without the new message."""
+    """Tokens that are never cut, including those of the template, without the new message."""
     items: Mapping[PromptPart, Sequence[int]]
-    """Optional parts: their pieces, the most important first."""
+    """Tokens of the pieces of each optional part, the most important first."""
     history: Sequence[int]
-    """Messages that may be cut, oldest first; the new message is not among them."""
+    """Tokens of the messages that may be cut, oldest first, without the new message."""
     previous_cut: int = 0
-    """Messages cut off the front the last time."""
+    """Number of oldest messages that were cut in the previous prompt."""
     history_target: float = HISTORY_TARGET
     message: int = 0
-    """The new message, which is never shortened either, and whatever else is of this turn alone."""
+    """Tokens of the new message, which is never cut either, and of everything else that belongs to this turn only."""
 
 
 @dataclass(frozen=True)
 class BudgetPlan:
-    """What is kept."""
+    """Result of the budget: what is kept."""
 
     kept: dict[PromptPart, tuple[int, ...]] = field(default_factory=dict)
-    """Places of the pieces that stay, for every optional part."""
+    """Indices of the kept pieces of every optional part."""
     capped: dict[PromptPart, int] = field(default_factory=dict)
-    """Pieces that were left out because of the part's cap; whatever else is left out had no room."""
+    """Number of pieces dropped because of the part's cap; other dropped pieces had no space."""
     cut: int = 0
-    """Messages cut off the front of the history; to be given back as `previous_cut` the next time."""
+    """Number of oldest messages that are cut; pass it as `previous_cut` next time."""
 
 
 def plan(demand: Demand) -> BudgetPlan:
-    """The largest prompt that fits the demand's limit. When even the fixed part does not, everything else is left out."""
+    """Return the largest prompt that fits the limit. If the fixed part alone does not fit, everything else is dropped."""
     caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
     kept = {part: _within(demand.items.get(part, ()), cap) for part, cap in caps.items()}
     over = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
@@ -95,9 +98,10 @@ def plan(demand: Demand) -> BudgetPlan:
 
 
 def cut_history(history: Sequence[int], room: int, previous_cut: int, part: float = HISTORY_TARGET) -> int:
-    """How many of the oldest messages are left out so that the others fit into `room`.
+    """Return how many of the oldest messages are cut so that the others fit into `room` tokens.
 
-    The previous cut stays as long as it can: until the history overflows, or so much room is free that messages can return.
+    The previous cut is kept as long as possible: until the history overflows, or so much space is free that messages can
+    return.
     """
     cut = min(max(previous_cut, 0), len(history))
     kept = sum(history[cut:])
@@ -108,7 +112,7 @@ def cut_history(history: Sequence[int], room: int, previous_cut: int, part: floa
 
 
 def _cut_to(history: Sequence[int], target: int) -> int:
-    """The front of the longest tail that fits."""
+    """Return the start of the longest tail that fits."""
     kept = 0
     for place in range(len(history) - 1, -1, -1):
         kept += history[place]
@@ -118,7 +122,9 @@ def _cut_to(history: Sequence[int], target: int) -> int:
 
 
 def _within(pieces: Sequence[int], room: int) -> tuple[int, ...]:
-    """Places of the pieces that fit, tried in order of importance; one that is too big does not block smaller ones."""
+    """Return the indices of the pieces that fit, tried in order of importance; a piece that is too large does not block
+    smaller ones.
+    """
     places: list[int] = []
     for place, tokens in enumerate(pieces):
         if tokens <= room:

@@ -1,8 +1,8 @@
-"""Puts a prompt together: stable head first, then the growing history, then what is only true for this turn, then the message.
+"""Prompt builder: stable head, growing history, texts of this turn only, then the newest message.
 
-That order, frozen macros and a history that is cut in blocks keep the beginning of the prompt the same from turn to turn, and
-what is the same need not be read by the model again. In a group all personas share it: who speaks is named at the end. Nothing
-is ever sent that does not fit: the finished text is counted.
+That order, macros with frozen values and a history that is cut in blocks keep the start of the prompt the same from turn to
+turn, so that the KV cache can be reused. In a group all personas share it, because the next speaker is named at the end. A
+prompt that does not fit is never sent: the rendered text is counted.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from lethe_app.prompt.format.thinking import opens_thought
 from lethe_app.prompt.group import SPEAKS, compile_group
 from lethe_app.prompt.layout import Pieces, PlacedTurn, arrange
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.prompt.receipt import explain, history_note, left_out, write_receipt
+from lethe_app.prompt.receipt import explain, history_cuts, left_out, write_receipt
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 from lethe_app.prompt.spans import label, rewritten
 
 Counter = Callable[[list[str]], Awaitable[list[int]]]
-"""Exact token counts, one for each text; it may be asked for the same text again and again, so it remembers."""
+"""Function that returns the exact token count of each text. It should cache, because the same texts are counted repeatedly."""
 _ROUNDS = 6
 _TITLE_TOKENS = 12
-"""Guess for a section's title; the finished text is counted anyway."""
+"""Estimated tokens of a section title; the rendered text is counted anyway."""
 _PROBE = "x"
 _LATELY = 3
-"""Turns behind the newest user message from which on it is a message like any other."""
+"""Number of turns after the newest user message from which on that message counts as history."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """Everything one prompt is made of. Moment and seed inside `scene` are the session's, so that its head stays the same."""
+    """Input of one prompt. Moment and seed in `scene` are the session's, so that the head stays the same."""
 
     renderer: Renderer
     template_source: str
     persona: Persona
-    """Who speaks next."""
+    """Next speaker."""
     user: Persona | None
     system: SystemPreset
     scene: MacroContext
     history: Sequence[PromptTurn]
-    """Oldest first. Ends with the new message, or with a reply after which the persona speaks again."""
+    """Turns, oldest first. It ends with the new message, or with a reply after which the persona replies again."""
     context: int
     reply_reserve: int
     extras: Extras = field(default_factory=Extras)
@@ -56,13 +56,13 @@ class Request:
     """Memories and notes for this turn only, the most important first."""
     layout: PromptLayout = PromptLayout.LATE
     history_target: float = HISTORY_TARGET
-    """Fraction of the history's room that is kept when it has to be cut."""
+    """Share of the available history space that is kept when the history is cut."""
     previous_cut: int = 0
-    """`dropped_messages` of the session's last receipt."""
+    """`dropped_messages` of the session's previous receipt."""
     earlier: int = 0
-    """Messages of the conversation that left it before and are told in a summary."""
+    """Number of messages that were cut before and are covered by a summary."""
     group: Sequence[Persona] = ()
-    """All personas of a group, in an order that stays; what is remembered is the first one's."""
+    """All personas of a group in fixed order; the memory is the first one's."""
     thinking: bool = True
     continue_last: bool = False
     add_names: bool = False
@@ -71,19 +71,19 @@ class Request:
 
 @dataclass(frozen=True)
 class _Draft:
-    """A request taken apart, with every text disarmed."""
+    """Request split into its pieces, with all texts disarmed."""
 
     request: Request
     compiled: Compiled
     volatile: tuple[Note, ...]
     title: str
-    """What stands above the notes."""
+    """Heading of the notes."""
     speaker: str
-    """In a group, the line that says who speaks next."""
+    """In a group, the line that names the next speaker."""
     old: tuple[PromptTurn, ...]
     """History that may be cut."""
     tail: tuple[PromptTurn, ...]
-    """From the newest user message on."""
+    """Turns from the newest user message on."""
 
     @property
     def limit(self) -> int:
@@ -122,15 +122,16 @@ class _Draft:
 
 
 async def build(request: Request, count: Counter) -> Prompt:
-    """The prompt for the next reply.
+    """Build the prompt for the next reply.
 
-    Raises PromptTooLong when the parts that are never shortened do not fit, and TemplateUnusable when the model's template
+    Raise PromptTooLong if the parts that are never shortened do not fit, and TemplateUnusable if the model's template
     refuses the conversation.
     """
     draft = _draft(request)
     counts = await _count(draft, count)
     slack = 0
     for attempt in range(_ROUNDS):
+        # The last attempt drops everything optional, so that the loop ends with a prompt or with PromptTooLong.
         chosen = plan(_demand(draft, counts, slack)) if attempt < _ROUNDS - 1 else BudgetPlan(cut=len(draft.old))
         text = draft.text(chosen)
         tokens = (await count([text]))[0]
@@ -138,12 +139,17 @@ async def build(request: Request, count: Counter) -> Prompt:
             break
         if chosen.cut == len(draft.old) and not any(chosen.kept.values()):
             raise PromptTooLong(*explain(_fixed_sizes(draft, counts), tokens, draft.limit, request))
+        # The budget is an estimate (titles, tokens of the format, texts tokenised one by one): the next attempt plans with
+        # the excess.
         slack += tokens - draft.limit + 8
     return _prompt(draft, counts, chosen, text, tokens)
 
 
 def stop_strings(request: Request) -> tuple[str, ...]:
-    """The format's own, and a new line with somebody else's name, which thinking models may rightly write."""
+    """Return the format's stop strings, and a line break followed by the user's or another persona's name.
+
+    Names are left out for thinking models, which may write them in a thought.
+    """
     others = [member.name.strip() for member in request.group if member.name != request.persona.name]
     names = [name for name in (request.scene.user.strip(), *others) if name and not request.renderer.thinking_end]
     return tuple(dict.fromkeys((*request.renderer.stop_strings, *(f"\n{name}:" for name in names))))
@@ -168,7 +174,9 @@ def _draft(request: Request) -> _Draft:
 
 
 def _newest_question(turns: Sequence[PromptTurn]) -> int:
-    """The place of the newest user message, if nobody said much since; else of the last turn. Tools say nothing."""
+    """Return the index of the newest user message unless `_LATELY` turns followed it, else of the last turn. Tool turns do
+    not count.
+    """
     said = 0
     for place in range(len(turns) - 1, -1, -1):
         if turns[place].role == "user":
@@ -195,22 +203,22 @@ def _spoken(turn: PromptTurn, request: Request) -> PromptTurn:
 
 @dataclass(frozen=True)
 class Counts:
-    """Tokens of every text of a draft."""
+    """Token counts of all texts of a draft."""
 
     fixed: Sequence[tuple[PromptPart, int]]
     items: Mapping[PromptPart, Sequence[int]]
     title: int
-    """What stands above the notes."""
+    """Tokens of the heading of the notes."""
     history: Sequence[int]
     tail: Sequence[int]
     per_turn: int
-    """What the format adds to each turn."""
+    """Tokens that the format adds to each turn."""
     base: int
-    """What it adds once."""
+    """Tokens that the format adds once."""
 
 
 async def _count(draft: _Draft, count: Counter) -> Counts:
-    """All counts in one question."""
+    """Count all texts in one call."""
     renderer, thinking = draft.request.renderer, draft.request.thinking
     user, reply = PromptTurn("user", _PROBE), PromptTurn("assistant", _PROBE)
     probes = [_PROBE, renderer.render([user], thinking=thinking), renderer.render([user, reply, user], thinking=thinking)]
@@ -226,13 +234,16 @@ async def _count(draft: _Draft, count: Counter) -> Counts:
         title=next(answers),
         history=[next(answers) for _ in draft.old],
         tail=[next(answers) for _ in draft.tail],
+        # Rounded up, so that the estimate does not fall short; the rendered text is counted anyway.
         per_turn=max((long - short - 2 * one + 1) // 2, 0),
         base=max(short - one, 0),
     )
 
 
 def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
-    """What an attempt before had too many is made up for by what is of this turn alone, as long as that may grow."""
+    """Return the budget's input. `slack`, the excess of an earlier attempt, is added to this turn's own tokens, which may
+    vary without changing the head.
+    """
     own = sum(counts.tail) + counts.per_turn * len(draft.tail) + (counts.title + counts.per_turn) * bool(draft.volatile)
     titles = _TITLE_TOKENS * len(draft.compiled.titled)
     return Demand(
@@ -273,13 +284,13 @@ def _background(draft: _Draft, chosen: BudgetPlan) -> tuple[str, ...]:
 
 
 def _shares(draft: _Draft, counts: Counts, chosen: BudgetPlan) -> list[Share]:
-    """What each part has and what was cut of it, in no order and not yet summed up."""
+    """Return what each part has and what was cut of it, unordered and not summed."""
     shares = [Share(part, tokens) for part, tokens in counts.fixed]
     for part, sizes in counts.items.items():
         kept = sum(sizes[place] for place in chosen.kept.get(part, ()))
         shares.append(Share(part, kept, sum(sizes) - kept, left_out(part, len(sizes), chosen)))
     cut = chosen.cut
-    note = history_note(cut, len(draft.old), draft.request.earlier)
+    note = history_cuts(cut, len(draft.old), draft.request.earlier)
     shares.append(Share(PromptPart.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
     shares.append(Share(PromptPart.MESSAGE, sum(counts.tail)))
     return shares

@@ -1,7 +1,9 @@
-"""Takes out of a streamed reply the lines that only repeat the memory block of its prompt: heading, titles with dates, bullets.
+"""Filter that removes lines of a streamed reply that only repeat the memory block of its prompt: heading, dated titles,
+bullets.
 
-Small models copy that block instead of using it. Only what has the block's own form is taken out; a reply that speaks of the
-same things in its own lines stays as it is. Text is held back only while its line may still become such a copy.
+Small models copy that block instead of using it, and once stored the copy breeds more. Only lines in the block's own form
+are removed; a reply that mentions the same things in its own sentences is unchanged. Text is held back only while its line
+may still become such a copy.
 """
 
 from __future__ import annotations
@@ -15,65 +17,69 @@ _TITLE = re.compile(r"^(?:\*\*(?P<bold>.+?)\*\*|#{1,6} (?P<head>.+?))(?P<date> \
 _BULLET = re.compile(r"^\s*[-*•] ")
 _SPEAKER = re.compile(r"(?:^|[\s:])[-*•]? ?(?P<name>[^\s:\"“”.,][^:\"“”.,\n]{0,39}) (?:said|asked|wrote), [\"“]")
 _DATED = re.compile(r"^\s*(?:\*\*|#{1,6} )[^*\n(]{1,100}(?:\*\*)? ?\([^()\n]{0,60}\b(?:19|20)\d\d\):?")
-"""A title with a date, as only the block has it: a copy may invent both."""
+"""Title with a date, a form that only the block has. The starter model repeats the form more often than the words: it may
+invent title and date.
+"""
 _DATE_BEGINS = r"(?:\([^()\n]{0,60})?"
 _MAY_BE_DATED = re.compile(
     rf"^\s*(?:\*|\*\*[^*\n(]{{0,100}}(?:\*|\*\* ?{_DATE_BEGINS})?|#{{1,6}}(?: [^\n(]{{0,100}}{_DATE_BEGINS})?)$"
 )
 _ENDS = tuple('.!?…*"”')
-"""Marks behind which a line is complete."""
+"""Characters that end a complete line."""
 SAID = ("said", "asked", "wrote")
 LEAST_WORDS = 4
-"""A line of fewer words is copied only where a copied line stands above it."""
+"""Minimum words of a line to count as a copy by itself; a shorter one is a copy only below a copied line."""
 NEARLY = 0.6
-"""The part of a bullet's words, from its beginning, that makes a copy of a line that ends otherwise."""
+"""Share of a bullet's words, from its start, that makes a line a copy although it ends differently."""
 
 
 @dataclass(frozen=True)
 class _Known:
-    """One line of the block, as the words that a copy has."""
+    """Words of one line of the block, with the rule when a reply line is a copy of it."""
 
     words: tuple[str, ...]
     least: int
-    """So many of them in a row, from the first, are a copy."""
+    """Number of matching words, from the first, that make a copy."""
     title: int = 0
-    """Of these, so many are title and date, behind which a reply may go on in words of its own."""
+    """Number of leading words that are title and date, after which a reply may continue in its own words."""
     is_marked: bool = True
-    """Has it the block's own form? Other lines are copies only below one."""
+    """True if the line has the block's own form (title, bullet, heading). Other lines are copies only below a copied line."""
     is_speech: bool = False
-    """Is it only the beginning of a bullet, “- Tomas said”, whatever is said then? Without its mark it counts below a copy."""
+    """True if this is only the beginning of a bullet, “- Tomas said”, whatever follows. Without its bullet it counts only
+    below a copied line.
+    """
 
     def begins_with(self, words: tuple[str, ...]) -> bool:
-        """May these become its words? The last one may be half a word yet."""
+        """Return whether `words` may be the beginning of this line; the last of them may be incomplete."""
         last = len(words) - 1
         return last < len(self.words) and self.words[:last] == words[:-1] and self.words[last].startswith(words[-1])
 
     def shared(self, words: tuple[str, ...]) -> int:
-        """How many words they have in common from the first."""
+        """Return how many leading words they have in common."""
         pairs = zip(self.words, words, strict=False)
         return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(self.words), len(words)))
 
 
 class EchoFilter:
-    """Feed it a reply piece by piece; what it returns may be shown. `dropped` is what it took out."""
+    """Incremental filter of a reply. `feed` and `finish` return text to show; `dropped` is the text that was removed."""
 
     def __init__(self, block: Sequence[str], *, at_line_start: bool = True) -> None:
-        """`block` are the texts of the memory block, its heading first."""
+        """Prepare the filter. `block` contains the texts of the memory block, its heading first."""
         self._known = [known for place, text in enumerate(block) for known in _lines(text, is_heading=place == 0)]
         names = {match["name"].strip("- ") for text in block[1:] for match in _SPEAKER.finditer(text)}
         self._known += [_Known((*_words(name), verb), len(_words(name)) + 1, is_speech=True) for name in names for verb in SAID]
         self.dropped = ""
         self._line = ""
-        """The beginning of a line that may be a copy."""
+        """Beginning of the current line, held back because it may be a copy."""
         self._passes = not at_line_start or not self._known
         self._drops = False
         self._is_cut = False
-        """Is the line so far nothing but a title that was taken out?"""
+        """True if the current line so far consists only of a removed title."""
         self._below = False
-        """Was the line above taken out?"""
+        """True if the previous line was removed."""
 
     def feed(self, text: str) -> str:
-        """What of it is no copy, as far as that is certain."""
+        """Return the text that is certainly no copy."""
         if not self._known:
             return text
         parts = text.split("\n")
@@ -81,7 +87,9 @@ class EchoFilter:
         return "".join(shown) + self._part(parts[-1])
 
     def finish(self) -> str:
-        """What was held back and is no copy. Below a copied line, one that breaks off is a copy if it begins as one."""
+        """Return the held text unless it is a copy. Below a removed line, an unfinished line is a copy if it begins like
+        one.
+        """
         words = _words(self._line)
         is_cut_off = self._below and len(words) > 1 and not self._line.rstrip().endswith(_ENDS)
         if is_cut_off and any(known.begins_with(words) for known in self._known):
@@ -90,7 +98,7 @@ class EchoFilter:
         return shown
 
     def _part(self, text: str) -> str:
-        """More of the present line."""
+        """Process more text of the current line."""
         if self._drops:
             self.dropped += text
             return ""
@@ -104,12 +112,12 @@ class EchoFilter:
         return "" if is_open or _MAY_BE_DATED.match(self._line) else self._decided(words)
 
     def _candidates(self) -> list[_Known]:
-        """The lines of which the present line may be a copy."""
+        """Return the block lines that the current line may be a copy of."""
         is_bullet = _BULLET.match(self._line) is not None
         return [known for known in self._known if self._below or (known.is_marked and (is_bullet or not known.is_speech))]
 
     def _decided(self, words: tuple[str, ...]) -> str:
-        """The line goes on otherwise than the block: it passes, or it was copied up to here."""
+        """Decide about a line that differs from the block from here on: show it, or drop what was copied so far."""
         copied = [known for known in self._candidates() if known.shared(words) >= known.least]
         line, self._line = self._line, ""
         shared = max((known.shared(words) for known in copied), default=0)
@@ -137,7 +145,7 @@ class EchoFilter:
         return shown
 
     def _settled(self, end: str) -> str:
-        """The held line is complete: all of it is shown, or nothing."""
+        """Decide about a complete held line: show all of it, or nothing."""
         words = _words(self._line)
         is_copy = any(known.shared(words) >= known.least for known in self._candidates()) if words else self._below
         is_copy = is_copy or _DATED.match(self._line) is not None or (self._below and self._line.lstrip().startswith("#"))
@@ -149,7 +157,7 @@ class EchoFilter:
 
 
 def _lines(text: str, *, is_heading: bool) -> list[_Known]:
-    """The lines of one text of the block."""
+    """Return the comparable lines of one text of the block."""
     found: list[_Known] = []
     for line in filter(str.strip, text.splitlines()):
         words = _words(line)
@@ -169,6 +177,6 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _after(text: str, count: int) -> str:
-    """The text behind so many words and the marks that follow them."""
+    """Return the text behind the first `count` words and the punctuation that follows them."""
     ends = [match.end() for match in _WORD.finditer(text)]
     return text[ends[count - 1] :].lstrip(' .,:;*"”)')

@@ -1,7 +1,7 @@
-"""A system prompt that several personas share, so that the model need not read everything again whenever another one speaks.
+"""System prompt shared by all personas of a group, so that a change of speaker does not invalidate the KV cache.
 
-It introduces all of them in an order that stays and does not say who speaks: that is said at the end of the prompt, behind all
-that stays the same, and by the name with which the reply is opened.
+It introduces all personas in a fixed order and does not say who speaks: that is said at the end of the prompt, behind
+everything that stays the same, and by the name that opens the reply.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 
 SPEAKS = "{{char}} speaks now, and nobody else."
-"""The line that names the next one; as short as can be, for it is read every turn."""
+"""Line that names the next speaker. It is short, because it is evaluated every turn."""
 _OWN = ("charbio", "examples", "selfedit")
-"""Texts that one member's scene may hold and the others' do not."""
+"""Macro texts that belong to one participant and must not be taken from the speaker's context."""
 
 
 def compile_group(
     preset: SystemPreset, members: Sequence[Persona], user: Persona | None, scene: MacroContext, extras: Extras
 ) -> Compiled:
-    """The same for every member who speaks. Rules and scenario are the first one's, unless the scene tells another."""
+    """Compile the system prompt, which is the same whoever speaks. System prompt and scenario are the first persona's,
+    unless the scene overrides the scenario.
+    """
     first, names = members[0], in_a_row([member.name for member in members])
     lines = [f"{member.name}: {line}" for member in members for line in member.example_dialogs if line.strip()]
     everyone = first.model_copy(
@@ -39,12 +41,12 @@ def compile_group(
 
 
 def in_a_row(names: Sequence[str]) -> str:
-    """`Ada, Bo and Cleo`."""
+    """Return the names as a list in words: `Ada, Bo and Cleo`."""
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _introduced(preset: SystemPreset, member: Persona, scene: MacroContext) -> str:
-    """A member under their name; the macros in what is said of them mean them."""
+    """Return a persona's name and bio; its macros refer to that persona."""
     own = replace(scene, char=member.name, texts={**scene.texts, **dict.fromkeys(_OWN, "")})
     text = expand(member.mini_bio.strip() or member.bio, own).strip()
     return f"{preset.sub_category_separator} {member.name}\n{text}".strip()

@@ -1,8 +1,9 @@
-"""Where in a prompt stands what is only true for this turn: late, where it costs nothing, or where other programs put it.
+"""Placement of texts that change every turn: late in the prompt, where they cost least, or where other programs put them.
 
-A model keeps what it has read as long as the prompt begins as before. Notes in the system prompt change its beginning, so that
-everything behind is read again every turn; notes among the messages have the messages behind them read again. Who speaks next
-in a group is said late in every layout, so that all of them share what stands before.
+The KV cache is reused as long as the prompt begins as before. Notes in the system prompt change its beginning, so that
+everything behind them is evaluated again every turn: at 8k tokens a turn then evaluates 26 times as much
+(docs/benchmarks.md). Notes among the messages have the messages behind them evaluated again. The next speaker of a group is
+named late in every layout, so that all personas share the prompt before it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from lethe_app.domain.prompt import Note, PromptPart, PromptSpan, PromptTurn
 
 @dataclass(frozen=True)
 class PlacedTurn:
-    """A turn in its place, its content taken apart."""
+    """Turn at its final position, with its content as spans."""
 
     role: str
     spans: tuple[PromptSpan, ...]
@@ -24,30 +25,31 @@ class PlacedTurn:
 
     @property
     def turn(self) -> PromptTurn:
+        """Return the turn without the division into spans."""
         return PromptTurn(self.role, "".join(span.text for span in self.spans), self.name)
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """A prompt before it is put in order."""
+    """Prompt pieces before they are arranged."""
 
     head: Sequence[PromptSpan]
-    """The system prompt."""
+    """System prompt."""
     old: Sequence[PromptTurn]
-    """The history that is kept, without the newest user message."""
+    """History that is kept, without the newest user message."""
     tail: Sequence[PromptTurn]
-    """From the newest user message on."""
+    """Turns from the newest user message on."""
     notes: Sequence[Note]
     title: str
-    """What stands above the notes."""
+    """Heading of the notes."""
     continue_last: bool = False
-    """The last turn of the tail is to be continued, so nothing may stand behind it."""
+    """True if the last turn of the tail is to be continued, so that nothing may follow it."""
     speaker: str = ""
-    """In a group, the line that says who speaks next."""
+    """In a group, the line that names the next speaker."""
 
 
 def arrange(layout: PromptLayout, pieces: Pieces) -> list[PlacedTurn]:
-    """All turns in the order in which the model reads them."""
+    """Return all turns in prompt order."""
     system = [PlacedTurn("system", tuple(pieces.head))] if pieces.head else []
     old, tail = placed(pieces.old, PromptPart.HISTORY), placed(pieces.tail, PromptPart.MESSAGE)
     speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []
@@ -66,18 +68,18 @@ def arrange(layout: PromptLayout, pieces: Pieces) -> list[PlacedTurn]:
 
 
 def placed(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTurn]:
-    """Turns that belong to one part."""
+    """Return turns whose whole content belongs to one part."""
     return [PlacedTurn(turn.role, (PromptSpan(part, turn.content),), turn.name) for turn in turns]
 
 
 def turns_of(notes: Sequence[Note], title: str) -> list[PlacedTurn]:
-    """The system's notes as one turn, those that somebody seems to say each by itself; the higher order stands later."""
+    """Return the system notes as one turn, then each note of another role as its own turn, in ascending `order`."""
     told = _told(notes, title)
     return [*([PlacedTurn("system", tuple(told))] if told else []), *_spoken(notes)]
 
 
 def _at_depth(pieces: Pieces, history: Sequence[PlacedTurn]) -> list[PlacedTurn]:
-    """Each note so many messages above the newest one as it asks for; where the history is shorter, above all of it."""
+    """Insert each note `depth` messages above the newest one; above the whole history if that is shorter."""
     old = list(history)
     depths = {min(note.depth, len(history)) for note in pieces.notes}
     for depth in sorted(depths):  # the nearest first, so that places above are not moved

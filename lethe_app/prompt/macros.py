@@ -1,4 +1,4 @@
-"""Fills in the placeholders of personas and cards, such as {{user}}, from values that are given and never looked up here."""
+"""Expansion of macros such as {{user}} in persona and card texts, from given values only."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from random import Random
 from lethe_app.domain.clock import WEEKDAYS, spell_date, spell_time
 
 MAX_DEPTH = 8
-"""Texts within texts within texts: a bio that names the scenario that names the examples."""
+"""Maximum nesting of texts that contain macros: a bio that names the scenario, which names the examples."""
 MAX_TEXT = 40_000_000
-"""Characters filled in, all together: twice the largest persona file."""
+"""Total characters inserted per expansion: twice the largest persona file."""
 MAX_MACROS = 20_000
 _OPEN, _CLOSE = "\ue0f0", "\ue0f1"
-"""Stand for braces that are no macro's, until the end: those of unknown macros and of values."""
+"""Placeholders (private-use characters) for braces of unknown macros and of inserted values, so that these are not expanded
+again. They are replaced by braces at the end.
+"""
 _MACRO = re.compile(r"\{\{([^{}]*)\}\}")
 _COMMENT = re.compile(r"\{\{\s*(?://|comment:|hidden_key:)(?:[^}]|\}(?!\}))*\}\}", re.IGNORECASE)
 _TRIM = re.compile(r"\s*\{\{\s*trim\s*\}\}\s*", re.IGNORECASE)
@@ -37,7 +39,9 @@ _SAME = {
     "mesexamples": "examples",
     "weekday": "day",
 }
-"""Other names, from other programs, and of groups where there is but one persona: a group's scene has texts for them."""
+"""Aliases from other programs, and group macros for sessions with one persona; a group session overrides them in
+`MacroContext.texts`.
+"""
 
 
 def _no_memory(_title: str) -> str | None:
@@ -46,29 +50,31 @@ def _no_memory(_title: str) -> str | None:
 
 @dataclass(frozen=True)
 class MacroContext:
-    """What the macros stand for. Moment and seed stay the same for a session, so that the prompt's beginning does too."""
+    """Values of the macros. Moment and seed are constant for a session, so that the start of the prompt stays the same for
+    the KV cache.
+    """
 
     user: str
     char: str
     moment: datetime
     seed: int = 0
     texts: dict[str, str] = field(default_factory=dict)
-    """Longer texts by macro name (`charbio`, `userbio`, `scenario`, `examples`, `selfedit` …), which may hold macros."""
+    """Longer texts by macro name (`charbio`, `userbio`, `scenario`, `examples`, `selfedit` …), which may contain macros."""
     idle: timedelta = timedelta()
     """Time since the user's last message."""
     memory: Callable[[str], str | None] = _no_memory
-    """Finds the memory with this title, or part of it."""
+    """Function that returns the text of the memory whose title contains the argument, or None."""
 
 
 def expand(text: str, scene: MacroContext) -> str:
-    """`text` with every known macro filled in; unknown ones stay as they are. Always ends, whatever refers to what."""
+    """Return `text` with every known macro expanded; unknown ones stay as they are. Recursion and total size are limited."""
     if "{{" not in text and "<" not in text:
         return text
     return _Expansion(scene).run(text)
 
 
 def unknown_macros(text: str) -> list[str]:
-    """The macros in `text` that would stay as they are, each once, without braces."""
+    """Return the distinct macros in `text` that `expand` would leave as they are, without braces."""
     moment = datetime.fromtimestamp(0).astimezone()
     expansion = _Expansion(MacroContext("", "", moment, texts=dict.fromkeys(_TEXTS, ""), memory=lambda _: ""))
     expansion.run(text)
@@ -79,7 +85,7 @@ _TEXTS = ("charbio", "userbio", "scenario", "examples", "selfedit", "original")
 
 
 class _Expansion:
-    """One call of `expand`: what is being filled in just now, and how much there was."""
+    """State of one call of `expand`: the texts being expanded, and the numbers of macros and characters so far."""
 
     def __init__(self, scene: MacroContext) -> None:
         self.scene = scene
@@ -122,7 +128,7 @@ class _Expansion:
         return self._chance(verb, separator, rest)
 
     def _text(self, name: str, text: str) -> str:
-        """A text with macros of its own; one that names itself, directly or not, is empty there."""
+        """Return the expansion of a text that may contain macros; empty if it refers to itself, directly or not."""
         if name in self._inside or len(self._inside) >= MAX_DEPTH:
             return ""
         self._inside.append(name)
@@ -138,17 +144,18 @@ class _Expansion:
             return _roll(rest, self._random(rest, self._macros))
         if verb in {"random", "pick"} and separator:
             options = _options(separator, rest)
+            # `pick` chooses the same option wherever the text occurs; `random` depends on the position as well.
             return self._random(rest, self._macros if verb == "random" else 0).choice(options)
         return None
 
     def _random(self, text: str, place: int) -> Random:
-        """The same for the same session, text and place."""
+        """Return a generator seeded by session, text and position, so that rebuilding a prompt gives the same result."""
         digest = hashlib.sha256(f"{self.scene.seed}\0{place}\0{text}".encode()).digest()
         return Random(digest)  # noqa: S311 - dice of a game, no secret
 
 
 def _parted(macro: str) -> tuple[str, str, str]:
-    """`random::a::b` → random, ::, a::b; `roll d6` → roll, blank, d6."""
+    """Split a macro into name, separator and argument: `random::a::b` → random, ::, a::b; `roll d6` → roll, blank, d6."""
     match = re.match(r"(\w+)\s*(::|:|\s)\s*(.*)", macro, re.DOTALL)
     return (match[1].lower(), match[2], match[3]) if match else (macro.lower(), "", "")
 
@@ -160,7 +167,7 @@ def _options(separator: str, rest: str) -> list[str]:
 
 
 def _roll(dice: str, random: Random) -> str | None:
-    """`20`, `d20`, `2d6` and `2d6+3`."""
+    """Roll dice written as `20`, `d20`, `2d6` or `2d6+3`; None if malformed."""
     dice = dice.strip().lower()
     match = _ROLL.fullmatch(dice if "d" in dice else f"1d{dice}")
     if match is None or int(match[2]) == 0:

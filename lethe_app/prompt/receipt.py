@@ -1,4 +1,4 @@
-"""Says where the tokens of a prompt went, and when it cannot be made to fit, which part is how large."""
+"""Token accounting of a prompt by part, and the explanation of a prompt that cannot be made to fit."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.prompt import PromptPart, Receipt, Share
+from lethe_app.domain.prompt import CutKind, PromptCut, PromptPart, Receipt, Share
 from lethe_app.prompt.budget import CAPS, BudgetPlan
 
 
 class Room(Protocol):
-    """What a receipt needs to know of the request."""
+    """Properties of a request that a receipt needs."""
 
     @property
     def context(self) -> int: ...
@@ -24,12 +24,12 @@ class Room(Protocol):
 
 
 def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages: int, room: Room) -> Receipt:
-    """One line for each part, in layout order; what the parts do not account for is the template's."""
+    """Return a receipt with one share per part, in layout order; tokens that no part accounts for belong to the template."""
     summed: dict[PromptPart, Share] = {}
     for share in shares:
         old = summed.get(share.part, Share(share.part, 0))
         tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
-        summed[share.part] = Share(share.part, tokens, cut, share.note or old.note)
+        summed[share.part] = Share(share.part, tokens, cut, share.cuts or old.cuts)
     lines = [summed[part] for part in PromptPart if part in summed and _is_worth_a_line(summed[part])]
     rest = prompt_tokens - sum(line.tokens for line in lines)
     return Receipt(
@@ -44,41 +44,41 @@ def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages:
 
 
 def _is_worth_a_line(share: Share) -> bool:
-    return bool(share.tokens or share.cut_tokens or share.note)
+    return bool(share.tokens or share.cut_tokens or share.cuts)
 
 
-def left_out(part: PromptPart, pieces: int, chosen: BudgetPlan) -> str:
-    """What of an optional part was cut and why; nothing where all of it is there."""
+def left_out(part: PromptPart, pieces: int, chosen: BudgetPlan) -> tuple[PromptCut, ...]:
+    """Return what was cut from an optional part and why; empty if nothing was."""
     lost = pieces - len(chosen.kept.get(part, ()))
     if not lost:
-        return ""
+        return ()
     over = min(chosen.capped.get(part, 0), lost)
-    reasons = [f"the part may have at most {CAPS[part]:.0%} of the context"] if over else []
-    if lost > over:
-        reasons.append("there is no room beside the conversation" if not over else f"for {lost - over} there was no room")
-    return f"{lost} of {pieces} left out: {', and '.join(reasons)}"
+    if not over:
+        return (PromptCut(CutKind.NO_SPACE, lost, pieces),)
+    return (PromptCut(CutKind.CAPPED, lost, pieces, CAPS[part], lost - over),)
 
 
-def history_note(cut: int, messages: int, earlier: int) -> str:
-    """What of the conversation is not there word for word, and why."""
-    notes = [f"the oldest {cut} of {messages} messages left out: there is no room for all"] if cut else []
-    if earlier:
-        notes.append(f"the first {earlier} messages of the conversation had no room any more and are told in a summary")
-    return "; ".join(notes)
+def history_cuts(cut: int, messages: int, earlier: int) -> tuple[PromptCut, ...]:
+    """Return which messages are not in the prompt verbatim, and why."""
+    oldest = (PromptCut(CutKind.OLDEST, cut, messages),) if cut else ()
+    return (*oldest, PromptCut(CutKind.SUMMARISED, earlier)) if earlier else oldest
 
 
 def _balanced(lines: Sequence[Share], rest: int) -> list[Share]:
-    """Texts counted one by one can have a token more than together; the largest part gives it back, so that sums are right."""
+    """Return the shares with a negative rest subtracted from the largest one.
+
+    Texts tokenised one by one can have a token more than together; without the correction the sum would be wrong.
+    """
     lines = list(lines)
     if rest < 0 and lines:
         place = max(range(len(lines)), key=lambda index: lines[index].tokens)
         largest = lines[place]
-        lines[place] = Share(largest.part, largest.tokens + rest, largest.cut_tokens, largest.note)
+        lines[place] = Share(largest.part, largest.tokens + rest, largest.cut_tokens, largest.cuts)
     return lines
 
 
 def explain(sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, room: Room) -> tuple[str, str]:
-    """Message and remedy for a prompt whose fixed parts do not fit, the largest part first."""
+    """Return message and remedy for a prompt whose fixed parts do not fit, the largest part first."""
     summed: dict[PromptPart, int] = {}
     for part, size in sizes:
         summed[part] = summed.get(part, 0) + size
@@ -89,4 +89,4 @@ def explain(sizes: Iterable[tuple[PromptPart, int]], tokens: int, limit: int, ro
         f"{room.context} are free beside the {room.reply_reserve} kept for the reply ({listed})."
     )
     largest = ordered[0][1] if ordered else PromptPart.TEMPLATE
-    return message, f"Shorten the {largest}, or give the model a larger context in the settings."
+    return message, f"Shorten the {largest}, or choose a larger context size in the settings."

@@ -1,4 +1,4 @@
-"""Compiles the system prompt: the stable text at the head of every prompt, in sections that know which part they are."""
+"""Compilation of the system prompt, the stable text at the head of every prompt, into sections labelled by prompt part."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ _BODIES = {
     "examples": PromptPart.STYLE,
     "selfedit": PromptPart.THOUGHTS,
 }
-"""Macros whose texts are parts of their own, wherever the prompt puts them."""
+"""Macros whose texts count as a prompt part of their own, wherever the system prompt inserts them."""
 _BODY = re.compile(r"\{\{\s*(charbio|userbio|scenario|examples|selfedit|description|persona|mesexamples)\s*\}\}", re.IGNORECASE)
 _OTHER_NAMES = {"description": "charbio", "persona": "userbio", "mesexamples": "examples"}
 
 
 @dataclass(frozen=True)
 class Extras:
-    """What the session's memory adds to the stable part. Within each, the most important comes first."""
+    """Additions from memory to the stable part of the prompt. Within each, the most important comes first."""
 
     world: Sequence[str] = ()
-    """World entries that are always there."""
+    """World Info entries that are constant for the session."""
     summaries: Sequence[str] = ()
-    """Previous sessions, newest first; they are written oldest first."""
+    """Summaries of previous sessions, newest first; the prompt lists them oldest first."""
     facts: Sequence[str] = ()
     tools: str = ""
-    """How tools are used, where there are any."""
+    """Instructions for tools; empty if there are none."""
 
 
 @dataclass(frozen=True)
 class PromptSection:
-    """A stretch of the system prompt that belongs to one part. Its title stands only above items that are there."""
+    """Section of the system prompt that belongs to one part. Its title is written only if it has items."""
 
     part: PromptPart
     text: str = ""
     """Text that is never shortened."""
     title: str = ""
     items: tuple[str, ...] = ()
-    """Pieces that may be left out one by one, the least important last."""
+    """Pieces that may be dropped one by one, the least important last."""
     bullets: bool = False
     newest_first: bool = False
-    """Items are given newest first and written oldest first."""
+    """True if items are given newest first and written oldest first."""
 
     def spell(self, kept: Sequence[int]) -> str:
-        """The section with only the items at these places."""
+        """Return the text of the section with only the items at the indices `kept`."""
         texts = [self.items[place] for place in sorted(kept, reverse=self.newest_first)]
         if not texts:
             return self.text
@@ -62,17 +62,17 @@ class PromptSection:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The system prompt, ready to be spelled with more or fewer items. The first sections are one running text."""
+    """Compiled system prompt, rendered with more or fewer items. Its first sections (`running`) form one continuous text."""
 
     running: tuple[PromptSection, ...]
     titled: tuple[PromptSection, ...]
 
     def spell(self, kept: Mapping[PromptPart, Sequence[int]]) -> str:
-        """The whole text."""
+        """Return the whole text."""
         return "".join(span.text for span in self.spans(kept))
 
     def spans(self, kept: Mapping[PromptPart, Sequence[int]]) -> list[PromptSpan]:
-        """The text in stretches, each with its part; a gap belongs to what follows it."""
+        """Return the text as spans with their parts; a separator belongs to the section after it."""
         running = [PromptSpan(section.part, section.text) for section in self.running]
         text = "".join(span.text for span in running)
         spans = cut_out(running, len(text) - len(text.lstrip()), len(text.rstrip()))
@@ -86,14 +86,15 @@ class Compiled:
 def compile_system(
     preset: SystemPreset, persona: Persona, user: Persona | None, scene: MacroContext, extras: Extras
 ) -> Compiled:
-    """`scene` gives names, moment and, in its texts, the session's own scenario where there is one.
+    """Compile the system prompt. `scene` provides names, moment and, in its texts, a scenario that overrides the persona's.
 
-    A persona's own system prompt replaces the preset's and may name it as {{original}}. A bio that the prompt does not name is
-    put behind it, so that nothing written about either side is lost.
+    A persona's own system prompt replaces the preset's and may include it as {{original}}. A bio that the prompt does not
+    include is appended, so that nothing written about either side is lost.
     """
     scene = with_texts(scene, preset, persona, user)
     prompt = persona.system_prompt or preset.prompt
     if persona.system_prompt:
+        # A function as replacement, because backslashes in a replacement string would be interpreted.
         prompt = re.sub(r"\{\{\s*original\s*\}\}", lambda _: preset.prompt, prompt, flags=re.IGNORECASE)
     named = {_OTHER_NAMES.get(name.lower(), name.lower()) for name in _BODY.findall(prompt)}
     running = _running(prompt, scene)
@@ -104,7 +105,7 @@ def compile_system(
 
 
 def with_texts(scene: MacroContext, preset: SystemPreset, persona: Persona, user: Persona | None) -> MacroContext:
-    """The scene with the long texts that macros may name."""
+    """Return the macro context with the long texts that macros may include. Non-blank texts of `scene` take precedence."""
     texts = {
         "charbio": persona.bio,
         "userbio": user.bio if user else "",
@@ -117,7 +118,7 @@ def with_texts(scene: MacroContext, preset: SystemPreset, persona: Persona, user
 
 
 def _running(prompt: str, scene: MacroContext) -> list[PromptSection]:
-    """The prompt cut where a macro brings in the text of another part, each piece filled in by itself."""
+    """Split the prompt at macros that insert another part's text, and expand each piece by itself."""
     sections: list[PromptSection] = []
     end = 0
     for match in _BODY.finditer(prompt):

@@ -1,7 +1,7 @@
-"""Tells for every character of a finished prompt which part it belongs to, whatever a model's template makes of the texts.
+"""Attribution of every character of a rendered prompt to a prompt part, independent of what the chat template does.
 
-The same turns are rendered once more with a mark in the place of each content, which shows everything that the template itself
-writes. Between that stand the contents in the finished prompt, whole or trimmed.
+The turns are rendered a second time with a marker in place of each content, which shows all text that the template itself
+adds. The contents lie between those texts in the rendered prompt, whole or trimmed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from lethe_app.prompt.layout import PlacedTurn
 
 Spell = Callable[[list[PromptTurn]], str]
 _MARK = re.compile("\ue0f2(\\d+)\ue0f3")
-"""Private-use characters, so nobody else writes them; and the contents, which might, are not there when it is looked for."""
+"""Marker of private-use characters. Contents cannot be confused with it, because they are absent from the rendering it is
+searched in.
+"""
 
 
 def joined(spans: Sequence[PromptSpan]) -> str:
-    """The text they make."""
+    """Return the concatenated text of the spans."""
     return "".join(span.text for span in spans)
 
 
 def cut_out(spans: Sequence[PromptSpan], start: int, end: int) -> list[PromptSpan]:
-    """What stands from one character to another, empty stretches left out."""
+    """Return the spans of the characters from `start` to `end`, without empty ones."""
     found: list[PromptSpan] = []
     place = 0
     for span in spans:
@@ -36,7 +38,11 @@ def cut_out(spans: Sequence[PromptSpan], start: int, end: int) -> list[PromptSpa
 
 
 def rewritten(spans: Sequence[PromptSpan], change: Callable[[str], str]) -> list[PromptSpan]:
-    """The same after `change` has put letters into the whole text, such as those that disarm control tokens."""
+    """Return the spans after `change`, which may only insert characters into the whole text, as the disarming of control
+    tokens does.
+
+    Disarming the whole text also catches a control token that is split across two parts.
+    """
     before = joined(spans)
     after = change(before)
     if after == before:
@@ -57,7 +63,7 @@ def rewritten(spans: Sequence[PromptSpan], change: Callable[[str], str]) -> list
 
 
 def label(text: str, placed: Sequence[PlacedTurn], spell: Spell) -> tuple[PromptSpan, ...]:
-    """`text` in spans; `spell` made it of the turns of `placed`, and is asked once more."""
+    """Return `text` as spans. `spell` rendered it from the turns of `placed` and is called once more."""
     spans = _aligned(text, placed, spell)
     spans = _searched(text, placed) if spans is None else spans
     assert joined(spans) == text, "spans tell the same text"
@@ -65,7 +71,9 @@ def label(text: str, placed: Sequence[PlacedTurn], spell: Spell) -> tuple[Prompt
 
 
 def _aligned(text: str, placed: Sequence[PlacedTurn], spell: Spell) -> list[PromptSpan] | None:
-    """None where the template looks at what it is given, and writes other things around a mark."""
+    """Return spans found by rendering with markers; None if the template reacts to contents and its text differs around a
+    marker.
+    """
     try:
         pieces = _MARK.split(spell([_marked(number, one) for number, one in enumerate(placed)]))
     except TemplateUnusable:
@@ -86,8 +94,9 @@ def _aligned(text: str, placed: Sequence[PlacedTurn], spell: Spell) -> list[Prom
 
 
 def _shown(text: str, place: int, content: str, following: str) -> tuple[int, int] | None:
-    """What of `content` stands at that place, before what follows: where it begins in it, and its length."""
+    """Return start and length of the part of `content` that lies at `place` before `following`; None if it cannot be found."""
     left, right = len(content) - len(content.lstrip()), len(content.rstrip())
+    # Templates insert contents as they are, or trimmed on both sides or on one.
     for start, end in ((0, len(content)), (left, right), (left, len(content)), (0, right)):
         length = end - start
         if length >= 0 and text.startswith(content[start:end], place) and text.startswith(following, place + length):
@@ -98,7 +107,9 @@ def _shown(text: str, place: int, content: str, following: str) -> tuple[int, in
 
 
 def _searched(text: str, placed: Sequence[PlacedTurn]) -> list[PromptSpan]:
-    """Each content looked for behind the one before it; whatever is not found counts as the template's."""
+    """Return spans found by searching for each content after the previous one; whatever is not found counts as template
+    text.
+    """
     spans: list[PromptSpan] = []
     place = 0
     for one in placed:
@@ -114,7 +125,7 @@ def _searched(text: str, placed: Sequence[PlacedTurn]) -> list[PromptSpan]:
 
 
 def _marked(number: int, placed: PlacedTurn) -> PromptTurn:
-    """Blank contents stay, for formats treat them otherwise than words."""
+    """Return the turn with a marker as content. Blank contents stay, because templates treat them differently from text."""
     content = joined(placed.spans)
     if not content.strip():
         return placed.turn
@@ -123,7 +134,7 @@ def _marked(number: int, placed: PlacedTurn) -> PromptTurn:
 
 
 def _content(placed: PlacedTurn) -> list[PromptSpan]:
-    """What its mark stands for."""
+    """Return the spans that the marker of this turn replaces."""
     text = joined(placed.spans)
     if not _in_brackets(placed):
         return list(placed.spans)
@@ -131,6 +142,6 @@ def _content(placed: PlacedTurn) -> list[PromptSpan]:
 
 
 def _in_brackets(placed: PlacedTurn) -> bool:
-    """Would a format that puts notes into brackets leave it as it is?"""
+    """Return whether a format that puts notes in brackets leaves this content as it is."""
     text = joined(placed.spans).strip()
     return placed.role not in {"user", "assistant"} and text.startswith("[") and text.endswith("]") and len(text) > 1

@@ -1,7 +1,7 @@
-"""The words in which a model is asked to fill a schema: instructions, worked examples, and the frame for the material.
+"""Prompt templates of structured tasks: instructions, worked examples, and a frame for the material.
 
-Each task prompt is one file of `resources/prompts`. What stands before the first heading is the instruction; `# Material`
-frames the material, with `{names}` in its gaps; every `# Example` is followed by its `# Answer`.
+Each task prompt is one file in `resources/prompts`. The text before the first heading is the instruction; `# Material`
+frames the material, with `{names}` as placeholders; every `# Example` is followed by its `# Answer`.
 """
 
 from __future__ import annotations
@@ -19,50 +19,52 @@ from lethe_app.errors import FileError
 LOG = logging.getLogger(__name__)
 SHORT = "one or two paragraphs"
 LONG = "two to four paragraphs"
-"""What fills the gap `{length}`."""
+"""Values of the placeholder `{length}`."""
 _HEADING = re.compile(r"^# (Material|Example|Answer)[ \t]*$", re.MULTILINE)
 _GAP = re.compile(r"\{([a-z_]+)\}")
 
 
 class TaskKind(StrEnum):
-    """What a model can be asked to do; each is the name of a file."""
+    """Tasks for a model; each value is the name of a prompt file."""
 
     TITLE = "title"
     SUMMARY = "summary"
     MERGE = "merge"
-    """One summary out of those of the parts."""
+    """Merge the summaries of parts into one."""
     KEYWORDS = "keywords"
     GOALS = "goals"
     RELEVANCE = "relevance"
     ROLEPLAY = "roleplay"
     FACTS = "facts"
     CONFIRM = "confirm"
-    """Does a line say what a note says?"""
+    """Check whether a line says what a note says."""
     SETTLE = "settle"
-    """What a new fact is to an old one near it."""
+    """Decide how a new fact relates to a similar known one."""
     MOOD = "mood"
-    """What a conversation did to one side of a mood."""
+    """Estimate the effect of a conversation on one mood dimension."""
     RECAP = "recap"
-    """The rolling summary of what left the window."""
+    """Update the rolling summary of messages that left the context window."""
 
 
 @dataclass(frozen=True)
 class TaskPrompt:
-    """Something to be done, in the words the model reads."""
+    """Prompt template of one task."""
 
     name: str
     instructions: str
     frame: str
     examples: tuple[tuple[str, str], ...] = ()
-    """Question and answer of each."""
+    """Material and answer of each example."""
 
     @property
     def gaps(self) -> set[str]:
-        """The names of the material it wants."""
+        """Return the names of the placeholders."""
         return set(_GAP.findall(self.instructions + self.frame))
 
     def turns(self, material: Mapping[str, str]) -> list[PromptTurn]:
-        """The conversation whose next reply is the answer. `material` must fill every gap; its own braces stay as they are."""
+        """Return the conversation whose next reply is the answer. `material` must fill every placeholder; braces in it are
+        left alone.
+        """
         missing = self.gaps - material.keys()
         assert not missing, f"the errand “{self.name}” lacks {missing}"
         turns = [PromptTurn("system", _fill(self.instructions, material))]
@@ -72,23 +74,25 @@ class TaskPrompt:
 
 
 class TaskPrompts:
-    """The task prompts that lie in a folder, each read when it is needed; the user's own words for one go before ours.
+    """Task prompts of a folder, loaded when needed. A file in the user's folder takes precedence.
 
-    A file of the user's that cannot be used stops nothing: ours is taken, and `broken` tells what is wrong with it, by name.
-    It is read again whenever it was changed.
+    An unusable user file is ignored and its error is stored in `broken` by task name. User files are read again when they
+    change.
     """
 
     def __init__(self, folder: Path, own: Path | None = None) -> None:
-        """`own` is the user's folder, which need not be there."""
+        """Set the folders; `own` is the user's and need not exist."""
         self.broken: dict[str, FileError] = {}
         self._folder = folder
         self._own = own
         self._known: dict[str, TaskPrompt] = {}
         self._own_known: dict[str, tuple[int, TaskPrompt | None]] = {}
-        """With the moment at which its file was written; None is one that cannot be used."""
+        """User prompt by task, with the modification time of its file in nanoseconds; None for an unusable file."""
 
     def prompt_of(self, task: str) -> TaskPrompt:
-        """By the name of its file. Raises FileError if ours is not there or not written as it must be."""
+        """Return the prompt of a task, which is the name of its file. Raise FileError if the shipped file is missing or
+        malformed.
+        """
         if task not in self._known:
             self._known[task] = _read(task, self._folder / f"{task}.md")
         return self._users(task, self._known[task]) or self._known[task]
@@ -107,7 +111,7 @@ class TaskPrompts:
         return self._own_known[task][1]
 
     def _fitting(self, task: str, path: Path, ours: TaskPrompt) -> TaskPrompt | None:
-        """The user's words, if they want no other material than ours do."""
+        """Return the user's prompt if it is valid and uses no placeholder that the shipped one lacks."""
         self.broken.pop(task, None)
         try:
             errand = _read(task, path)
@@ -118,7 +122,9 @@ class TaskPrompts:
             if not unknown:
                 return errand
             there = _listed(ours.gaps)
-            self.broken[task] = FileError(path, f"nothing fills the gap {{{min(unknown)}}} in “# Material”; there are {there}")
+            self.broken[task] = FileError(
+                path, f"the placeholder {{{min(unknown)}}} in “# Material” is unknown; available: {there}"
+            )
         LOG.info("the errand %s of the user cannot be used: %s", task, self.broken[task])
         return None
 
@@ -137,7 +143,7 @@ def _read(task: str, path: Path) -> TaskPrompt:
 
 
 def parse(name: str, text: str) -> TaskPrompt:
-    """The task prompt written in a file; raises ValueError where a heading is missing or stands in the wrong place."""
+    """Parse a task prompt file. Raise ValueError if a heading is missing or misplaced."""
     instructions, *rest = _HEADING.split(text)
     sections = list(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))
     if not sections or sections[0][0] != "Material":

@@ -1,7 +1,7 @@
-"""Hands words of strangers to a model as what they are: quoted, fenced in, named by their source, and unable to give orders.
+"""Quotation of untrusted text for a model: fenced, attributed to its source, and unable to inject instructions or roles.
 
-The fence carries a number drawn for this one use, so that no text can know it; every line of the quote begins with a mark, so
-that no line can begin anything else; and the spellings by which any format of ours opens a role are broken up invisibly.
+The fence carries a random number drawn for this quotation, so that no text can contain it; every line is prefixed, so that
+no line can open anything else; and the role headers of all formats are broken up by invisible characters.
 """
 
 from __future__ import annotations
@@ -23,23 +23,27 @@ QUOTED = "> "
 LONGEST_SITE, LONGEST_TITLE, LONGEST_ADDRESS = 80, 200, 300
 _GAP = re.compile(r"\{(site|mark|quote)\}")
 _TOKEN = re.compile(r"<<?/?[^<>\s]{1,60}>>?|\[/?\w{1,40}\]")
-"""How control tokens of all formats look."""
+"""Pattern of control tokens in all formats."""
 _FENCE = re.compile(r"^\[quote ([0-9a-f]+)\]\n", re.MULTILINE)
 _HEADERS = ("system", "user", "human", "assistant", "model", "developer", "tool", "instruction", "response", "input", "ai")
-"""Who or what is announced by formats that have no control tokens."""
+"""Role headers of formats that have no control tokens."""
 _NO_SITE = "an unknown page"
 _OURS = ("{{", "}}", "<SystemEvent")
-"""What would be filled in, or would look like a line of ours, where a quotation is told in a conversation."""
+"""Macro braces, and the start of a system event line, which a quotation inside a conversation must not contain either."""
 MOST_SITES = 3
 MOST_ADDRESSES = 5
-"""Of what was taken from several pages, as many are named."""
+"""Addresses named for a text that was taken from several pages."""
 
 
 class Quoter:
-    """Made once, out of the frame in `resources/prompts/quoted.md` and all formats there are."""
+    """Renders quotations with the frame in `resources/prompts/quoted.md`, disarming the role headers of all formats. Create
+    it once.
+    """
 
     def __init__(self, frame: Path, formats: Iterable[InstructPreset], draw: Callable[[], str] | None = None) -> None:
-        """`draw` makes the number of a fence. Raises FileError."""
+        """Read the frame. `draw` returns the number of a fence. Raise FileError if the frame is unreadable or lacks a
+        placeholder.
+        """
         try:
             self._frame = frame.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
@@ -50,17 +54,19 @@ class Quoter:
         self._draw = draw or (lambda: secrets.token_hex(4))
 
     def quoted(self, page: PageText) -> str:
-        """The page between its fences, with its source. Works on a snippet of a search engine just as well."""
+        """Return the page between fences, with its source. It also accepts a search engine's snippet."""
         title, address = _one_line(page.title, LONGEST_TITLE), _one_line(page.address, LONGEST_ADDRESS)
         body = cleaned(page.text) + ("\n…" if page.is_cut else "")
+        # Title and address are written by the page's author, too, and therefore stay inside the fence.
         quote = self._lines([f"Title: {title}", f"Address: {address}", *body.split("\n")])
         return self._framed(site_of(page.address), self._unused(quote), quote)
 
     def kept(self, text: str, addresses: Sequence[str], key: str) -> str:
-        """What was read there and kept, as it is brought up again: between fences that stay the same as long as the words do.
+        """Return stored text from web pages between fences that stay the same as long as the text does.
 
-        A number drawn anew would change the beginning of prompts from turn to turn. So it is made of the words and of `key`,
-        which is to be something that was drawn after the pages were written, such as the id of the memory.
+        A newly drawn number would change the start of prompts from turn to turn, so it is derived from the text and `key`.
+        The key must be something random that was created after the pages were written, such as the id of the memory;
+        otherwise a page could predict the number.
         """
         named = list(dict.fromkeys(_one_line(one, LONGEST_ADDRESS) for one in addresses))
         quote = self._lines([*(f"Address: {one}" for one in named[:MOST_ADDRESSES]), *cleaned(text).split("\n")])
@@ -74,11 +80,11 @@ class Quoter:
         return _GAP.sub(lambda gap: gaps[gap[1]], self._frame)
 
     def quoted_all(self, pages: Iterable[PageText]) -> str:
-        """One after the other, each within fences of its own."""
+        """Return all pages, each between its own fences."""
         return "\n\n".join(map(self.quoted, pages))
 
     def _unused(self, quote: str) -> str:
-        """A number that does not occur in it."""
+        """Draw a number that does not occur in the quotation."""
         mark = self._draw()
         while mark in quote:
             mark = self._draw()
@@ -86,7 +92,7 @@ class Quoter:
 
 
 def site_of(address: str) -> str:
-    """The name of the site, of which a stranger can choose no more than letters, digits, dots and hyphens."""
+    """Return the host name of an address; an attacker controls only letters, digits, dots and hyphens of it."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:
@@ -95,7 +101,7 @@ def site_of(address: str) -> str:
 
 
 def sites_of(addresses: Iterable[str]) -> str:
-    """The names of several sites, each once."""
+    """Return the distinct host names of several addresses as a list in words."""
     names = list(dict.fromkeys(site_of(one) for one in addresses)) or [_NO_SITE]
     if len(names) > MOST_SITES:
         names = [*names[:MOST_SITES], "other sites"]
@@ -103,12 +109,12 @@ def sites_of(addresses: Iterable[str]) -> str:
 
 
 def is_quoted(text: str) -> bool:
-    """Does it stand between fences?"""
+    """Return whether the text contains a fence."""
     return _FENCE.search(text) is not None
 
 
 def unquoted(text: str) -> str:
-    """The words of a quotation alone, for the eyes of the user; what is none comes back as it is."""
+    """Return the quoted text without fences and prefixes, for display; other text is returned unchanged."""
     begin = _FENCE.search(text)
     if begin is None:
         return text
@@ -119,7 +125,7 @@ def unquoted(text: str) -> str:
 
 
 def spellings(formats: Iterable[InstructPreset]) -> set[str]:
-    """Everything by which a format opens or closes what somebody says."""
+    """Return every string by which a format opens or closes a turn."""
     found = {f"{written}:" for header in _HEADERS for written in (header, header.upper(), header.title())}
     for preset in formats:
         opening = (preset.system_start, preset.user_start, preset.bot_start, preset.reply_start)
@@ -131,7 +137,7 @@ def spellings(formats: Iterable[InstructPreset]) -> set[str]:
 
 
 def _lasting_mark(quote: str, key: str) -> str:
-    """A number that does not occur in it, and is the same for the same words."""
+    """Return a number that does not occur in the quotation and is the same for the same text."""
     mark = ""
     while not mark or mark in quote:
         mark = hashlib.blake2b(f"{mark}\n{key}\n{quote}".encode(errors="surrogatepass"), digest_size=4).hexdigest()

@@ -1,7 +1,7 @@
-"""Decides which chat lines are evidence: questions, greetings and small talk state nothing that could be recalled.
+"""Classification of chat lines as evidence: questions, greetings and small talk state nothing that could be recalled.
 
-The rules know English. In other languages a sentence is a question if it ends with a question mark, and everything else states
-something.
+The rules cover English. In other languages a sentence is a question if it ends with a question mark, and everything else
+counts as a statement.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lethe_app.retrieval.query_terms import EVERYDAY, question
 
 SENTENCE = re.compile(r"[^.!?…\n。！？؟]+[.!?…。！？؟]*[\"”’)*]*")
 QUOTED = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)
-"""A message as `render.message` writes it."""
+"""Text of a message passage, as `passage_builder.message` writes it."""
 CACHED = 20_000
-"""Lines whose verdict is kept; a text and a few flags each."""
+"""Lines whose result is cached; each entry is a text and a few flags."""
 
 _BEFORE = (
     r"^\W*(?:(?:so|and|but|or|oh|ah|hey|hi|hello|well|ok|okay|now|please|say|listen|by the way|btw|hm+|um+|anyway|then|also"
@@ -37,9 +37,10 @@ ASKING = re.compile(
     r")",
     re.IGNORECASE,
 )
-"""How a question begins, also without a question mark."""
+"""Beginning of a question, also without a question mark."""
 REQUESTING = re.compile(
     _BEFORE + r"(?:(?:can|could|would|will) (?:you|u) )?(?:please )?(?:"
+    # “tell me off” and “tell me apart” ask for nothing.
     r"remind me|tell me(?! (?:off|apart))|help me remember|refresh my memory|guess what\W*$"
     r"|i(?:['’]ve| have|['’]m)? (?:\w+ )?(?:forgot(?:ten)?|forget(?:ting)?|wonder(?:ing)?)\b"
     r"|i (?:\w+ )?(?:can(?:no|['’])?t|could(?:n['’]?t| not)|do(?:n['’]?t| not)) (?:\w+ )?(?:remember|recall|know) "
@@ -47,11 +48,11 @@ REQUESTING = re.compile(
     r")",
     re.IGNORECASE,
 )
-"""A question in the form of a statement."""
+"""Question in the form of a statement."""
 STATING = re.compile(
     _BEFORE + r"(?:i|we|he|she|it|they|my|our|there|this)(?:['’](?:m|ve|re|s|d|ll))?\b(?! (?:wonder|guess))", re.IGNORECASE
 )
-"""How a statement begins, also before a question mark (“I have a dog, remember?”)."""
+"""Beginning of a statement, also before a question mark (“I have a dog, remember?”)."""
 FIRST_PERSON = re.compile(r"\b(?:i|im|ive|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
 POSSESSIVE = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 SECOND_PERSON = re.compile(r"\b(?:you|u|ur|your|yours|youre|youve|yourself)\b", re.IGNORECASE)
@@ -68,21 +69,21 @@ _COURTESY = re.compile(
 
 @dataclass(frozen=True)
 class LineAssertions:
-    """What one line of a conversation states."""
+    """What one chat line states and asks."""
 
     states: bool
-    """At least one sentence is no question, greeting or small talk."""
+    """True if at least one sentence is neither question nor greeting nor small talk."""
     states_of_itself: bool
-    """At least one of those does not speak of the person it is said to."""
+    """True if at least one of those sentences does not mention the addressee."""
     asks_of_itself: bool
-    """It asks about the one who says it: “What is my dog called?”."""
+    """True if it asks about its speaker: “What is my dog called?”."""
     asks_of_others: bool
-    """It asks about something else in telling words: “How was the concert in Paris?”."""
+    """True if it asks about something else in distinctive words: “How was the concert in Paris?”."""
 
 
 @lru_cache(CACHED)
 def read_line(text: str) -> LineAssertions:
-    """Return what a line states. `text` is what was said, or a message as it stands in a passage."""
+    """Classify a line. `text` is a message or the text of a message passage."""
     quoted = QUOTED.match(text)
     sentences = [found for found in SENTENCE.findall(quoted[1] if quoted else text) if found.strip()]
     stating = [sentence for sentence in sentences if states(sentence)]
@@ -96,7 +97,7 @@ def read_line(text: str) -> LineAssertions:
 
 
 def asks(sentence: str) -> bool:
-    """Return whether a sentence is a question or asks to be told or reminded."""
+    """Return whether a sentence is a question or a request for information or a reminder."""
     if REQUESTING.match(sentence):
         return True
     if sentence.rstrip('"”’)* \n').endswith(("?", "？", "؟")):
@@ -105,7 +106,7 @@ def asks(sentence: str) -> bool:
 
 
 def states(sentence: str, present: Collection[str] = ()) -> bool:
-    """Return whether a sentence states something: it is no question, and not only courtesy in words of every day."""
+    """Return whether a sentence states something: it is no question, and more than courtesy in everyday words."""
     if asks(sentence):
         return False
     words = question(sentence, present).words
@@ -116,11 +117,11 @@ def states(sentence: str, present: Collection[str] = ()) -> bool:
 
 
 def is_evidence(text: str, speaker: str, personas: Collection[str], before: str = "") -> bool:
-    """Return whether a message may speak for its session.
+    """Return whether a message may count as evidence for its session.
 
-    A persona's line must state something that is not about the user, and not answer a question that the user asks about
-    themselves (`before` is the line above it): what a persona says of the user is known from the user or invented. Where no
-    persona is known, people talk to people, and what somebody asks another about is something they know of.
+    A persona's line must state something that is not about the user, and must not answer a question that the user asks about
+    themselves (`before` is the line above it): what a persona says about the user is either known from the user or invented.
+    If `personas` is empty, people talk to people, and what somebody asks another about is something they know of.
     """
     line = read_line(text)
     if not personas:
@@ -131,9 +132,9 @@ def is_evidence(text: str, speaker: str, personas: Collection[str], before: str 
 
 
 def substance(text: str, present: Collection[str] = ()) -> str:
-    """Return a message without its greetings, thanks and empty questions; the whole message where nothing else is in it.
+    """Return a message without its greetings, thanks and empty questions, or unchanged if nothing else is in it.
 
-    The names of those `present` tell nothing.
+    The names of participants in `present` do not count as distinctive words.
     """
     sentences = SENTENCE.findall(text)
     kept = [sentence for sentence in sentences if _has_substance(sentence, present)]
@@ -141,28 +142,30 @@ def substance(text: str, present: Collection[str] = ()) -> str:
 
 
 def _has_substance(sentence: str, present: Collection[str]) -> bool:
-    """Return whether a sentence states something, or asks with a telling word or about the one who asks."""
+    """Return whether a sentence states something, or asks with a distinctive word or about its speaker."""
     if not asks(sentence):
         return states(sentence, present)
     return bool(FIRST_PERSON.search(sentence)) or not EVERYDAY.issuperset(question(sentence, present).words)
 
 
 def is_request(text: str) -> bool:
-    """Return whether a message asks for something that may be remembered: it only asks, or asks about the one who says it."""
+    """Return whether a message asks for something remembered: it consists of questions, or asks about its speaker."""
     sentences = [sentence for sentence in SENTENCE.findall(text) if _has_substance(sentence, ())]
     asking = [sentence for sentence in sentences if asks(sentence)]
     return bool(asking) and (len(asking) == len(sentences) or any(map(FIRST_PERSON.search, asking)))
 
 
 LONG = 60
-"""Words from which a message is searched for in parts: one vector of a long text is near to nothing."""
+"""Words above which a message is searched in parts: the single vector of a long text is near to nothing."""
 MOST_PARTS = 6
+"""Maximum number of parts besides the first."""
 
 
 def parts_of(text: str, present: Collection[str] = ()) -> list[str]:
-    """Return the parts of a long message that are searched for one by one: its last question, then what it states, in order.
+    """Return the parts of a long message that are searched separately: its last question, or the whole text if it has none,
+    then its other sentences in order.
 
-    A short message is one part; of a very long one several sentences are taken together.
+    A short message is one part; of a very long one several sentences share a part.
     """
     if len(text.split()) <= LONG:
         return [text]

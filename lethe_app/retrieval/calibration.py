@@ -1,4 +1,4 @@
-"""Finds out, for the embedding model that is loaded, how near two texts must be to be the same, changed or meant."""
+"""Calibration of distance thresholds to the loaded embedding model, fitted on labelled pairs of texts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from lethe_app.retrieval.contradictions import contrast
 from lethe_app.storage.files.json_files import read_model
 
 BATCH = 16
-"""Texts embedded at once; the pause between two batches is where a calibration can be cancelled."""
+"""Texts embedded per call; a calibration can be cancelled between two batches."""
 NEAR_IDENTITY = 0.02
-"""Below it lies nothing but a repetition, whatever the embedder."""
+"""Cosine distance below which only repetitions lie, whatever the embedder."""
 PRECISE = 0.95
-"""Of what is called a duplicate, this much is to be one."""
+"""Target precision of the duplicate thresholds."""
 SAFE = 0.90
-"""Of memories that replace each other, this much is to be a duplicate or an update."""
+"""Target precision of `same_memory`: share of pairs below it that are duplicates or updates."""
 WORTHLESS = 0.75
-"""Where no limit reaches these, the best one counts, but not if it is right less often than this."""
+"""Minimum precision of the best available threshold where the target precision is not reached."""
 
 
 class PairKind(StrEnum):
-    """What the second text of a pair is to the first."""
+    """Relation of the second text of a pair to the first."""
 
     DUPLICATE = "duplicate"
     """The same fact in other words."""
@@ -41,11 +41,11 @@ class PairKind(StrEnum):
     """The same topic or person, another fact."""
     UNRELATED = "unrelated"
     QUESTION = "question"
-    """First a message, second the fact or memory that it should bring up."""
+    """A message and the fact or memory that it should recall."""
     QUESTION_OTHER = "question_other"
-    """First a message, second one of the same topic that it should not."""
+    """A message and a memory of the same topic that it should not recall."""
     QUESTION_STRANGER = "question_stranger"
-    """First a message, second a memory of another topic."""
+    """A message and a memory of another topic."""
 
 
 FACTS = (PairKind.DUPLICATE, PairKind.UPDATE, PairKind.RELATED, PairKind.UNRELATED)
@@ -53,7 +53,7 @@ MESSAGES = (PairKind.QUESTION, PairKind.QUESTION_OTHER, PairKind.QUESTION_STRANG
 
 
 class Pair(BaseModel):
-    """Two texts of which it is known what they are to each other."""
+    """Two texts with their known relation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -64,7 +64,7 @@ class Pair(BaseModel):
 
 
 class PairFile(BaseModel):
-    """`resources/calibration/pairs.json`."""
+    """Contents of `resources/calibration/pairs.json`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,79 +73,85 @@ class PairFile(BaseModel):
 
 
 class Thresholds(BaseModel):
-    """Cosine distances (1 − dot, 0 to 2); what lies below one passes it. They hold for one embedder only.
+    """Cosine distances (1 - dot, 0 to 2) below which a pair passes. They hold for one embedder only.
 
-    They are for the plain texts as `nearness` compares them, without the day that is embedded with what is stored: two days
-    alone would keep two tellings of one fact apart.
+    They apply to plain texts as `vectors.distances` compares them, without the date that stored texts are embedded with: two
+    dates alone would keep two versions of one fact apart.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     duplicate: float = Field(ge=0, le=FARTHEST)
-    """The same fact, by distance alone."""
+    """The same fact, judged by distance alone."""
     same_words: float = Field(ge=0, le=FARTHEST)
-    """The same fact where the words do not speak against it (`contrast.Contrast.agrees`)."""
+    """The same fact, if the words do not contradict it (`contradictions.Contrast.agrees`)."""
     same_memory: float = Field(ge=0, le=FARTHEST)
     """A memory that replaces another one."""
     update: float = Field(ge=0, le=FARTHEST)
-    """The same or a changed fact: near enough to be worth a closer look."""
+    """The same or a changed fact: near enough for a closer look."""
     natural: float = Field(ge=0, le=FARTHEST)
-    """A memory that wants to be told, and whose moment this message is."""
+    """A memory that the persona may mention by itself, and for which this message is the occasion."""
     rag_limit: float = Field(ge=0, le=FARTHEST)
-    """A memory that may compete for a message's few slots."""
+    """A memory that may compete for the few recall slots of a message."""
     embedder: str
     fitted: AwareDatetime
     quality: dict[str, float] = Field(default_factory=dict)
-    """Precision and recall of each limit on the pairs it was fitted on (each kind counted alike), so rather too good."""
+    """Precision and recall of each threshold on the pairs it was fitted on (each kind weighted alike), hence optimistic."""
 
 
 ORIGINAL = Thresholds(
     duplicate=0.05, same_words=0.05, same_memory=0.07, update=0.075, natural=0.09, rag_limit=0.10,
     embedder="gte-large", fitted=datetime(2024, 1, 1, tzinfo=UTC),
 )  # fmt: skip
-"""The limits of the program that Lethe follows. They fit gte-large, whose distances are all small; the starter embedder puts
-nearly every question farther than any of them. The day means nothing."""
+"""Thresholds of the program that Lethe follows, used until an embedder is calibrated. They fit gte-large, whose distances
+are all small; the starter embedder puts nearly every question farther than any of them. The date has no meaning.
+"""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What a limit between messages and memories must keep to."""
+    """Requirements on a threshold between messages and memories."""
 
     precision: float
-    """Among memories of one topic, half of them meant, at least this much of what passes is meant."""
+    """Minimum precision among memories of one topic, half of which are meant."""
     strangers: float
-    """At most this much of the memories of other topics passes."""
+    """Maximum share of memories of other topics that pass."""
 
 
 AIMS = {
     "rag_limit": Aim(precision=0.80, strangers=0.02),
     "natural": Aim(precision=0.95, strangers=0.005),
 }
-"""What competes for slots is ranked afterwards, and a natural memory is told unasked."""
+"""The requirements on `natural` are stricter, because such a memory is mentioned unasked; candidates below `rag_limit` are
+still ranked.
+"""
 
 
 def load_pairs(path: Path) -> list[Pair]:
-    """The pairs in a file; raises FileError with the file and the field at fault."""
+    """Read the pairs of a file. Raise FileError naming the file and the field at fault."""
     return read_model(path, PairFile).pairs
 
 
 def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -> Thresholds:
-    """Limits that follow from how far apart an embedder puts the pairs; every kind weighs alike, however many pairs it has.
+    """Fit the thresholds to the distances that an embedder gives the pairs. Every kind weighs alike, however many pairs it
+    has.
 
-    - `duplicate`: the widest limit below which at least `PRECISE` are duplicates; else the one with the most, unless that is
-      below `WORTHLESS`. `same_words`: the same among pairs whose words do not speak against it.
-    - `update`: the limit that best parts duplicates and updates from related and unrelated ones: just below it a pair is
-      still more likely one of the former.
-    - `same_memory`: the widest limit below which at least `SAFE` are duplicates or updates, but never beyond `same_words`: what
-      it replaces is gone, and in a real memory far more of what lies near is merely related than among the pairs.
-    - `rag_limit`, `natural`: the widest limit that keeps to `AIMS`.
+    - `duplicate`: the largest threshold with a precision of at least `PRECISE` for duplicates; else the most precise one,
+      unless its precision is below `WORTHLESS`. `same_words`: the same among pairs whose words do not contradict it.
+    - `update`: the threshold that best separates duplicates and updates from related and unrelated pairs: just below it a
+      pair is still more likely one of the former.
+    - `same_memory`: the largest threshold with a precision of at least `SAFE` for duplicates and updates, but never above
+      `same_words`: the replaced memory is lost, and in a real memory far more near neighbours are merely related than among
+      the pairs.
+    - `rag_limit`, `natural`: the largest threshold that meets `AIMS`.
 
     duplicate ≤ same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
-    Where the wanted pairs do not lie nearer by `limits.SURE` standard errors (an embedder that tells nothing, or too few
-    pairs), a limit falls back to near identity: `NEAR_IDENTITY`, or half the distance of the nearest pair that is no
+
+    If the wanted pairs are not nearer by `calibration_threshold.SURE` standard errors (an uninformative embedder, or too few
+    pairs), a threshold falls back to near identity: `NEAR_IDENTITY`, or half the distance of the nearest pair that is no
     duplicate, whichever is smaller.
 
-    Raises ValueError where there are not as many distances as pairs; one that is no number counts as the farthest.
+    Raise ValueError if the numbers of pairs and distances differ. A distance that is not finite counts as the farthest.
     """
     if len(pairs) != len(distances):
         raise ValueError(f"{len(pairs)} pairs, but {len(distances)} distances")
@@ -154,6 +160,7 @@ def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -
     facts = facts_fitted(pairs, distances)
     meant = messages_fitted(pairs, distances)
     limits = {name: min(limit, FARTHEST) if limit is not None else near for name, (limit, _sample) in (facts | meant).items()}
+    # The thresholds were fitted independently; the order that callers rely on is restored here.
     widest = limits["update"]
     limits["duplicate"] = least = min(limits["duplicate"], widest)
     for name in ("same_words", "same_memory"):
@@ -167,11 +174,13 @@ def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -
 
 
 Fitted = dict[str, tuple[float | None, DistanceSample]]
-"""A limit, where there is one, and the pairs that it was drawn between."""
+"""Name of a threshold → its value, or None if there is none, and the pairs it was fitted on."""
 
 
 def near_identity(pairs: Sequence[Pair], distances: Sequence[float]) -> float:
-    """Below it lie only repetitions; 0, and so nothing, for an embedder that sees no difference at all."""
+    """Return the distance below which only repetitions lie; 0, so that nothing passes, for an embedder that sees no
+    difference at all.
+    """
     others = [
         far for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS and pair.kind is not PairKind.DUPLICATE
     ]
@@ -179,7 +188,7 @@ def near_identity(pairs: Sequence[Pair], distances: Sequence[float]) -> float:
 
 
 def facts_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
-    """The limits between facts."""
+    """Fit the thresholds between facts."""
     rows = [(pair, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in FACTS]
     agreeing = [contrast(pair.first, pair.second).agrees for pair, _far in rows]
     kinds, far = [pair.kind for pair, _far in rows], [far for _pair, far in rows]
@@ -197,7 +206,7 @@ def facts_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
 
 
 def messages_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
-    """The limits between messages and memories; those of other topics are left out where there are none."""
+    """Fit the thresholds between messages and memories. Without pairs of other topics, only precision is required."""
     rows = [(pair.kind, far) for pair, far in zip(pairs, distances, strict=True) if pair.kind in MESSAGES]
     strangers = np.sort(np.array([far for kind, far in rows if kind is PairKind.QUESTION_STRANGER], np.float64))
     near = [(kind, far) for kind, far in rows if kind is not PairKind.QUESTION_STRANGER]
@@ -207,13 +216,14 @@ def messages_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted
     for name, aim in AIMS.items():
         limit = sample.precise(aim.precision, aim.precision) if sample.is_parted() else None
         if limit is not None and len(strangers):
+            # The quantile of the strangers' distances is the largest threshold with the allowed share of them below it.
             limit = min(limit, float(strangers[int(aim.strangers * len(strangers))]))
         found[name] = (limit, sample)
     return found
 
 
 def with_strangers(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, and every message once more with the memories of all other topics, which it does not mean."""
+    """Return the pairs plus every message paired with the memories of all other topics, as QUESTION_STRANGER."""
     asked = list({pair.first: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
     kept = list({pair.second: pair for pair in pairs if pair.kind is PairKind.QUESTION}.values())
     return [*pairs] + [
@@ -230,9 +240,9 @@ async def calibrate(
     pairs: Sequence[Pair],
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> Thresholds:
-    """Embed the pairs and fit the limits; about a thousand short texts. `progress` is told a fraction after every batch.
+    """Embed the pairs (about a thousand short texts) and fit the thresholds. `progress` gets a fraction after every batch.
 
-    Cancelling it between two batches leaves nothing behind. Errors of `embed` pass through.
+    Cancellation between two batches has no side effect. Errors of `embed` propagate.
     """
     every = with_strangers(pairs)
     return fit(every, await measure(embed, every, progress), embedder)
@@ -243,7 +253,7 @@ async def measure(
     pairs: Sequence[Pair],
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> list[float]:
-    """The cosine distance of each pair of texts; every text is embedded once."""
+    """Return the cosine distance of each pair of texts; every distinct text is embedded once."""
     if not pairs:
         return []
     wanted = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))

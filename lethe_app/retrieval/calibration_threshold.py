@@ -1,4 +1,4 @@
-"""Draws the line between distances of pairs that are wanted and pairs that are not, or says that there is none."""
+"""Choice of a distance threshold that separates wanted pairs from others, or none if they cannot be separated."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Chosen = npt.NDArray[np.bool_]
 FARTHEST = 2.0
 """Cosine distance of opposite unit vectors."""
 SURE = 3.0
-"""Standard errors by which wanted pairs must lie nearer than others; else the difference is not believed."""
+"""Standard errors by which wanted pairs must be nearer than others for the difference to count as real."""
 FEWEST, SMALLEST_SHARE = 5, 0.05
-"""Wanted pairs, and share of all wanted ones, that a limit must let through to be one."""
+"""Minimum number of wanted pairs, and minimum share of all wanted pairs, that a threshold must let through."""
 
 
 @dataclass(frozen=True)
 class DistanceSample:
-    """Pairs of which some are wanted; distances ascend, a pair with an infinite one passes no limit."""
+    """Distances of pairs, ascending, with labels and weights. A pair with infinite distance passes no threshold."""
 
     distances: Numbers
     wanted: Chosen
@@ -29,7 +29,7 @@ class DistanceSample:
 
     @classmethod
     def of(cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Chosen, kinds: Sequence[str]) -> DistanceSample:
-        """Every kind weighs 1, however many pairs it has."""
+        """Create a sample in which every kind has a total weight of 1, however many pairs it has."""
         count = {kind: kinds.count(kind) for kind in set(kinds)}
         weight = np.array([1 / count[kind] for kind in kinds], np.float64)
         far = np.clip(np.nan_to_num(np.asarray(distances, np.float64), nan=np.inf, posinf=np.inf), 0, np.inf)
@@ -37,7 +37,10 @@ class DistanceSample:
         return cls(far[order], np.asarray(wanted, bool)[order], weight[order])
 
     def cuts(self) -> tuple[Numbers, Numbers, Numbers, Chosen]:
-        """Every limit worth trying, ascending, midway between neighbours; wanted and all weight below it, and if it counts."""
+        """Return all candidate thresholds, ascending, halfway between neighbouring distances, with three arrays for each.
+
+        The arrays are the wanted weight below it, the total weight below it, and whether enough wanted pairs are below it.
+        """
         if not len(self.distances):
             return np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, bool)
         after = np.append(self.distances[1:], np.inf)
@@ -49,7 +52,9 @@ class DistanceSample:
         return limits[here], good[here], np.cumsum(self.weight)[here], enough[here]
 
     def is_parted(self) -> bool:
-        """Do the wanted ones surely lie nearer? By the rank sum of Mann and Whitney (1947), ties counted half."""
+        """Return whether the wanted pairs are significantly nearer, by the rank-sum test of Mann and Whitney (1947), with
+        ties counted half.
+        """
         wanted, others = self.distances[self.wanted], self.distances[~self.wanted]
         if not len(wanted) or not len(others):
             return False
@@ -60,7 +65,10 @@ class DistanceSample:
         return nearer - 0.5 >= SURE * error
 
     def precise(self, target: float, worthless: float) -> float | None:
-        """The widest limit below which `target` of the weight is wanted; else the best, if better than `worthless`."""
+        """Return the largest threshold with a precision of at least `target`.
+
+        If none reaches it, return the most precise one, or None if its precision is below `worthless`.
+        """
         limits, good, every, enough = self.cuts()
         if not enough.any():
             return None
@@ -71,7 +79,9 @@ class DistanceSample:
         return float(limits[np.flatnonzero(precision >= reached)[-1]])
 
     def parting(self) -> float | None:
-        """The limit with the most wanted and the least unwanted weight below it: there both are equally dense."""
+        """Return the threshold that maximises wanted minus unwanted weight below it, where both are equally dense; None if
+        none gains.
+        """
         limits, good, every, enough = self.cuts()
         if not enough.any():
             return None
@@ -79,7 +89,7 @@ class DistanceSample:
         return float(limits[int(gain.argmax())]) if gain.max() > 0 else None
 
     def judge(self, limit: float) -> tuple[float, float]:
-        """Precision and recall below a limit; where nothing passes the first is 1."""
+        """Return precision and recall below a threshold. The precision is 1 if nothing passes."""
         passed = self.distances < limit
         good = float(self.weight[passed & self.wanted].sum())
         every, wanted = float(self.weight[passed].sum()), float(self.weight[self.wanted].sum())
@@ -87,4 +97,4 @@ class DistanceSample:
 
 
 NEXT = 1e-6
-"""A limit lies at least so much farther than the farthest pair it lets through."""
+"""Margin by which a threshold exceeds the farthest pair that it lets through."""

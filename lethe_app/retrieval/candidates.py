@@ -1,4 +1,4 @@
-"""Gathers what speaks for each passage: of all where there are few, of very many only as much as time allows."""
+"""Candidate passages of a search with their features: all passages of a small memory, a selection of a large one."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ from lethe_app.retrieval.vectors.top_k import among
 from lethe_app.storage.index.passages import Passages
 
 ALL_UP_TO, PLACES_UP_TO = 5_000, 12_000
-"""With no more passages than this every one is weighed, unless the words of the question stand in more places than that."""
+"""Memories with at most this many passages are ranked completely, unless the query words occur in more than `PLACES_UP_TO`
+places.
+"""
 
 
 @dataclass(frozen=True)
 class Looked:
-    """Evidence, and the passages that are to be compared word by word."""
+    """Features of the candidates, and the passages to compare token by token."""
 
     evidence: PassageFeatures
     compared: Rows
-    """Their places in the evidence."""
+    """Indices into `evidence`."""
     tokens: Mapping[int, bytes]
-    """Their token rows by number, where there are any."""
+    """Packed token vectors by passage number, for passages that have them."""
 
 
 @dataclass(frozen=True)
 class Looker:
-    """One search: what is looked for, and where."""
+    """One search: the query and the view it searches."""
 
     passages: Passages
     embedder: str
@@ -47,13 +49,13 @@ class Looker:
     asked: QueryTerms
     moment: TimeReference
     meaning: TextEmbedding | None
-    """None where there are no vectors to compare it with."""
+    """Query embedding; None if there are no vectors to compare it with."""
     geometry: Geometry
     personas: Collection[str]
     """Names of the speakers whose statements about the user are no evidence."""
 
     async def look(self) -> Looked:
-        """At every passage if there are few, else at the promising ones."""
+        """Collect the features of all passages if there are few, else of the promising ones."""
         if len(self.columns.number) <= ALL_UP_TO:
             occurrences = await self.passages.occurrences_if_few(self.asked.lookups, PLACES_UP_TO)
             if occurrences is not None:
@@ -67,7 +69,9 @@ class Looker:
         return await self._look_at_some()
 
     async def _look_at_some(self) -> Looked:
-        """What the words of most are worth is judged by the word index alone; only those to be compared are read."""
+        """Collect features in a large memory: most passages are scored from the word index alone, and only those to be
+        compared are read.
+        """
         listing = asyncio.ensure_future(self.passages.listed(self.asked.lookups))
         await asyncio.sleep(0)  # storage looks for the words while the graph is searched here
         near = self._near()
@@ -83,7 +87,7 @@ class Looker:
         return await self._heard(known, compared, closer.tokens)
 
     async def _heard(self, known: PassageFeatures, compared: Rows, tokens: Mapping[int, bytes]) -> Looked:
-        """Read the compared lines and leave out those that state nothing."""
+        """Read the compared messages and silence those that are no evidence."""
         numbers = self.columns.number[known.rows]
         lines = await self.passages.spoken_lines(numbers[compared].tolist(), self.personas)
         mute = [line.number for line in lines if not is_evidence(line.text, line.speaker, self.personas, line.before)]
@@ -91,12 +95,12 @@ class Looker:
         return Looked(known.without(silent), compared[~silent[compared]], tokens)
 
     def _near(self) -> tuple[Rows, Floats]:
-        """Numbers and scaled cosines of the nearest passages."""
+        """Return numbers and scaled cosines of the nearest passages."""
         numbers, cosines = self.view.nearest(self.meaning, NEAREST)
         return numbers, self.geometry.scaled(cosines)
 
     def _with_cosines(self, near: tuple[Rows, Floats], vectors: Mapping[int, bytes]) -> tuple[Rows, Floats]:
-        """Add the cosines of the passages that words found and the index did not bring up."""
+        """Add the cosines of passages that were found by words and that the vector index did not return."""
         if self.meaning is None or not vectors:
             return near
         matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
@@ -108,7 +112,7 @@ class Looker:
 
 
 def _with_listed(places: Places, columns: Columns, spread: Spread, rows: Rows, read: Rows) -> Places:
-    """The places in those of these rows that were `read`, and of all others which words stand in them."""
+    """Return all occurrences in the rows that were `read`, and one occurrence per word for the other rows."""
     wanted = np.zeros(len(columns.number), bool)
     wanted[rows] = True
     wanted[rows[read]] = False

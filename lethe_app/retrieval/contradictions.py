@@ -1,4 +1,6 @@
-"""What two sentences say differently in so many words: numbers, names, denials and changes, which vectors hardly notice."""
+"""Lexical differences between two sentences that embeddings hardly notice: numbers, names, negation, exclusive values,
+change.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SPELLED = {
     **{word: f"{number}th" for number, word in enumerate(ORDINALS, 2)},
     "twice": "2", "dozen": "12", "hundred": "100", "thousand": "1000", "million": "1000000", "half": "0.5",
 }  # fmt: skip
-"""Without “one”, “first” and “once”, which more often stand for “a”, “at the start” and “at some time”."""
+"""Number words and their digits. “one”, “first” and “once” are left out, because they more often mean “a”, “at the start”
+and “at some time”.
+"""
 NUMBER = re.compile(rf"\d+(?:[.,:]\d+)*(?:th)?|\b(?:{'|'.join(SPELLED)})\b")
 
 DENIAL = re.compile(
@@ -36,7 +40,7 @@ CHANGE = re.compile(
     r"|opened|allowed|forgiven|made up|decided|dethroned|learned to|come to|called off|given birth|bought|left|ended|started"
     r"|begun)|became|quit|broke up|stopped|gave up|died|came (?:off|home))\b"
 )
-"""How a sentence sounds that tells what came instead of something else."""
+"""Wording of a sentence that says that something has taken the place of something else."""
 
 LIKINGS = ("loves love likes enjoys enjoy adores", "hates hate dislikes dislike detests")
 DAYTIMES = ("morning mornings", "noon", "afternoon afternoons", "evening evenings", "night nights", "midnight")
@@ -48,7 +52,7 @@ OPPOSITES = (
     "spring summer autumn winter", "vegetarian vegan",
 )  # fmt: skip
 VALUES = (WEEKDAYS, MONTHS, LIKINGS, DAYTIMES, COLOURS.split(), *(line.split() for line in OPPOSITES))
-"""Each group holds words, or several words for one thing, that exclude each other when said of the same."""
+"""Groups of mutually exclusive words. An entry of several words lists forms of one value."""
 
 RELATIVES = (
     "mother mum mom", "father dad", "sister", "brother", "daughter", "son", "grandmother gran", "grandfather grandpa", "aunt",
@@ -57,73 +61,75 @@ RELATIVES = (
 )  # fmt: skip
 ANIMALS = ("cat cats", "dog dogs", "parrot", "rabbit rabbits", "hamster", "horse horses", "bird birds", "tortoise", "snake")
 SUBJECTS = (RELATIVES, ANIMALS)
-"""The same for words that say of whom or what is spoken."""
+"""The same kind of groups for words that say whom or what a sentence is about."""
 RELATED = frozenset(word for line in RELATIVES for word in line.split())
 
 TURNED = re.compile(r"\bby (?=(?:the )?[A-Z])|\b(?:where|who|whose|whom|which|that)\b")
-"""Turns a sentence round, so that its names may change places."""
+"""Marker of a passive or a relative clause, after which the names may come in another order."""
 COMPARING = re.compile(r"\b(?:than|prefers?|rather|instead of)\b")
-"""What stands before and after one of these may not change places."""
+"""Comparison, whose two sides cannot be swapped without changing the meaning."""
 OPENERS = frozenset({"every", "everybody", "everyone", "whenever", "today", "yesterday", "last", "next", "nobody", "being"})
-"""Begin a sentence with a capital and are nobody's name; so do words in -ing."""
+"""Words that begin a sentence with a capital but are no names; words in -ing are treated alike."""
 PLACING = frozenset({"in", "at", "on", "from", "near", "under"})
-"""The name after one of these does nothing itself."""
+"""Prepositions after which a name is a place and not an actor."""
 DETAIL = 0.5
-"""A sentence with less than this share of the other's words leaves something out."""
+"""Share of the other sentence's words below which a sentence counts as leaving something out."""
 ALIKE = 0.35
-"""What takes another's place shares at least so many of its words."""
+"""Minimum share of common words for a sentence to replace another one."""
 OWN_WORDS = 3
-"""A sentence with more words of its own tells something else, too; long ones lie near each other all the same."""
+"""Maximum number of words that only one sentence has. With more, it states something else as well, although long sentences
+have a small distance all the same.
+"""
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Where two sentences differ in their words. All but `change` is the same from both sides."""
+    """Lexical differences between two sentences. All fields but `change` are symmetric."""
 
     numbers: bool
-    """Not the same numbers in the same order."""
+    """The sequences of numbers differ."""
     other_numbers: bool
-    """The same, and both have some."""
+    """The sequences of numbers differ, and both sentences contain numbers."""
     names: bool
-    """Somebody or something else is named."""
+    """One sentence names somebody or something that the other does not."""
     roles: bool
-    """The same are named, but in another order that the grammar does not explain."""
+    """The same names occur in another order, and the grammar does not explain it."""
     denial: bool
-    """One of them denies something."""
+    """One sentence is negated and the other is not."""
     values: bool
-    """Each has its own word of a group whose words exclude each other: weekdays, colours, likings."""
+    """Each has its own word of a group of mutually exclusive words: weekdays, colours, likings."""
     subjects: bool
-    """Each speaks of another relative or animal, or only one of a relative."""
+    """Each is about another relative or animal, or only one is about a relative."""
     detail: bool
-    """One says much more than the other."""
+    """One sentence is much longer than the other."""
     exchanged: bool
-    """They say the same but for one word in the same place, which is more often another thing than another word for it."""
+    """They differ in exactly one word in the same place. Such a word is more often something else than a synonym."""
     loose: bool
-    """One has more than `OWN_WORDS` that the other has not."""
+    """One has more than `OWN_WORDS` words that the other lacks."""
     change: bool
-    """The second, and not the first, says that something has become different."""
+    """The second sentence, and not the first, says that something has changed."""
     changes: bool
-    """One of them does, and the other does not."""
+    """Exactly one of them says that something has changed."""
     theirs: bool
-    """The first name in both is the same; where there is none, the first word with a meaning."""
+    """The first name in both is the same; in a sentence without a name, its first content word is compared."""
     shared: float
-    """Share of the words with a meaning that they have in common, 0 to 1."""
+    """Share of content words that they have in common (Dice coefficient), 0 to 1."""
 
     @property
     def agrees(self) -> bool:
-        """Nothing stands against both saying the same."""
+        """Return whether no difference speaks against both saying the same."""
         differ = self.numbers or self.names or self.roles or self.denial or self.values or self.subjects
         return not (differ or self.exchanged or self.detail or self.loose or self.changes)
 
     @property
     def replaces(self) -> bool:
-        """The second speaks of the same as the first, and has something in it that makes the first untrue."""
+        """Return whether the second sentence is about the same matter as the first and makes it untrue."""
         same_matter = self.theirs and self.shared >= ALIKE and not (self.roles or self.subjects or self.loose)
         return same_matter and (self.change or self.other_numbers or self.values or self.denial)
 
 
 def contrast(first: str, second: str) -> Contrast:
-    """Compare two sentences by their words. Knows English; of other languages it sees digits and names."""
+    """Compare two sentences by their words. Only English is understood; in other languages only digits and names count."""
     low, lower = first.lower(), second.lower()
     line, other_line = stems(first), stems(second)
     words, others = set(line), set(other_line)
@@ -148,18 +154,18 @@ def contrast(first: str, second: str) -> Contrast:
 
 
 def numbers(text: str) -> list[str]:
-    """In figures, as they follow each other."""
+    """Return the numbers of a text as digits, in order."""
     return [SPELLED.get(number, number) for number in NUMBER.findall(text)]
 
 
 def stems(text: str) -> list[str]:
-    """Words with a meaning in their order, roughly without their endings."""
+    """Return the stems of the content words in order."""
     folded = (fold(word) for word in cut(text))
     return [SPELLED.get(word) or stem(word) for word in folded if word not in STOP_WORDS]
 
 
 def stem(word: str) -> str:
-    """So that “guards”, “guarded” and “guarding” are one."""
+    """Strip a common English ending, so that “guards”, “guarded” and “guarding” become one stem."""
     for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) >= len(ending) + 3:
             return word.removesuffix(ending)
@@ -167,17 +173,21 @@ def stem(word: str) -> str:
 
 
 def named(text: str) -> list[str]:
-    """Words with a capital that are no stop words, folded, each once, in their order; the first word of all may be no name."""
+    """Return the distinct capitalised words that are no stop words, folded, in order. The first may not be a name but a
+    sentence start.
+    """
     return list(dict.fromkeys(fold(word) for word in cut(text) if word[:1].isupper() and fold(word) not in STOP_WORDS))
 
 
 def others_named(first: str, second: str) -> bool:
-    """Is anybody named whom the other does not know? The first word counts as a name unless it can hardly be one."""
+    """Return whether either sentence names somebody whom the other does not. The first word counts as a name unless it can
+    hardly be one.
+    """
     return bool(unknown(first, second) or unknown(second, first))
 
 
 def unknown(first: str, second: str) -> list[str]:
-    """Names of the first that the second does not hold in any form."""
+    """Return the names in the first sentence that the second does not contain in any form."""
     words, known = cut(first), {stem(fold(word)) for word in cut(second)}
     opening = fold(words[0]) if words else ""
     hardly = {opening} if opening in OPENERS or opening.endswith("ing") else set()
@@ -185,7 +195,10 @@ def unknown(first: str, second: str) -> list[str]:
 
 
 def roles_changed(first: str, second: str) -> bool:
-    """“Lena lent Omar money” and “Omar lent Lena money”; but “Omar was lent money by Lena” is the first again."""
+    """Return whether the names changed roles: “Lena lent Omar money” and “Omar lent Lena money”.
+
+    “Omar was lent money by Lena” says the same as the first sentence and is recognised as passive.
+    """
     if COMPARING.search(first) and COMPARING.search(second) and stems(first) != stems(second):
         return sorted(stems(first)) == sorted(stems(second))
     if bool(TURNED.search(first)) != bool(TURNED.search(second)):
@@ -195,18 +208,18 @@ def roles_changed(first: str, second: str) -> bool:
 
 
 def acting(text: str) -> list[str]:
-    """The names in their order, without those of places."""
+    """Return the names in order, without those of places."""
     placed = {fold(word) for before, word in pairwise(cut(text)) if before.lower() in PLACING}
     return [name for name in named(text) if name not in placed]
 
 
 def has_relative(text: str) -> bool:
-    """Does it speak of somebody's husband, aunt or boss?"""
+    """Return whether the text mentions a relative, partner, boss or the like."""
     return not RELATED.isdisjoint(cut(text))
 
 
 def excluded(first: str, second: str, groups: Sequence[Sequence[str]]) -> bool:
-    """Has each its own member of one of the groups?"""
+    """Return whether each text has its own member of one of the groups."""
     words, others = set(cut(first)), set(cut(second))
     for group in groups:
         mine = {member for member in group if not words.isdisjoint(member.split())}

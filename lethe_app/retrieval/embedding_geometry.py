@@ -1,8 +1,8 @@
-"""Brings the cosines of any embedder to one scale, so that limits and weights hold for all of them.
+"""Scaling of cosines to one scale for all embedders, so that limits and weights hold for each of them.
 
 Embedders differ in how near they put unrelated texts: all-MiniLM-L6-v2 near 0.1, e5 and bge between 0.4 and 0.8. A few
-questions are compared with a few texts about something else; the mean of these cosines is the embedder's background. A cosine
-is read as the share of the way from the background to 1, and told in the units of the starter embedder.
+queries are compared with a few unrelated passages; the mean of these cosines is the embedder's background. A cosine is read
+as the share of the way from the background to 1, and expressed in the units of the starter embedder.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ QUESTIONS = (
     "I can't sleep because of the neighbour's television.",
     "We planted three apple trees behind the shed.",
 )
+"""Everyday messages used as queries of the measurement."""
 PASSAGES = (
     '(4 March, 2021) Ana said, "The printer at work is broken again and nobody wants to order a new one."',
     '(19 July, 2022) Tom said, "I passed the driving test on the second try!"',
@@ -44,43 +45,43 @@ PASSAGES = (
     '(14 February, 2022) Ana said, "I am halfway through a novel about pirates."',
     "(3 November, 2024) Tom lost his umbrella on the bus.",
 )
-"""Everyday sentences, each about something else than all the questions."""
+"""Everyday sentences, each about something else than all the queries."""
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """The background of one embedder."""
+    """Background of an embedder: mean cosines of unrelated texts and tokens."""
 
     texts: float
-    """Mean cosine of a question and an unrelated passage."""
+    """Mean cosine of a query and an unrelated passage."""
     tokens: float
-    """Mean cosine of a word of a question and the nearest word of an unrelated passage."""
+    """Mean cosine of a query token and the nearest token of an unrelated passage."""
 
     def scaled(self, cosines: Floats) -> Floats:
-        """Return cosines of whole texts as the starter embedder would tell them."""
+        """Return text cosines in the scale of the starter embedder."""
         return _scaled(cosines, self.texts, STARTER.texts)
 
     def scaled_tokens(self, cosines: Floats) -> Floats:
-        """Return cosines of words likewise."""
+        """Return token cosines in the scale of the starter embedder."""
         return _scaled(cosines, self.tokens, STARTER.tokens)
 
 
 def _scaled(cosines: Floats, background: float, wanted: float) -> Floats:
-    """Move the background to the wanted one; the cosine of a text and itself stays 1."""
+    """Map the background linearly to the wanted one; the cosine of a text and itself stays 1."""
     scaled: Floats = 1 - (1 - cosines) * np.float32((1 - wanted) / (1 - background))
     return scaled
 
 
 STARTER = Geometry(texts=0.067, tokens=0.139)
-"""Of all-MiniLM-L6-v2, which comes with the program; measured by `measured`."""
+"""Background of all-MiniLM-L6-v2, the bundled embedder, as `measured` returns it."""
 HIGHEST = 0.98
-"""An embedder whose unrelated texts are all nearer than this tells nothing; its cosines are not stretched without end."""
+"""Maximum background. An embedder above it is uninformative, and its cosines must not be stretched without limit."""
 
 
 async def measured(ask: Embed, embed: Embed) -> Geometry:
-    """Return the background of an embedder; that of the starter embedder if it fails.
+    """Measure the background of an embedder by embedding twenty short texts; that of the starter embedder if it fails.
 
-    `ask` embeds questions and `embed` passages. About twenty short texts are embedded.
+    `ask` embeds queries and `embed` passages.
     """
     try:
         asked, known = await ask(QUESTIONS), await embed(PASSAGES)

@@ -1,4 +1,4 @@
-"""Settles without a language model whether a new fact says what is known already, takes its place, or is new."""
+"""Decision, without a language model, whether a new fact repeats a known one, replaces it, or is new."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lethe_app.retrieval.contradictions import contrast
 
 
 class SentenceRelation(StrEnum):
-    """What a new sentence is to one that is known."""
+    """Relation of a new sentence to a known one."""
 
     SAME = "same"
     UPDATE = "update"
@@ -17,12 +17,13 @@ class SentenceRelation(StrEnum):
 
 
 def relation(a: str, b: str, distance: float, thresholds: Thresholds) -> SentenceRelation:
-    """What `b`, said later, is to the known `a`, given the cosine distance of the plain texts; when unsure NEW.
+    """Return the relation of the later sentence `b` to the known `a`, given the cosine distance of the plain texts; NEW if
+    unsure.
 
-    SAME needs a small distance and words that do not speak against it (`Contrast.agrees`), and is so from both sides. UPDATE
-    needs a distance at which the pair may be about the same thing, and a sign in the words that `b` makes `a` untrue
-    (`Contrast.replaces`): distance alone cannot tell “lives in Porto” from “likes Porto”. A wrong NEW costs a line, a wrong
-    SAME loses what was said, and a wrong UPDATE hides what is still true; hence the order of doubt.
+    SAME needs a small distance and no lexical difference (`Contrast.agrees`), and is symmetric. UPDATE needs a distance at
+    which the pair may be about the same thing, and a lexical sign that `b` makes `a` untrue (`Contrast.replaces`): distance
+    alone cannot separate “lives in Porto” from “likes Porto”. A wrong NEW costs a line, a wrong SAME loses a statement, and
+    a wrong UPDATE hides what is still true; hence NEW in case of doubt.
     """
     if a.strip() == b.strip():
         return SentenceRelation.SAME

@@ -1,4 +1,4 @@
-"""What speaks for each passage: nearness of meaning, words in common, and where those words stand."""
+"""Features of candidate passages: cosine, BM25, and the query words they contain."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
 LATE = (100, 100, 60, 100)
-"""How many passages of each group (lines, facts, summaries, what stands alone) are compared word by word."""
+"""Passages of each group (messages, facts, summaries, standalone) that are compared token by token."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """k1 and b of BM25."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where words of the question stand, one entry per place."""
+    """Occurrences of query words in passages, one entry each."""
 
     word: Rows
-    """Position of the word in the question."""
+    """Index of the query word."""
     passage: Rows
-    """By number."""
+    """Passage number."""
 
 
 @dataclass(frozen=True)
 class PassageFeatures:
-    """Of the passages that are weighed, one entry each; `shares` has a row per word of the question."""
+    """Features of the candidate passages, one entry each; `shares` has a row per query word."""
 
     rows: Rows
-    """Their places in the columns."""
+    """Rows of the passages in the columns."""
     group: NDArray[np.int8]
     source: Rows
-    """Position in `sources` of this."""
+    """Index into `sources` of this object."""
     cosine: Floats
     bm25: Floats
     shares: Flags
-    """Does this word stand in that passage, in any form?"""
+    """Whether the word occurs in the passage, in any inflection."""
     rarity_in_passages: Floats
-    """Per word: inverse document frequency over single passages (Robertson–Spärck Jones, never negative)."""
+    """Per word: inverse document frequency over passages (Robertson–Spärck Jones, never negative)."""
     sources: NDArray[np.int32]
-    """The sources that are weighed, by position in `Columns.sources`."""
+    """Candidate sources, as positions in `Columns.sources`."""
     silent: Flags
-    """It states nothing (see `assertions`), so it counts for nothing."""
+    """True for a passage that states nothing (see `assertions`) and therefore does not count."""
 
     def without(self, silent: Flags) -> PassageFeatures:
-        """Return the evidence with these passages silenced."""
+        """Return the features with those of `silent` passages neutralised."""
         return replace(
             self,
             cosine=np.where(silent, self.cosine.min() if len(self.cosine) else 0, self.cosine).astype(np.float32),
@@ -63,7 +63,7 @@ class PassageFeatures:
 
     @property
     def stands(self) -> Flags:
-        """Does this word, by row, stand anywhere in that weighed source?"""
+        """Whether each word (row) occurs anywhere in each candidate source (column)."""
         return highest(self.shares.astype(np.float32), self.source, len(self.sources)) > 0
 
 
@@ -74,7 +74,9 @@ def gather(
     spread: Spread,
     near: tuple[Rows, Floats],
 ) -> PassageFeatures:
-    """Put together what meaning (`near`: numbers and cosines) and words say of these rows, which are in rising order."""
+    """Combine cosines (`near`: passage numbers and cosines) and word occurrences into features of these rows, which must
+    ascend.
+    """
     sources, source = np.unique(columns.source[rows], return_inverse=True)
     word, place = _known(columns.number[rows], places)
     words = len(spread.rarity)
@@ -83,6 +85,7 @@ def gather(
         rows=rows,
         group=columns.group[rows],
         source=source,
+        # A passage whose cosine was not measured is not among the nearest, so the lowest measured cosine is its upper bound.
         cosine=cosines_of(columns.number[rows], *near, otherwise=float(near[1].min()) if len(near[1]) else 0.0),
         bm25=_bm25(counts, columns.length[rows] / columns.mean_length, spread.rarity),
         shares=counts > 0,
@@ -93,7 +96,7 @@ def gather(
 
 
 def standard(values: Floats) -> Floats:
-    """How many standard deviations above the mean; zeros where all are alike."""
+    """Return the z-scores of the values; zeros if all are alike."""
     if len(values) == 0:
         return np.zeros(0, np.float32)
     apart = values - values.mean()
@@ -102,12 +105,12 @@ def standard(values: Floats) -> Floats:
 
 
 def places_of(occurrences: Occurrences) -> Places:
-    """As columns."""
+    """Return the occurrences as columns."""
     return Places(np.array(occurrences.word, np.int64), np.array(occurrences.passage, np.int64))
 
 
 def to_compare(group: NDArray[np.int8], cosine: Floats, worth: Floats) -> Rows:
-    """Which passages deserve to be compared word by word, by nearness and what their words are worth."""
+    """Return the passages to compare token by token, chosen within each group by cosine and word score."""
     chosen = []
     for number, most in enumerate(LATE):
         members = np.flatnonzero(group == number)
@@ -117,7 +120,7 @@ def to_compare(group: NDArray[np.int8], cosine: Floats, worth: Floats) -> Rows:
 
 
 def highest(values: Floats, owner: Rows, owners: int) -> Floats:
-    """The highest value of each owner along the last axis; 0 for those who have none."""
+    """Return the highest value of each owner along the last axis; 0 for owners without values."""
     if values.ndim == 1:
         best = np.full(owners, -np.inf, np.float32)
         np.maximum.at(best, owner, values)
@@ -133,14 +136,14 @@ def highest(values: Floats, owner: Rows, owners: int) -> Floats:
 
 
 def _known(numbers: Rows, places: Places) -> tuple[Rows, Rows]:
-    """The places in these passages, by position among them."""
+    """Return the occurrences in these passages, with passage numbers replaced by indices."""
     position = np.minimum(np.searchsorted(numbers, places.passage), max(0, len(numbers) - 1))
     known = numbers[position] == places.passage if len(numbers) else np.zeros(len(position), bool)
     return places.word[known], position[known]
 
 
 def cosines_of(numbers: Rows, near: Rows, cosines: Floats, otherwise: float = 0.0) -> Floats:
-    """The cosine of each passage, or what is said for those whose was not measured."""
+    """Return the cosine of each passage, or `otherwise` where it was not measured."""
     found = np.full(len(numbers), otherwise, np.float32)
     if len(numbers):
         place = np.minimum(np.searchsorted(numbers, near), len(numbers) - 1)
@@ -150,13 +153,13 @@ def cosines_of(numbers: Rows, near: Rows, cosines: Floats, otherwise: float = 0.
 
 
 def slowed(length: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what BM25 adds to the count of a word in its denominator; `length` is against the mean."""
+    """Return the length-dependent term of BM25's denominator; `length` is relative to the mean."""
     slow: NDArray[np.float64] = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
     return slow
 
 
 def _bm25(counts: Floats, length: NDArray[np.float64], rarity: Floats) -> Floats:
-    """Robertson's BM25; length in characters, against the mean, serves as well as in words."""
+    """Return the BM25 score (Robertson) of each passage. Length is measured in characters, which serves as well as words."""
     slow = slowed(length)
     score: Floats = (rarity[:, None] * counts * (SATURATION + 1) / (counts + slow)).sum(0).astype(np.float32)
     return score

@@ -1,6 +1,6 @@
-"""Late interaction: each word of a question looks for its nearest word in a text, instead of comparing two averages.
+"""Late interaction: each query token is compared with its nearest token of a passage, instead of comparing two averages.
 
-Khattab and Zaharia, ColBERT (2020), with the token vectors of an ordinary sentence embedder.
+Khattab and Zaharia, ColBERT (2020), applied to the token vectors of an ordinary sentence embedder.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from lethe_app.retrieval.query_terms import STOP_WORDS, cut, fold
 Matrix = NDArray[np.float32]
 
 STEPS = 127
-"""A component of a unit vector is kept as a signed byte; that costs nothing measurable."""
+"""Quantisation of a unit vector's component to a signed byte; the loss is not measurable."""
 AT_ONCE = 128
-"""Token rows compared at once: as floats they still fit into the cache of a core, which makes it four times as fast."""
+"""Token rows compared per matrix product: as floats they fit into a core's cache, which is four times as fast."""
 SHARPNESS = 3
-"""Cosines are raised to this power, so that one exact match outweighs several vague ones."""
+"""Exponent applied to cosines, so that one exact match outweighs several vague ones."""
 WORD_START = "\u2581"
 
 
 def packed(meaning: TextEmbedding) -> bytes:
-    """The token vectors of a passage as they are stored: length one, one byte per component, only those of words."""
+    """Return the token vectors of a passage as stored: unit length, one byte per component, word tokens only."""
     rows = _unit_rows(meaning)[[bool(cut(piece)) and not _is_control(piece) for piece in meaning.pieces]]
     return bytes(np.round(rows * STEPS).astype(np.int8).tobytes())
 
 
 def asked(meaning: TextEmbedding, weights: Mapping[str, float]) -> tuple[Matrix, Matrix, list[str]]:
-    """The token vectors of a question that count, the weight of each, and the word each belongs to.
+    """Return the token vectors of a query that have a weight, their weights, and the word each token belongs to.
 
-    `weights` is by folded word; words it does not name count nothing.
+    `weights` is by folded word; words it does not contain have weight 0.
     """
     words = words_of(meaning.pieces)
     weight = np.array([weights.get(word, 0.0) for word in words], np.float32)
@@ -42,13 +42,15 @@ def asked(meaning: TextEmbedding, weights: Mapping[str, float]) -> tuple[Matrix,
 
 
 def sharpened(cosines: Matrix) -> Matrix:
-    """Return cosines as nearness, 0 to 1."""
+    """Return cosines as similarities, 0 to 1."""
     near: Matrix = np.clip(cosines, 0.0, 1.0) ** SHARPNESS
     return near
 
 
 def nearest(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
-    """For every token of the question (rows) and every text (columns) the cosine of the nearest token; 0 without tokens."""
+    """Return the cosine of each query token (rows) with its nearest token in each passage (columns); 0 for a passage without
+    tokens.
+    """
     size = question.shape[1]
     counts = np.array([len(blob) // max(1, size) for blob in blobs], np.int64)
     found = np.zeros((len(question), len(blobs)), np.float32)
@@ -74,7 +76,7 @@ def _unit_rows(meaning: TextEmbedding) -> Matrix:
 
 
 def words_of(pieces: Sequence[str]) -> list[str]:
-    """The folded word each piece belongs to; empty for control tokens, marks and stop words."""
+    """Return the folded word that each token piece belongs to; empty for control tokens, punctuation and stop words."""
     groups: list[list[int]] = []
     for number, piece in enumerate(pieces):
         begins = piece.startswith(WORD_START) or _is_control(piece) or number == 0

@@ -1,4 +1,4 @@
-"""What an embedding model was trained to read before a question and before a text; without it it finds less."""
+"""Prefixes that embedding models were trained to read before a query and before a passage; without them they find less."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Put before a text as they are."""
+    """Texts put verbatim before a query and before a passage."""
 
     question: str = ""
     passage: str = ""
@@ -23,14 +23,17 @@ _KNOWN = (
     (r"arctic-?embed", Prefixes(_SEARCHING)),
     (r"mxbai-?embed", Prefixes(_SEARCHING)),
     (r"bge-?m3", Prefixes()),
+    # bge-m3 matches before this and, unlike the older bge models, takes no instruction.
     (r"\bbge", Prefixes(_SEARCHING)),
     (r"\be5-?mistral", Prefixes("Instruct: Find what the message reminds of in past conversations\nQuery: ")),
     (r"(?:^|[^a-z0-9])(?:multilingual-)?e5(?:$|[^a-z0-9])", Prefixes("query: ", "passage: ")),
 )
-"""By what their makers say of them; sentence-transformers models such as MiniLM, and gte, want nothing."""
+"""Patterns of model names with the prefixes their makers document; the first match wins. Sentence-transformers models such
+as MiniLM, and gte, take none.
+"""
 
 
 def prefixes_of(name: str) -> Prefixes:
-    """By the model's name or file name; nothing for one that is not known."""
+    """Return the prefixes for a model name or file name; empty ones for an unknown model."""
     folded = name.casefold().replace("_", "-").replace(" ", "-")
     return next((prefixes for pattern, prefixes in _KNOWN if re.search(pattern, folded)), Prefixes())

@@ -1,4 +1,4 @@
-"""The words of a question that can lead to a memory, and texts made ready to be found by words."""
+"""Words of a query that can lead to a memory, and the preparation of texts for the full-text index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOP_WORDS = frozenset(
     why will with wont would wouldn wouldnt yall you your youre yours yourself youve
     """.split()  # noqa: SIM905 - a list of a hundred quoted words cannot be read
 )
-"""English words that stand in every conversation and so lead nowhere."""
+"""English words that occur in every conversation and therefore do not discriminate."""
 
 EVERYDAY = frozenset(
     """
@@ -54,64 +54,69 @@ EVERYDAY = frozenset(
     wrong yeah year years yes yesterday yet young
     """.split()  # noqa: SIM905 - as above
 )
-"""English words that are said in about every second conversation: in a young memory they only seem to be rare."""
+"""English words that occur in about every second conversation: in a young memory they only seem to be rare."""
 
 WORD = re.compile(r"[^\W_]+")
 DENIED = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
-"""Auxiliary verbs with “not”; cut at the apostrophe, “won” and “haven” would look like words of their own."""
+"""Negated auxiliary verbs. Split at the apostrophe, “won” and “haven” would look like content words."""
 SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
 )
-"""Characters of scripts that write without spaces: Thai, Lao, Burmese, Khmer, Kana, Han."""
+"""Characters of scripts written without spaces: Thai, Lao, Burmese, Khmer, Kana, Han."""
 HIRAGANA = re.compile("[\u3040-\u309f]")
 ARTICLES = frozenset("a an any her his its my no our some that the their these this those which your".split())  # noqa: SIM905
-"""Words after which comes no name, even if it is spelled like one: “the rose” is a flower, also where Rose is there."""
+"""Words after which a lower-case word is no name: “the rose” is a flower, even if a participant is called Rose."""
 PET_ENDING = re.compile(r"([bcdfgklmnprstvz]?)\1(?:ie|ey|y|i)$")
-"""Of “Debbie” and “Tommy”, with the letter doubled before it."""
+"""Ending of pet forms such as “Debbie” and “Tommy”, with the doubled consonant before it."""
 MOST_WORDS = 24
-"""Of a long message only so many different words are looked up, the longest ones."""
+"""Distinct words of a long query that are looked up, longest first."""
 
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """What someone said, as words that may lead somewhere."""
+    """Terms of a query, ready for the full-text index."""
 
     text: str
     words: tuple[str, ...]
-    """Folded, without stop words and repetitions, in the order in which they were said."""
+    """Folded words without stop words and repetitions, in order of occurrence."""
     lookups: tuple[str, ...]
-    """The words as the word index is asked for them."""
+    """The words in the form in which the full-text index is queried."""
     names: frozenset[str]
-    """Words written with a capital inside the sentence, folded: most likely somebody's or some place's name."""
+    """Folded words that are capitalised inside the sentence, most likely names."""
 
 
 def fold(text: str) -> str:
-    """Lower case without accents, so that “Zoë” is “zoe”."""
+    """Return the text in lower case without accents: “Zoë” becomes “zoe”."""
     plain = unicodedata.normalize("NFKD", text).casefold()  # both, twice: each may leave something for the other
     decomposed = unicodedata.normalize("NFKD", plain).casefold()
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def cut(text: str) -> list[str]:
-    """The words of a text, as they are spelled; every character of a spaceless script is one."""
+    """Return the words of a text as spelled; every character of a spaceless script is a word."""
     return WORD.findall(spaced(text))
 
 
 def question(text: str, present: Collection[str] = ()) -> QueryTerms:
-    """Take a text apart. Where nothing but stop words was said, nothing leads anywhere.
+    """Parse a query into terms. A query of stop words only has none.
 
-    The names of those `present` are said to somebody or of somebody about whom nearly everything is: they lead nowhere either.
+    The names of participants in `present` are left out: nearly every memory is about them, so they do not discriminate.
     """
     spelled = [word for word in _terms(DENIED.sub(" ", text), present) if fold(word) not in STOP_WORDS]
     folded = [fold(word) for word in spelled]
     kept = sorted(sorted(set(folded), key=lambda word: -len(word))[:MOST_WORDS], key=folded.index)
+    # The first word of a text is capitalised in any case and therefore no evidence of a name.
     first = WORD.search(text)
     names = {fold(word) for word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
     return QueryTerms(text, tuple(kept), tuple(map(spaced, kept)), frozenset(names))
 
 
 def unaddressed(text: str, present: Collection[str]) -> str:
-    """Without the names of those present where one stands before a mark or at the end, as in “Are you there, Mira?”."""
+    """Remove the names of those in `present` where they address somebody, before punctuation or at the end: “Are you there,
+    Mira?”.
+
+    The text is returned unchanged if nothing else is left.
+    """
     names = "|".join(re.escape(name.strip()) for name in sorted(present, key=len, reverse=True) if name.strip())
     if not names:
         return text
@@ -120,9 +125,9 @@ def unaddressed(text: str, present: Collection[str]) -> str:
 
 
 def _unnamed(words: list[str], present: Collection[str]) -> list[str]:
-    """Leave out the names of those present and short forms of them.
+    """Leave out the names of participants and their short forms.
 
-    Of a long name any part counts, unless its script has no spaces.
+    Any part of a name counts, unless its script has no spaces, where only the whole name does.
     """
     parts = [tuple(map(fold, cut(name))) for name in present]
     names = {one for whole in parts for one in ([whole] if SPACELESS.search("".join(whole)) else [(part,) for part in whole])}
@@ -139,9 +144,9 @@ def _unnamed(words: list[str], present: Collection[str]) -> list[str]:
 
 
 def _is_short_for(word: str, name: str) -> bool:
-    """Return whether a word is a name's first letters, as “Mel” of Melanie, or its pet form, as “Debbie” of Deborah.
+    """Return whether a word is the beginning of a name, as “Mel” of Melanie, or its pet form, as “Debbie” of Deborah.
 
-    `name` is folded. Short forms are written with a capital and are no word of every day.
+    `name` is folded. Short forms must be capitalised and must not be everyday words.
     """
     folded = fold(word)
     if not word[:1].isupper() or folded in EVERYDAY:
@@ -151,20 +156,20 @@ def _is_short_for(word: str, name: str) -> bool:
 
 
 def _is_a_name(word: str, before: str) -> bool:
-    """Spelled like the name of somebody who is there: is it meant? Who writes in haste writes it small."""
+    """Return whether a word spelled like a participant's name means the participant. Hasty writers use lower case for names."""
     return word[:1].isupper() or (before not in ARTICLES and fold(word) not in EVERYDAY)
 
 
 def spaced(text: str) -> str:
-    """Return a text with spaces around every character of a spaceless script, as the word index knows it."""
+    """Return the text with spaces around every character of a spaceless script, as the full-text index needs it."""
     return SPACELESS.sub(r" \g<0> ", text)
 
 
 def _terms(text: str, present: Collection[str]) -> list[str]:
-    """The words of a question as they are spelled; of spaceless scripts pairs of neighbouring characters.
+    """Return the words of a query as spelled; for spaceless scripts, pairs of neighbouring characters.
 
-    A pair stands for a word as far as that can be told without a dictionary. A single character counts where it stands alone,
-    hiragana (particles and endings) not at all.
+    A pair approximates a word, because there is no dictionary for segmentation. A single character counts where it stands
+    alone; hiragana (particles and endings) is dropped.
     """
     terms: list[str] = []
     run = ""
@@ -180,13 +185,15 @@ def _terms(text: str, present: Collection[str]) -> list[str]:
 
 
 def searchable(text: str, when: datetime | None = None) -> str:
-    """The text as the word index gets it: with its day in words, and spaces where its script has none."""
+    """Return the text as the full-text index stores it: preceded by its date in words, with spaces where its script has
+    none.
+    """
     text = spaced(text.replace("\0", " "))
     return f"({day(when)}) {text}" if when else text
 
 
 def day(when: datetime) -> str:
-    """Such as “8 May, 2023”, whatever the language of the system."""
+    """Return a date such as “8 May, 2023”, independent of the system locale."""
     return f"{when.day} {MONTHS[when.month - 1].capitalize()}, {when.year}"
 
 

@@ -1,4 +1,4 @@
-"""Puts sources in order, decides which of them are brought up, and says of each why."""
+"""Ranking of sources: order, decision which are recalled, and the reasons for each."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lethe_app.retrieval.assertions import is_request, read_line
 from lethe_app.retrieval.features import Flags, Floats, PassageFeatures, standard
 from lethe_app.retrieval.query_terms import QueryTerms
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, likelihood, telling
-from lethe_app.retrieval.signals import SIGNALS, WeighedSources
+from lethe_app.retrieval.signals import WeighedSources
 from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import LINES, Columns, Rows
 from lethe_app.retrieval.vectors.top_k import highest_first
 
 MOST_LINES = 50
-"""Messages named for one question."""
+"""Maximum number of messages returned for a query."""
 LEADS = 3
-"""Passages named as the reason for one source."""
+"""Passages given as the reason for one source."""
 
 
 @dataclass(frozen=True)
@@ -30,58 +30,59 @@ class PassageLead:
     """One passage that led to a source."""
 
     passage: int
-    """Its number."""
+    """Passage number."""
     words: tuple[str, ...]
-    """Words of the question that stand in it, in any form."""
+    """Query words that occur in it, in any inflection."""
     cosine: float
-    """Nearness of meaning as a whole; 0 where it was not measured."""
+    """Cosine of the whole texts; 0 if it was not measured."""
     nearness: float
-    """Nearness word by word, 0 to 1."""
+    """Late-interaction score, 0 to 1."""
 
 
 @dataclass(frozen=True)
 class RankingReason:
-    """One sign that spoke for a source more than for the others."""
+    """One signal that raised a source above the others."""
 
     name: str
-    meaning: str
     value: float
-    """As measured."""
+    """Unscaled value of the signal."""
     part: float
-    """What it added to the score."""
+    """Contribution to the score."""
 
 
 @dataclass(frozen=True)
 class RankedSource:
-    """A session, memory or world entry that a question leads to."""
+    """A session, memory or World Info entry found for a query."""
 
     source: UUID
     score: float
-    """Comparable only with the other hits of the same question."""
+    """Comparable only within one query."""
     likelihood: float
-    """That it is really meant, 0 to 1."""
+    """Estimated probability that the source is meant, 0 to 1."""
     is_sure: bool
-    """Likely enough to be brought up unasked."""
+    """True if it passed the relevance gate and may be recalled unasked."""
     leads: tuple[PassageLead, ...]
-    """Best first."""
+    """Passages that led to it, best first."""
     reasons: tuple[RankingReason, ...]
-    """Strongest first."""
+    """Signals that raised its score, strongest first."""
     time_words: str = ""
-    """The words of the question that name its time."""
+    """Words of the query that name its time."""
 
 
 @dataclass(frozen=True)
 class RankedSources:
-    """Everything a question leads to, best first."""
+    """Result of a search, best first."""
 
     hits: tuple[RankedSource, ...] = ()
     lines: tuple[int, ...] = ()
-    """Numbers of the messages that say it, best first."""
+    """Numbers of the messages that match best, best first."""
     by_meaning: bool = False
-    """Was meaning compared too? Without an embedder, or before its vectors are there, words alone find."""
+    """True if embeddings were compared. Without an embedder, or before its vectors exist, only words are searched."""
 
     def with_others(self, others: Sequence[RankedSources], limit: int) -> RankedSources:
-        """Return this with what other parts of the same message surely lead to, behind what this surely leads to."""
+        """Return this result merged with those of other parts of the same message: its sure hits, then their sure hits, then
+        its others.
+        """
         sure = sorted((hit for found in others for hit in found.hits if hit.is_sure), key=lambda hit: -hit.likelihood)
         hits: dict[UUID, RankedSource] = {}
         for hit in (*(hit for hit in self.hits if hit.is_sure), *sure, *self.hits):
@@ -89,13 +90,13 @@ class RankedSources:
         return replace(self, hits=tuple(hits.values())[:limit])
 
     def brought_up(self, slots: int) -> tuple[RankedSource, ...]:
-        """What would be inserted: the best, as far as they are sure."""
+        """Return the hits to insert into the prompt: the sure ones among the first `slots`."""
         return tuple(hit for hit in self.hits[:slots] if hit.is_sure)
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """All that is known about one question once everything is weighed."""
+    """All evidence of one search."""
 
     question: QueryTerms
     moment: TimeReference
@@ -104,22 +105,24 @@ class Weighing:
     compared: Rows
     weighed: WeighedSources
     by_meaning: bool
-    """Were there vectors to compare with that of the question?"""
+    """True if there were vectors to compare the query with."""
 
     @cached_property
     def nearness(self) -> Floats:
-        """Word by word, of every weighed passage; 0 where it was not compared so."""
+        """Late-interaction score of every candidate passage; 0 if it was not compared."""
         late = np.zeros(len(self.evidence.rows), np.float32)
         late[self.compared] = self.weighed.late
         return late
 
     def found(self, limit: int) -> RankedSources:
-        """The best sources and lines."""
+        """Return the best sources and messages."""
         order = highest_first(self.weighed.score, limit)
         gate = BY_MEANING if self.by_meaning else BY_WORDS
         tells = telling(self.question.words, self.evidence.rarity_in_passages)
         likely = likelihood(self.weighed.values, len(tells), tells, self.evidence.stands, gate)
         if read_line(self.question.text).asks_of_itself:
+            # A question about the user's own life is answered even where the gate is unsure, if a passage contains all its
+            # distinctive words.
             likely = np.where(self._says_all(tells), np.maximum(likely, np.float32(gate.asking.first)), likely)
         sure = gate.passed(likely, asking=is_request(self.question.text))
         strength = self._strength()
@@ -127,7 +130,9 @@ class Weighing:
         return RankedSources(hits, self._lines(strength), self.by_meaning)
 
     def _says_all(self, tells: Sequence[bool]) -> Flags:
-        """Return which sources have a passage with every telling word of the question: “What do I do on Thursdays?”."""
+        """Return a mask of the sources with a passage that contains every distinctive word of the query: “What do I do on
+        Thursdays?”.
+        """
         said = np.zeros(len(self.evidence.sources), bool)
         if any(tells):
             says = self.evidence.shares[np.asarray(tells, bool)].all(axis=0) & ~self.evidence.silent
@@ -137,7 +142,7 @@ class Weighing:
     def _hit(self, place: int, likely: float, strength: Floats, *, is_sure: bool) -> RankedSource:
         source = self.columns.sources[int(self.evidence.sources[place])]
         reasons = [
-            RankingReason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
+            RankingReason(name, float(self.weighed.values[name][place]), float(part[place]))
             for name, part in self.weighed.parts.items()
             if part[place] > 0
         ]
@@ -165,13 +170,13 @@ class Weighing:
         )
 
     def _strength(self) -> Floats:
-        """How much each passage says by itself what the question asks."""
+        """Return how well each passage by itself matches the query."""
         told = standard(self.nearness)
         strength: Floats = told + 0.2 * standard(self.evidence.bm25) + 0.2 * standard(self.evidence.cosine)
         return strength
 
     def _lines(self, strength: Floats) -> tuple[int, ...]:
-        """Messages by what they say and by the session they belong to."""
+        """Return the numbers of messages ranked by their own match and the score of their session."""
         lines = np.flatnonzero(self.evidence.group == LINES)
         score = standard(strength[lines]) + 0.5 * standard(self.weighed.score)[self.evidence.source[lines]]
         best = lines[highest_first(score, MOST_LINES)]

@@ -1,4 +1,4 @@
-"""How rare the words of a question are, and which passages deserve to be weighed, also where there are very many."""
+"""Rarity (inverse document frequency) of query words, and selection of passages to rank where there are very many."""
 
 from __future__ import annotations
 
@@ -19,48 +19,58 @@ Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
 NEAREST, WORDIEST, IN_TIME = 250, 250, 100
-"""Of very many passages so many are weighed: the nearest, those with the rarest words, those of the time that is named."""
+"""Candidates taken from a large memory: the nearest passages, those with the rarest words, and those of the named time."""
 BACKGROUND, PASSAGES_TO_A_SOURCE = 25, 40
-"""Rarity is judged as if so many sources of so many passages were known, for of a few nobody can tell what is rare."""
+"""Minimum number of sources, and passages per source, that rarity is computed for: in a young memory almost every word would
+look rare.
+"""
 IN_SOURCES, IN_PASSAGES = 0.5, 0.02
-"""In what share of the sources and passages that are not there yet everyday words would stand."""
+"""Assumed share of the missing sources and passages that contain an everyday word."""
 SPEAKER = 3
-"""Before the words of a line stand its day, in three words, and then who speaks."""
+"""Token offset up to which a word of a message is its speaker: the text is preceded by its date in three words, then the
+speaker's name.
+"""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """In which passages words stand, as far as that is known, and how rare that makes them."""
+    """Passages in which the query words occur, as far as known, and the rarity of the words."""
 
     word: Rows
-    """Position of the word in the question."""
+    """Index of the query word."""
     row: Rows
     rarity: Floats
     """Per word: inverse document frequency over sources."""
     rarity_in_passages: Floats
-    """The same over single passages."""
+    """Per word: inverse document frequency over passages."""
 
 
 def rarity_of(found_in: Rows | Floats | NDArray[np.float64], of: int) -> Floats:
-    """Inverse document frequency after Robertson and Spärck Jones, never negative."""
+    """Return the inverse document frequency after Robertson and Spärck Jones, kept non-negative by adding 1 inside the
+    logarithm.
+    """
     rarity: Floats = np.log(1 + (of - found_in + 0.5) / (found_in + 0.5)).astype(np.float32)
     return rarity
 
 
 def spread_of_all(columns: Columns, allowed: Flags, occurrences: Occurrences, words: Sequence[str]) -> Spread:
-    """Counted exactly, where every place of every word is known."""
+    """Count document frequencies exactly, from all occurrences of all words."""
     rows, known = columns.rows_of(np.array(occurrences.passage, np.int64))
     known &= allowed[rows] if len(allowed) else False
     every, offset = np.stack([np.array(occurrences.word, np.int64)[known], rows[known]]), np.array(occurrences.offset)[known]
     word, row = np.unique(every, axis=1)
     in_sources = np.unique(np.stack([word, columns.source[row]]), axis=1)[0]
     sources, passages = (np.bincount(found, minlength=len(words)) for found in (in_sources, word))
+    # A word that mostly occurs as the speaker's name will occur in as large a share of all future lines, and is not rare in
+    # a young memory.
     opening = np.bincount(every[0, (offset <= SPEAKER) & (columns.group[every[1]] == LINES)], minlength=len(words))
     return _spread(columns, (word, row), (sources, passages), 2 * opening > passages, words)
 
 
 def spread_of_some(columns: Columns, allowed: Flags, listed: Listed, words: Sequence[str]) -> Spread:
-    """Counted for rare words; estimated by the newest passages for those that stand in too many to read them all."""
+    """Count document frequencies of rare words; estimate those of common words, whose lists are cut off, from the newest
+    passages.
+    """
     word, row, passages, sources = [], [], [], []
     for place, (numbers, complete) in enumerate(zip(listed.passages, listed.complete, strict=True)):
         known = np.fromstring(numbers, np.int64, sep=",")[::-1] if numbers else np.zeros(0, np.int64)
@@ -85,7 +95,7 @@ def _spread(
     steady: Flags,
     words: Sequence[str],
 ) -> Spread:
-    """From the counts of sources and passages with each word; `steady` ones will stand as often in all that is to come."""
+    """Compute rarities from document frequencies. `steady` words are assumed to stay as frequent as the memory grows."""
     everyday = np.array([word in EVERYDAY for word in words], bool)
     in_sources, in_passages = found
     return Spread(
@@ -98,14 +108,16 @@ def _spread(
 
 
 def _rarity_so_far(found_in: Rows | Floats, of: int, at_least: int, steady: Flags, share: NDArray[np.float64]) -> Floats:
-    """As if there were `at_least` documents, the missing ones with each word as often as steady words stand already, or else
-    in that share of them."""
+    """Return the rarity as if there were `at_least` documents.
+
+    The missing documents contain a steady word as often as the present ones, and any other word in `share` of them.
+    """
     missing = max(0, at_least - of)
     return rarity_of(found_in + missing * np.where(steady, found_in / of, share), max(of, at_least))
 
 
 def promising(columns: Columns, allowed: Flags, spread: Spread, near: Rows, moment: TimeReference) -> tuple[Rows, Floats]:
-    """Rows worth weighing of very many, in rising order, and how much the words in each are worth."""
+    """Return the rows of the candidates of a large memory, ascending, and the word score of each."""
     nearest, known = columns.rows_of(near[:NEAREST])
     order = np.argsort(spread.row, kind="stable")
     row, word = spread.row[order], spread.word[order]
@@ -123,7 +135,10 @@ def promising(columns: Columns, allowed: Flags, spread: Spread, near: Rows, mome
 
 
 def _counted(columns: Columns, found: Rows, since: int | None) -> tuple[float, float]:
-    """Passages and sources with a word that was found in these rows; only rows from number `since` on were looked at."""
+    """Return the numbers of passages and sources with a word that was found in these rows.
+
+    If only passages from number `since` on were listed, the counts are extrapolated from them.
+    """
     if since is None:
         return len(found), len(distinct(columns.source[found]))
     start = max(int(np.searchsorted(columns.number, since)), len(columns.number) - SAMPLE)
@@ -134,7 +149,7 @@ def _counted(columns: Columns, found: Rows, since: int | None) -> tuple[float, f
 
 
 def _in_time(columns: Columns, moment: TimeReference) -> list[Rows]:
-    """Rows of the time that is named: the days that fit best, the first days, the last days."""
+    """Return rows of the time that is named: best-fitting days, first days, last days."""
     found: list[Rows] = []
     if moment.spans:
         first = int(columns.day.min())

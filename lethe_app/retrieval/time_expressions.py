@@ -1,4 +1,6 @@
-"""Time words: which days “last May”, “two weeks ago” or “when we first met” mean, and how well a day fits them."""
+"""Time expressions in queries (“last May”, “two weeks ago”, “when we first met”): the days they mean and how well a day
+fits.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,19 @@ from lethe_app.retrieval.query_terms import MONTHS
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-"""First month of each; the northern year."""
+"""First month of each season in the northern hemisphere."""
 SEASON_DAYS = 91
 COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 VAGUE = {"couple": 2, "few": 3, "several": 4}
 NUMBERS = {"a": 1, "an": 1, **VAGUE, **{word: number for number, word in enumerate(COUNTS, 1)}}
 DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 TOLD_WITHIN = 14
-"""Days after an event during which it is still told."""
+"""Days after an event during which it is still likely to be talked about."""
 
 LAST_DAY = date(9990, 1, 1)
-"""Time words said after it are understood as if said on it, so that no sum leaves the calendar."""
+"""Latest reference day. Queries asked later are read as if asked on it, so that no date arithmetic overflows."""
 
+# The three-letter form of “may” is “may” itself, so it is listed only once.
 MONTH = "|".join(f"{month}|{month[:3]}" for month in MONTHS if month != "may") + "|may"
 DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 YEAR = r"(?P<year>(?:19|20)\d\d)"
@@ -58,27 +61,27 @@ class DaySpan:
     last: date
     words: str
     any_year: bool = False
-    """A month or day without a year: any year fits, the years of `first` and `last` mean nothing."""
+    """True for a month or day without a year: any year fits, and the years of `first` and `last` are meaningless."""
 
 
 @dataclass(frozen=True)
 class TimeReference:
-    """All that a question says about time."""
+    """Everything that a query says about time."""
 
     spans: tuple[DaySpan, ...] = ()
     beginning: bool = False
-    """It asks for the first meetings."""
+    """True if it asks for the first meetings."""
     lately: bool = False
-    """It asks for the latest."""
+    """True if it asks for the latest meetings."""
 
     def fit(self, when: date) -> tuple[float, str]:
-        """How well something told on that day fits, from 0 to 1, and the words it fits."""
+        """Return how well a conversation on that day fits, from 0 to 1, and the words it fits."""
         fits = [(_fit(span, when), span.words) for span in self.spans]
         return max(fits, default=(0.0, ""))
 
 
 def moment(text: str, today: date) -> TimeReference:
-    """Read the time words of a question that is asked today."""
+    """Parse the time expressions of a query that is asked `today`."""
     spans: list[DaySpan] = []
     today = min(today, LAST_DAY)
     for match in SEASON.finditer(text):
@@ -86,6 +89,7 @@ def moment(text: str, today: date) -> TimeReference:
         spans.append(DaySpan(first, first + timedelta(days=SEASON_DAYS), match[0]))
     rest = SEASON.sub(" ", text)
     for pattern in DATES:
+        # Each match is removed from the text, so that the looser patterns below do not find its month or year again.
         spans.extend(filter(None, map(_named, pattern.finditer(rest))))
         rest = pattern.sub(" ", rest)
     spans += _relative(rest, today)
@@ -93,7 +97,7 @@ def moment(text: str, today: date) -> TimeReference:
 
 
 def _named(match: re.Match[str]) -> DaySpan | None:
-    """A date that is spelled out, as far as it is."""
+    """Return the days of an explicit date, which may lack the day, month or year; None for an impossible date."""
     parts = match.groupdict()
     year = int(parts["year"]) if parts.get("year") else 0
     if not parts.get("month"):
@@ -109,7 +113,7 @@ def _named(match: re.Match[str]) -> DaySpan | None:
 
 
 def _relative(text: str, today: date) -> Iterator[DaySpan]:
-    """Spans that depend on the day of the question."""
+    """Yield spans that depend on the day of the query."""
     for match in AGO.finditer(text):
         count = match["count"].lower()
         unit = DAYS[match["unit"].lower()]
@@ -125,6 +129,7 @@ def _days_of(what: str, today: date) -> tuple[date, date]:
     this_month = today.replace(day=1)
     if what in SEASONS:
         first = date(today.year, SEASONS[what], 1)
+        # In the first month of a season, “last” means the one of the year before.
         first = first if first + timedelta(days=31) <= today else first.replace(year=max(1, today.year - 1))
         return first, first + timedelta(days=SEASON_DAYS)
     if what in WEEKDAYS:
@@ -147,7 +152,7 @@ def _days_of(what: str, today: date) -> tuple[date, date]:
 
 
 def _fit(span: DaySpan, when: date) -> float:
-    """1 inside the span, then falling, for what happened is told for a while."""
+    """Return 1 inside the span and less after it, because events are talked about for a while afterwards."""
     if not span.any_year:
         return _told(span.first, span.last, when)
     length = span.last - span.first
@@ -170,7 +175,7 @@ def _in_year(day: date, year: int) -> date:
 
 
 def _before(day: date, days: int) -> date:
-    """Never before the first day there is."""
+    """Return the day `days` earlier, but not before the first day of the calendar."""
     return day - timedelta(days=min(days, day.toordinal() - 1))
 
 

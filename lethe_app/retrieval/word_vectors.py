@@ -1,7 +1,7 @@
-"""Reads small vectors of words, by which words of like meaning are told from others without an embedder.
+"""Small word vectors that relate words of similar meaning without an embedder.
 
-They are principal components of what the shipped embedder says of each word alone, shorter for words that occur often;
-`tests/bench/fit_word_vectors.py` writes them.
+They are the principal components of the shipped embedder's vectors of single words, shorter for frequent words, and are
+written by `tests/bench/fit_word_vectors.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy.typing as npt
 from lethe_app.paths import shipped_root
 
 FILE = shipped_root() / "resources" / "facts" / "words.npz"
-"""`words`, UTF-8 with one word a line, and `vectors`, int8 of shape (words, size)."""
+"""`words`: UTF-8, one word per line; `vectors`: int8 of shape (words, size)."""
 
 
 def mean(words: Iterable[str]) -> npt.NDArray[np.float32]:
-    """Return the direction of the sum of the vectors of lower-case `words`, a unit vector; zeros if none of them is known."""
+    """Return the normalised sum of the vectors of lower-case `words`; zeros if none of them is known."""
     rows, vectors = _known()
     total: npt.NDArray[np.float32] = vectors[[rows[word] for word in words if word in rows]].sum(axis=0, dtype=np.float32)
     length = float(np.linalg.norm(total))
@@ -28,7 +28,7 @@ def mean(words: Iterable[str]) -> npt.NDArray[np.float32]:
 
 
 def pack(words: Iterable[str], vectors: npt.NDArray[np.int8]) -> bytes:
-    """Return the bytes of a file of vectors."""
+    """Return the bytes of a word vector file."""
     file = io.BytesIO()
     np.savez_compressed(file, words=np.frombuffer("\n".join(words).encode(), np.uint8), vectors=vectors)
     return file.getvalue()

@@ -1,1 +1,1 @@
-"""What the user can do: one module per group of wishes."""
+"""Application services: one package or module per group of user actions."""

@@ -1,4 +1,6 @@
-"""What happens during a turn and in the program, as plain values that any window or terminal can show."""
+"""Events of a turn and states of the model, as plain values for the window and the terminal; and `Listeners`, the callback
+list.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +23,21 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class MessageStored:
-    """A message is safe on disk: the user's own before anything else happens."""
+    """A message was stored; the user's message is stored before anything else happens."""
 
     message: Message
 
 
 @dataclass(frozen=True)
 class Moved:
-    """The user was away for so long that their words begin a new conversation; everything that follows belongs to it."""
+    """The user's session had timed out, and the message begins a new one; all following events belong to it."""
 
     session: ChatSession
 
 
 @dataclass(frozen=True)
 class NoteAdded:
-    """A hidden line was put into the conversation, right above another message."""
+    """A hidden message was inserted directly above another one."""
 
     message: Message
     above: UUID
@@ -43,14 +45,14 @@ class NoteAdded:
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """Hidden lines left the conversation: what they tell was looked up for words that stand there no more."""
+    """Hidden messages were deleted: they held search results for a message that was edited since."""
 
     messages: tuple[UUID, ...]
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """What the user's message brought to the persona's mind, and why."""
+    """Memories were recalled for the user's message."""
 
     message_id: UUID
     memory: TurnMemory
@@ -58,23 +60,23 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Searching:
-    """Before the reply something is looked up on the internet."""
+    """A web search runs before the reply."""
 
     topic: str
     pages: int = 0
-    """That were found and are being read now; 0 while they are searched for."""
+    """Number of found pages that are being read; 0 while the search itself runs."""
 
 
 @dataclass(frozen=True)
 class Prompted:
-    """The prompt is built; the receipt says what went in."""
+    """The prompt is built; the receipt lists its parts."""
 
     receipt: Receipt
 
 
 @dataclass(frozen=True)
 class Evaluating:
-    """The model reads the prompt: tokens read of tokens to read."""
+    """Progress of prefill: tokens processed, of tokens to process."""
 
     done: int
     total: int
@@ -82,55 +84,55 @@ class Evaluating:
 
 @dataclass(frozen=True)
 class Began:
-    """The reply has a message of its own; what is said from now on belongs to it."""
+    """Generation begins; the following text belongs to this message."""
 
     message: Message
 
 
 @dataclass(frozen=True)
 class ThinkingText:
-    """A piece of the model's thinking, to be shown folded."""
+    """Piece of the model's thinking, to be displayed collapsed."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ReplyText:
-    """A piece of the reply, to be appended."""
+    """Piece of the reply, to be appended."""
 
     text: str
 
 
 @dataclass(frozen=True, eq=False)
 class AskTool:
-    """A tool is to be used that the user is asked about; the reply waits for `decide`."""
+    """A tool call needs the user's permission; generation waits until `decide` is called."""
 
     call: ToolCall
     title: str
-    """What is wanted: “search the internet”."""
+    """Name of the requested action, such as “search the internet”."""
     who: str
     about: str
-    """What is at stake, where the arguments do not say it."""
+    """What the call affects, if its arguments do not say it."""
     answer: asyncio.Future[ToolVerdict]
 
     def decide(self, verdict: ToolVerdict) -> None:
-        """Only the first answer counts."""
+        """Set the user's answer; calls after the first have no effect."""
         if not self.answer.done():
             self.answer.set_result(verdict)
 
 
 @dataclass(frozen=True)
 class ToolUsed:
-    """A tool was used for this reply, or was not, and the result says why."""
+    """A tool call for this reply has a result, which says why if the call was not run."""
 
     result: ToolResult
     reply: UUID
-    """The message it was used for."""
+    """Message for which the tool was called."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The reply is complete, or kept as far as it came, and stored."""
+    """The reply is stored, complete or as far as it was generated."""
 
     message: Message
     usage: Usage
@@ -155,14 +157,14 @@ class Loading:
 
 @dataclass(frozen=True)
 class Ready:
-    """A model answers."""
+    """A model is loaded and can generate."""
 
     model: LoadedModel
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The model could not be loaded, or died."""
+    """The model could not be loaded, or its process ended."""
 
     error: LetheError
 
@@ -171,13 +173,13 @@ ModelState = NoModel | Loading | Ready | Failed
 
 
 class Listeners(Generic[Value]):
-    """Callbacks that are told about a value whenever it changes; called in the event loop's thread."""
+    """List of callbacks that are called with each emitted value, in the event loop's thread."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[[Value], None]] = []
 
     def add(self, callback: Callable[[Value], None]) -> Callable[[], None]:
-        """Call `callback` from now on; returns the function that takes it back, which may be called again without harm."""
+        """Add a callback; return a function that removes it, which may be called more than once."""
         self._callbacks.append(callback)
 
         def forget() -> None:

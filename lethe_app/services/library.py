@@ -1,4 +1,4 @@
-"""What the user collects: personas, worlds and presets, those that ship with Lethe beside their own."""
+"""Library of personas, worlds and presets: the shipped files and the user's own."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ R = TypeVar("R")
 
 
 class Library:
-    """Files are read anew whenever they are asked for, so that an edit by hand is seen at once."""
+    """Read and write the user's files. Files are read on every access, so that an edit in another program takes effect at
+    once.
+    """
 
     def __init__(self, paths: Paths, database: Database) -> None:
         self.changed: Listeners[None] = Listeners()
         self.deleted: Listeners[str] = Listeners()
-        """Told the name of a persona that is in the trash now."""
+        """Emits the name of a persona that was moved to the trash."""
         trash = paths.trash
         presets, shipped = paths.presets, paths.shipped_presets
         self._database = database
@@ -36,20 +38,26 @@ class Library:
         self._systems = FileCollection(SystemPreset, shipped / "system", presets / "system", trash / "presets")
 
     async def personas(self) -> list[Persona]:
-        """Characters to talk with, by name."""
+        """Return the personas, by name."""
         return [persona for persona in (await self._stock(self._personas)).values.values() if not persona.is_user]
 
     async def user_personas(self) -> list[Persona]:
-        """The user's own selves, by name."""
+        """Return the user personas, by name."""
         return [persona for persona in (await self._stock(self._personas)).values.values() if persona.is_user]
 
     async def persona(self, unique_name: str) -> Persona:
-        """Raises FileError if there is none of that name or it cannot be read."""
+        """Return the persona of this file name. Raise FileError if there is none or it cannot be read."""
+        return await self._aside(lambda: self.read_persona(unique_name))
+
+    def read_persona(self, unique_name: str) -> Persona:
+        """Return a persona as `persona` does; to be called in the storage thread."""
         self._personas.check(unique_name)
-        return await self._aside(lambda: self._personas.get(unique_name))
+        return self._personas.get(unique_name)
 
     async def persona_on_disk(self, unique_name: str) -> Persona:
-        """As `persona`; but where the user's file cannot be read, ours does not stand in for it. Raises FileError."""
+        """Return a persona as `persona` does, but raise FileError if the user's file cannot be read, instead of returning
+        the shipped one.
+        """
         persona = await self.persona(unique_name)
         for problem in (await self._stock(self._personas)).problems:
             if problem.path.stem == unique_name:
@@ -57,9 +65,9 @@ class Library:
         return persona
 
     async def save_persona(self, persona: Persona, *, keeps_other: bool = False) -> Persona:
-        """Write it to the user's folder; a new one gets its `unique_name`.
+        """Write a persona to the user's folder; a new one gets its `unique_name`.
 
-        With `keeps_other` the file that is there goes to the trash, because it says what this one does not.
+        With `keeps_other` the existing file goes to the trash, because its content is not in the new one.
         """
         stem = await self._aside(lambda: self._replace(persona) if keeps_other else self._personas.save(persona))
         self.changed.tell(None)
@@ -69,88 +77,101 @@ class Library:
         trashed = self._personas.delete(persona.unique_name) if self.is_own(persona.unique_name) else None
         try:
             return self._personas.save(persona)
+        # Without this the persona would be gone if the new file cannot be written.
         except LetheError:
             if trashed is not None:
                 self._personas.restore(trashed)
             raise
 
     async def delete_persona(self, unique_name: str) -> Path:
-        """Move the user's file to the trash and return where it lies; one of ours with that name shows again."""
+        """Move the user's file to the trash and return its path there; a shipped persona of that name becomes visible again."""
         trashed = await self._aside(lambda: self._personas.delete(unique_name))
         self.changed.tell(None)
         self.deleted.tell(unique_name)
         return trashed
 
     async def restore_persona(self, trashed: Path) -> str:
-        """Take a deleted one out of the trash; returns the `unique_name` it has now."""
+        """Restore a deleted persona from the trash; return its present `unique_name`."""
         stem = await self._aside(lambda: self._personas.restore(trashed))
         self.changed.tell(None)
         return stem
 
     async def duplicate_persona(self, unique_name: str, name: str) -> Persona:
-        """A second one like it, called `name`, with the same picture and with no past."""
+        """Create a copy of a persona with the name `name` and the same picture, without sessions and memories."""
         original = await self.persona(unique_name)
         return await self.save_persona(original.model_copy(update={"unique_name": "", "name": name}))
 
     async def shipped_persona(self, unique_name: str) -> Persona | None:
-        """As it came with Lethe, whatever the user made of it; None for one of their own."""
+        """Return the shipped version of a persona, regardless of the user's changes; None for one of the user's own."""
         return await self._aside(lambda: self._personas.shipped(unique_name))
 
     def is_own(self, unique_name: str) -> bool:
-        """Does the user have a file of this persona, which can be deleted?"""
+        """Return whether the user has a file of this persona, which can be deleted."""
         return self._personas.is_own(unique_name)
 
     async def save_picture(self, name: str, content: bytes) -> str:
-        """Keep a PNG for the persona of that name; returns what to write into its `avatar`. It replaces no other picture."""
+        """Store a PNG for the persona of that name without replacing any other picture; return the value for its `avatar`."""
         return await self._aside(lambda: self._personas.save_picture(name, content, ".png"))
 
     def avatar(self, persona: Persona) -> Path | None:
-        """Its picture, if it has one."""
+        """Return the path of the persona's picture; None if it has none."""
         return self._personas.picture(persona)
 
     async def worlds(self) -> dict[str, World]:
-        """By file name."""
+        """Return all worlds by file name."""
         return (await self._stock(self._worlds)).values
 
+    def read_worlds(self) -> dict[str, World]:
+        """Return the worlds as `worlds` does; to be called in the storage thread."""
+        return self._worlds.stock().values
+
     async def save_world(self, world: World) -> World:
-        """Write it to the user's folder; a new one gets its `unique_name`."""
+        """Write a world to the user's folder; a new one gets its `unique_name`."""
         stem = await self._aside(lambda: self._worlds.save(world))
         return world.model_copy(update={"unique_name": stem})
 
     async def delete_world(self, unique_name: str) -> Path:
-        """Move the user's file to the trash and return where it lies; raises ReadOnly for one that comes with Lethe."""
+        """Move the user's file to the trash and return its path there. Raise ReadOnly for a shipped world."""
         return await self._aside(lambda: self._worlds.delete(unique_name))
 
     async def trash_part(self, part: World) -> None:
-        """Put a part of a world that was taken out of it into the trash, from where it comes back as a world of its own."""
+        """Put entries that were removed from a world into the trash, from which they can be restored as a separate world."""
         await self._aside(lambda: self._worlds.put_in_trash(part))
 
     async def restore_world(self, trashed: Path) -> str:
-        """Take a file out of the trash again; returns its name, another one if its own is taken by now."""
+        """Restore a world from the trash; return its name, which differs if its own is taken by now."""
         return await self._aside(lambda: self._worlds.restore(trashed))
 
     async def instruct_presets(self) -> dict[str, InstructPreset]:
-        """By file name."""
+        """Return all instruct presets by file name."""
         return (await self._stock(self._instruct)).values
 
     async def sampler(self, name: str) -> SamplerPreset:
-        """The preset of that file name; raises FileError."""
-        return await self._aside(lambda: self._samplers.get(name))
+        """Return the sampler preset of that file name. Raise FileError."""
+        return await self._aside(lambda: self.read_sampler(name))
+
+    def read_sampler(self, name: str) -> SamplerPreset:
+        """Return a preset as `sampler` does; to be called in the storage thread."""
+        return self._samplers.get(name)
 
     async def samplers(self) -> dict[str, SamplerPreset]:
-        """By file name."""
+        """Return all sampler presets by file name."""
         return (await self._stock(self._samplers)).values
 
     async def system_preset(self, name: str) -> SystemPreset:
-        """The preset of that file name; raises FileError."""
-        return await self._aside(lambda: self._systems.get(name))
+        """Return the system preset of that file name. Raise FileError."""
+        return await self._aside(lambda: self.read_system_preset(name))
+
+    def read_system_preset(self, name: str) -> SystemPreset:
+        """Return a preset as `system_preset` does; to be called in the storage thread."""
+        return self._systems.get(name)
 
     async def system_presets(self) -> dict[str, SystemPreset]:
-        """By file name."""
+        """Return all system presets by file name."""
         return (await self._stock(self._systems)).values
 
     async def problems(self) -> list[FileError]:
-        """Files that could not be read, each with what is wrong with it."""
+        """Return the errors of all files that could not be read."""
         found: list[FileError] = []
         shelves: tuple[FileCollection[Any], ...] = (self._personas, self._worlds, self._instruct, self._samplers, self._systems)
         for shelf in shelves:
@@ -160,6 +181,10 @@ class Library:
     async def _stock(self, shelf: FileCollection[T]) -> Stock[T]:
         return await self._aside(shelf.stock)
 
+    async def read(self, work: Callable[[], R]) -> R:
+        """Return the result of `work`, which reads files, run in the storage thread."""
+        return await self._aside(work)
+
     async def _aside(self, work: Callable[[], R]) -> R:
-        """Files are read and written where the database is, so that the window never waits for a disk."""
+        """Run file access in the storage thread, so that it never blocks the window."""
         return await self._database.aside(work)

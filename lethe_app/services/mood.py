@@ -1,9 +1,9 @@
-"""A persona's mood in the user's hands: what moves it in a turn, what it was on earlier days, and the user's own hand on it."""
+"""Moods of personas: changes by messages, history, and settings by the user."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -22,43 +22,46 @@ from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 
+MoodState = Mapping[tuple[str, str], object]
+"""Values of the app state by scope and key, among them those of `keys_of`."""
 MOODS, HISTORY, READINGS = "moods", "mood history", "mood readings"
-"""Scopes of the app state, by persona."""
+"""Scopes of the app state; the key is the persona."""
 MOST_SAMPLES, MOST_READINGS = 400, 60
+"""Maximum number of stored samples and readings per persona; the oldest are dropped."""
 QUESTION_MARKS = frozenset("?？؟⁇")
 _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a mood as it is shown."""
+    """One dimension of a mood, for display."""
 
     id: str
     title: str
     description: str
     adjective: str
-    """Empty in the middle."""
+    """Empty for a neutral value."""
     feeling: Feeling
     words: tuple[str, ...]
-    """All adjectives it can have, from low to high."""
+    """All adjectives of the dimension, from low to high."""
 
 
 @dataclass(frozen=True)
 class Felt:
-    """What a message of the user's does to her mood; `Moods.traces` is what is to be stored of it."""
+    """Effect of a message of the user on the persona's mood; `Moods.traces` returns what to store of it."""
 
     mood: Mood
     sentence: str
-    """How she feels, for the note at a return; empty in the middle of everything."""
+    """Sentence about the mood for the note at the user's return; empty if all dimensions are neutral."""
 
     @property
     def said(self) -> str:
-        """What has changed since the model was told, for this turn alone."""
+        """Sentence about what has changed since the mood was last stated in a prompt; for this turn only."""
         return self.mood.said
 
 
 class Moods:
-    """`changed` names the persona whose mood is another one now."""
+    """Compute and store moods. `changed` emits the persona whose mood has changed."""
 
     def __init__(
         self, app_state: AppState, preferences: Preferences, life: Life, praise: SentimentPhrases, harsh: SentimentPhrases
@@ -73,33 +76,33 @@ class Moods:
 
     @property
     def moodlets(self) -> Sequence[Moodlet]:
-        """What a mood is made of."""
+        """Dimensions of a mood, with their adjectives."""
         return self._life.moodlets
 
     @property
     def is_steady(self) -> bool:
-        """Does nothing but the user's hand change it?"""
+        """True if only the user changes moods."""
         return self._preferences.current.static_mood
 
     def is_on(self, persona: Persona) -> bool:
-        """Has she moods at all?"""
+        """Return whether the persona has moods."""
         return self._preferences.current.mood_handling and persona.mood and not persona.disable_bot_guidance
 
-    # What is shown
+    # Display
 
     async def mood(self, persona_id: str) -> Mood:
-        """How she feels now, time included. Changes nothing."""
+        """Return the mood now, including its drift since it was stored. Nothing is changed."""
         mood = self._life.complete(await self._stored(persona_id) or self._life.fresh(now()))
         return mood if self.is_steady else self._life.at(mood, now())
 
     def adjectives(self, mood: Mood) -> dict[str, str]:
-        """The word for each side of it; empty in the middle."""
+        """Return the adjective of each dimension; empty for a neutral value."""
         return self._life.adjectives(mood, mood.told)
 
     async def in_words(self, persona: Persona, session_id: UUID) -> str:
-        """How she feels, in the very words that a prompt of that conversation was told or will be told next.
+        """Return the mood as the sentence that a prompt of the session has or will have next.
 
-        Empty where she has no moods, and in the middle of everything.
+        It is empty if the persona has no moods or all dimensions are neutral.
         """
         if not self.is_on(persona):
             return ""
@@ -109,7 +112,7 @@ class Moods:
         return sentence(persona.name, self.adjectives(await self.mood(persona.unique_name)))
 
     async def sides(self, persona_id: str) -> list[Side]:
-        """How she feels now, side by side."""
+        """Return the mood now, by dimension."""
         mood = await self.mood(persona_id)
         words = self.adjectives(mood)
         return [
@@ -126,29 +129,31 @@ class Moods:
         ]
 
     async def history(self, persona_id: str) -> list[MoodSample]:
-        """One sample for each day and conversation, oldest first; the last one is how she feels now."""
+        """Return one sample per day and session, oldest first; the last one is the mood now."""
         samples, stored, mood = await self._samples(persona_id), await self._stored(persona_id), await self.mood(persona_id)
         if stored is not None and not sample_of(stored).belongs_with(mood.at, mood.session):
             samples.append(sample_of(stored))
         return [*samples, sample_of(mood)]
 
     async def readings(self, persona_id: str) -> list[MoodReading]:
-        """What models made of her conversations, oldest first."""
+        """Return what models inferred from the persona's sessions, oldest first."""
         try:
             return _READINGS.validate_python(await self._app_state.get(READINGS, persona_id) or [])
         except ValidationError:
             return []
 
-    # What moves it
+    # Changes
 
-    async def felt(self, session: ChatSession, cast: Participants, message: Message, history: Sequence[Message]) -> Felt | None:
-        """What that message does to her, who has heard `history` before it; None if she has no moods.
+    def felt(
+        self, session: ChatSession, cast: Participants, message: Message, history: Sequence[Message], state: MoodState
+    ) -> Felt | None:
+        """Return the effect of a message on the persona's mood after `history`; None if the persona has no moods.
 
-        A message that is answered again does nothing more.
+        A message whose effect is stored already, as for a regenerated reply, has no further effect.
         """
         if not self.is_on(cast.persona):
             return None
-        stored = await self._stored(session.persona_id)
+        stored = mood_in(state.get((MOODS, session.persona_id)))
         before = self._life.complete(stored or self._life.fresh(message.time))
         if before.message == message.id:
             return Felt(before, sentence(cast.persona.name, self._life.adjectives(before, before.told)))
@@ -161,20 +166,20 @@ class Moods:
         return Felt(mood.model_copy(update={"told": words, "said": said}), sentence(cast.persona.name, words))
 
     async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:
-        """The user's own hand; returns what was there before, for `put_back`."""
+        """Set a dimension to the user's value; return the former one, for `put_back`."""
         async with self._one_at_a_time:
             mood = await self.mood(persona_id)
             await self._keep(persona_id, self._life.set_value(mood, id_, value, now()))
             return mood.feelings[id_]
 
     async def put_back(self, persona_id: str, id_: str, feeling: Feeling) -> None:
-        """As if the hand had not been there."""
+        """Restore a dimension, to undo `set_mood`."""
         async with self._one_at_a_time:
             mood = await self.mood(persona_id)
             await self._keep(persona_id, mood.model_copy(update={"feelings": mood.feelings | {id_: feeling}}))
 
     async def read(self, persona_id: str, reading: MoodReading) -> None:
-        """A conversation has left her so; that is noted, and each one counts once."""
+        """Apply and store what a model inferred from a session; each session counts once."""
         async with self._one_at_a_time:
             readings = await self.readings(persona_id)
             if self.is_steady or any(one.session == reading.session for one in readings):
@@ -197,47 +202,62 @@ class Moods:
             begins=all(one.role is not Role.USER for one in said),
         )
 
-    # What is kept
+    # Storage
 
-    async def traces(self, persona_id: str, mood: Mood) -> dict[tuple[str, str], object]:
-        """What is to be kept of a mood that is hers now, by scope and key.
+    def traces(self, persona_id: str, mood: Mood, state: MoodState) -> dict[tuple[str, str], object]:
+        """Return the values to store for a new mood, by scope and key.
 
-        How she felt before becomes a sample once another day or conversation has begun.
+        The mood before becomes a sample of the history if it belongs to an earlier day or another session.
         """
         kept: dict[tuple[str, str], object] = {(MOODS, persona_id): mood.model_dump(mode="json")}
-        before = await self._stored(persona_id)
+        before = mood_in(state.get((MOODS, persona_id)))
         if before is not None:
             last = sample_of(before)
             if not last.belongs_with(mood.at, mood.session):
-                samples = [*await self._samples(persona_id), last][-MOST_SAMPLES:]
+                samples = [*samples_in(state.get((HISTORY, persona_id))), last][-MOST_SAMPLES:]
                 kept[HISTORY, persona_id] = _SAMPLES.dump_python(samples, mode="json")
         return kept
 
     async def _keep(self, persona_id: str, mood: Mood) -> None:
-        for (scope, key), value in (await self.traces(persona_id, mood)).items():
+        state = {key: await self._app_state.get(*key) for key in keys_of(persona_id)}
+        for (scope, key), value in self.traces(persona_id, mood, state).items():
             await self._app_state.set(scope, key, value)
         self.changed.tell(persona_id)
 
     async def _stored(self, persona_id: str) -> Mood | None:
-        """None where she never had one, or another version wrote it in its own way."""
-        try:
-            return Mood.model_validate(await self._app_state.get(MOODS, persona_id))
-        except ValidationError:
-            return None
+        return mood_in(await self._app_state.get(MOODS, persona_id))
 
     async def _samples(self, persona_id: str) -> list[MoodSample]:
-        try:
-            return _SAMPLES.validate_python(await self._app_state.get(HISTORY, persona_id) or [])
-        except ValidationError:
-            return []
+        return samples_in(await self._app_state.get(HISTORY, persona_id))
+
+
+def keys_of(persona_id: str) -> tuple[tuple[str, str], ...]:
+    """Return scope and key of the app state for a persona's mood."""
+    return (MOODS, persona_id), (HISTORY, persona_id)
+
+
+def mood_in(value: object) -> Mood | None:
+    """Return the mood in a value of the app state; None if there is none that this version can read."""
+    try:
+        return Mood.model_validate(value)
+    except ValidationError:
+        return None
+
+
+def samples_in(value: object) -> list[MoodSample]:
+    """Return the mood samples in a value of the app state, oldest first; none if it cannot be read."""
+    try:
+        return _SAMPLES.validate_python(value or [])
+    except ValidationError:
+        return []
 
 
 def sample_of(mood: Mood) -> MoodSample:
-    """What is kept of a mood for later."""
+    """Return the part of a mood that is stored in the history."""
     return MoodSample(at=mood.at, session=mood.session, values=mood.values)
 
 
 def made_moods(app_state: AppState, preferences: Preferences, paths: Paths) -> Moods:
-    """With the moodlets of all packages installed, and the lists of words that came with Lethe or are the user's own."""
+    """Return the mood service with the moodlets of all installed packages, and the shipped and the user's word lists."""
     folders = (paths.resources / "mood", paths.home / "mood")
     return Moods(app_state, preferences, Life(moodlets(installed())), read(folders, "praise"), read(folders, "harsh"))

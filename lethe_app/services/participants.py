@@ -1,4 +1,4 @@
-"""Who plays in a session: the persona, the user's own self, and what the macros in their texts mean."""
+"""Participants of a session: personas and user persona, and the macro values of their texts."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from lethe_app.services.preferences import Preferences
 
 SEED_BITS = 0xFFFF_FFFF
 NOBODY = Persona(is_user=True, name="Guest")
-"""The user before they named themselves."""
+"""Placeholder of the user persona until the user has chosen one."""
 
 
 @dataclass(frozen=True)
 class Participants:
-    """Those who speak."""
+    """Participants of a session, and which of them speaks next."""
 
     persona: Persona
-    """Whose conversation it is: her memory, mood, tools and notes are the conversation's."""
+    """Persona that the session belongs to: its memory, mood, tools and notes apply."""
     user: Persona
     guests: tuple[Persona, ...] = ()
-    """Others who take part."""
+    """Other personas that take part."""
     speaks: Persona | None = None
-    """Which of them speaks next; the persona if nothing else is said."""
+    """Persona that speaks next; None means `persona`."""
 
     @property
     def speaker(self) -> Persona:
@@ -39,20 +39,22 @@ class Participants:
 
     @property
     def group(self) -> tuple[Persona, ...]:
-        """All personas who take part, in an order that stays; empty where there is but one."""
+        """All personas that take part, in a fixed order; empty if there is only one."""
         return (self.persona, *self.guests) if self.guests else ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all personas who take part."""
+        """Names of all personas that take part."""
         return (self.persona.name, *(guest.name for guest in self.guests))
 
     def spoken_by(self, unique_name: str) -> Participants:
-        """The same while one of them speaks; one who is not there leaves the word to the persona."""
+        """Return a copy in which this persona speaks; if it does not take part, the session's persona speaks."""
         return replace(self, speaks=next((one for one in self.group if one.unique_name == unique_name), None))
 
     def scene(self, session: ChatSession, moment: datetime) -> MacroContext:
-        """What macros mean in this session at that moment; the same dice and choices all through it."""
+        """Return the macro values of this session at that moment; random macros are seeded by the session and so stay the
+        same.
+        """
         texts = {"charbio": self.speaker.bio, "userbio": self.user.bio, "scenario": session.scenario or self.persona.scenario}
         if self.group:
             others = [name for name in self.names if name != self.speaker.name]
@@ -64,7 +66,7 @@ class Participants:
 
 
 class ParticipantService:
-    """Looks the speakers up; a user persona that is gone is replaced by the one chosen now."""
+    """Look up the participants of sessions. A missing user persona is replaced by the current one."""
 
     def __init__(self, library: Library, preferences: Preferences) -> None:
         self._library = library
@@ -72,53 +74,66 @@ class ParticipantService:
 
     @property
     def chosen_user(self) -> str:
-        """Who the user is in new conversations; empty before they named themselves."""
+        """User persona of new sessions; empty if none is chosen."""
         return self._preferences.current.user_persona
 
     async def of_persona(self, persona_id: str) -> Participants:
-        """The persona with the user's present self."""
-        return Participants(await self._library.persona(persona_id), await self._user(self.chosen_user))
+        """Return the persona with the current user persona. Raise FileError."""
+        chosen = self.chosen_user
+        return await self._library.read(lambda: Participants(self._library.read_persona(persona_id), self._read_user(chosen)))
 
     async def of_session(self, session: ChatSession) -> Participants:
-        """The persona with the self the user had when the session began, and whoever was asked in. Raises FileError."""
-        persona, user = await self._library.persona(session.persona_id), await self._user(session.user_id)
-        return Participants(persona, user, await self._guests(session.guests))
+        """Return the participants of a session. Raise FileError."""
+        return await self._library.read(lambda: self.read(session))
 
     async def of_reply(self, session: ChatSession, message: Message) -> Participants:
-        """The cast in which a reply is written anew: by whoever spoke, also if they have left since."""
-        cast = await self.of_session(session)
-        if message.speaker and message.speaker not in {one.unique_name for one in (cast.persona, *cast.guests)}:
-            cast = replace(cast, guests=(*cast.guests, *await self._guests([message.speaker])))
-        return cast.spoken_by(message.speaker)
+        """Return the participants for a regenerated reply: its author speaks, also if that persona has left the session
+        since.
+        """
+        return await self._library.read(lambda: self.read(session, message.speaker))
 
-    async def in_need(self, session: ChatSession) -> Participants:
-        """The same while the persona's file cannot be read: she is known by her file's name alone."""
-        return Participants(Persona(unique_name=session.persona_id, name=session.persona_id), await self._user(session.user_id))
+    def read(self, session: ChatSession, speaker: str = "") -> Participants:
+        """Return the participants of a session with `speaker` speaking; to be called in the storage thread.
 
-    async def sampler(self, persona: Persona, usual: SamplerPreset) -> SamplerPreset:
-        """`usual`, unless the persona has samplers that suit her and the one chosen in the settings is not among them."""
+        The user persona is the one that was chosen when the session began. Raise FileError if the persona cannot be read.
+        """
+        persona, user = self._library.read_persona(session.persona_id), self._read_user(session.user_id)
+        participants = Participants(persona, user, self._read_guests(session.guests))
+        if speaker and speaker not in {one.unique_name for one in (persona, *participants.guests)}:
+            participants = replace(participants, guests=(*participants.guests, *self._read_guests([speaker])))
+        return participants.spoken_by(speaker) if speaker else participants
+
+    def read_without_persona(self, session: ChatSession) -> Participants:
+        """Return the participants if the persona's file cannot be read: its file name replaces the name."""
+        return Participants(Persona(unique_name=session.persona_id, name=session.persona_id), self._read_user(session.user_id))
+
+    def read_sampler(self, persona: Persona, usual: str) -> SamplerPreset:
+        """Return the sampler preset `usual` or the persona's own, with the temperature of the settings, if set.
+
+        A persona's own preset is used unless the one chosen in the settings is among the persona's. To be called in the
+        storage thread. Raise FileError if `usual` cannot be read.
+        """
         settings, own = self._preferences.current, persona.allowed_samplers
-        if settings.sampler not in own:
-            for name in own:
-                with suppress(FileError):  # deleted or broken: the next one, and in the end the usual one
-                    preset = await self._library.sampler(name)
-                    warmth = settings.temperature_override
-                    return preset.model_copy(update={"temperature": warmth}) if warmth >= 0 else preset
-        return usual
+        for name in own if settings.sampler not in own else ():
+            with suppress(FileError):  # deleted or broken: the next one, and in the end the usual one
+                return self._with_temperature(self._library.read_sampler(name))
+        return self._with_temperature(self._library.read_sampler(usual))
 
-    async def _guests(self, names: Sequence[str]) -> tuple[Persona, ...]:
-        """Those whose files can be read; the library tells of broken files by itself."""
+    def _with_temperature(self, preset: SamplerPreset) -> SamplerPreset:
+        temperature = self._preferences.current.temperature_override
+        return preset.model_copy(update={"temperature": temperature}) if temperature >= 0 else preset
+
+    def _read_guests(self, names: Sequence[str]) -> tuple[Persona, ...]:
+        """Return the personas whose files can be read; the library reports broken files."""
         found = []
         for name in names:
             with suppress(FileError):
-                found.append(await self._library.persona(name))
+                found.append(self._library.read_persona(name))
         return tuple(found)
 
-    async def _user(self, wanted: str) -> Persona:
+    def _read_user(self, wanted: str) -> Persona:
         for name in dict.fromkeys((wanted, self.chosen_user)):
             if name:
-                try:
-                    return await self._library.persona(name)
-                except FileError:
-                    continue  # deleted or broken; the library tells of broken files by itself
+                with suppress(FileError):  # deleted or broken
+                    return self._library.read_persona(name)
         return NOBODY

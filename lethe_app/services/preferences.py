@@ -1,4 +1,4 @@
-"""The user's settings: one snapshot everyone reads, changed in one place and written before the change is told."""
+"""Settings of the user: one immutable snapshot, replaced and saved in one place before listeners are notified."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lethe_app.storage.files.json_files import SettingsFile
 
 
 class Preferences:
-    """Settings now, and news of them."""
+    """Current settings. `changed` emits the new ones after they were saved."""
 
     def __init__(self, current: Settings, file: SettingsFile, database: Database) -> None:
         self.current = current
@@ -24,7 +24,7 @@ class Preferences:
         self._one_at_a_time = asyncio.Lock()
 
     async def set(self, **values: object) -> None:
-        """Change some settings; raises LetheError for a value out of bounds and leaves everything as it was."""
+        """Change some settings. Raise LetheError, with nothing changed, for a value out of bounds."""
         async with self._one_at_a_time:  # of two changes at once, the later must know the earlier
             wanted = self._with(values)
             if wanted == self.current:

@@ -1,4 +1,4 @@
-"""How many tokens a text has, by the loaded model's own tokenizer, never counted twice."""
+"""Token counts by the tokenizer of the loaded model, with a cache in memory and in the database."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from lethe_app.llm.tokenizer.counter import TokenCounter, estimate
 from lethe_app.storage.key_value import TokenCounts
 
 REMEMBERED = 10_000
-"""Texts whose count is kept; a long context holds some hundreds."""
+"""Maximum number of texts whose count is cached; a long context has some hundreds."""
 LONGEST_REMEMBERED = 8_000
-"""Characters; finished prompts are longer, and never counted a second time."""
+"""Maximum length of a cached text in characters; complete prompts are longer and never counted twice."""
 WORTH_A_THREAD = 20_000
-"""Characters above which counting would hold up the window."""
+"""Number of characters from which counting runs in a thread, because it would block the window."""
+
+FEW = 4
+"""Number of texts up to which the database is not queried first."""
+MOST_UNSAVED = 64
+"""Number of counts that a crash may lose; they would be counted again."""
 
 
 class Counting:
-    """Exact while a model is loaded: in this process where its tokenizer can be had here, else by asking the model."""
+    """Count tokens: exactly while a model is loaded, in this process if its tokenizer is available here, else by the model
+    process. Without a model the counts are estimates.
+    """
 
     def __init__(self, client: ModelClient, kept: TokenCounts) -> None:
         self._client = client
@@ -27,17 +34,25 @@ class Counting:
         self._counter: TokenCounter | None = None
         self._tokenizer = ""
         self._known: OrderedDict[str, int] = OrderedDict()
+        self._unsaved: dict[str, dict[str, int]] = {}
+        """Counts that are not stored yet, by tokenizer and text."""
 
     def use(self, counter: TokenCounter | None, tokenizer: str) -> None:
-        """Another model counts from now on; `counter` is None where only the model itself can.
+        """Switch to another tokenizer; `counter` is None if only the model process can count.
 
-        `tokenizer` names the model's tokenizer in what is kept on disk; empty says that no model is loaded.
+        `tokenizer` is the key under which counts are stored; empty means that no model is loaded.
         """
         self._counter, self._tokenizer = counter, tokenizer
         self._known = OrderedDict()  # a count still under way keeps the old one
 
+    async def flush(self) -> None:
+        """Store the counts made since the last call."""
+        counted, self._unsaved = self._unsaved, {}
+        for tokenizer, counts in counted.items():
+            await self._kept.remember(tokenizer, counts)
+
     async def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, control tokens recognised."""
+        """Return the number of tokens of each text, with control tokens recognised."""
         known = self._known
         counts = {text: known[text] for text in texts if text in known}
         missing = [text for text in dict.fromkeys(texts) if text not in counts]
@@ -51,6 +66,10 @@ class Counting:
             known.popitem(last=False)
         return [counts[text] for text in texts]
 
+    async def count_one(self, text: str) -> int:
+        """Return the number of tokens of one text: exact while a model is loaded, an estimate otherwise."""
+        return (await self.count([text]))[0]
+
     async def _ask(self, texts: list[str]) -> list[int]:
         if not self._tokenizer:
             return [estimate(text) for text in texts]
@@ -62,11 +81,17 @@ class Counting:
         return await asyncio.to_thread(lambda: [counter.count(text) for text in texts])
 
     async def _ask_model(self, texts: list[str]) -> list[int]:
-        """The model counts what it never counted before; the rest is kept on disk, for it may be busy reading or speaking."""
-        counts = await self._kept.known(self._tokenizer, texts)
-        missing = [text for text, count in zip(texts, counts, strict=True) if count is None]
-        if missing:
-            fresh = dict(zip(missing, await self._client.count(missing), strict=True))
-            await self._kept.remember(self._tokenizer, fresh)
-            return [fresh[text] if count is None else count for text, count in zip(texts, counts, strict=True)]
-        return [count for count in counts if count is not None]
+        """Return stored counts, and have the model process count the other texts.
+
+        For a few texts the database is not queried, because asking the model takes no longer. For many it is, because the
+        model may be busy.
+        """
+        tokenizer = self._tokenizer
+        stored = await self._kept.known(tokenizer, texts) if len(texts) > FEW else [None] * len(texts)
+        missing = [text for text, count in zip(texts, stored, strict=True) if count is None]
+        fresh = dict(zip(missing, await self._client.count(missing), strict=True)) if missing else {}
+        unsaved = self._unsaved.setdefault(tokenizer, {})
+        unsaved |= fresh
+        if len(unsaved) > MOST_UNSAVED:
+            await self.flush()
+        return [fresh[text] if count is None else count for text, count in zip(texts, stored, strict=True)]

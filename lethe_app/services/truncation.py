@@ -1,4 +1,4 @@
-"""Keeps what memory puts into a prompt to a length at which something else still has room."""
+"""Length limits for memories in a prompt, so that other sections still fit."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from lethe_app.brain.proactive.user_return import UserReturnInsert
 from lethe_app.domain.memory import MemoryUnit
 
 LONGEST_MEMORY = 4000
-"""Characters of one memory in a prompt; someone may have saved a whole book as one."""
+"""Maximum length of one memory in a prompt, in characters; a user may have saved a whole book as one."""
 LONGEST_LINE = 6000
-"""Characters of a hidden line. What stands in the conversation is never shortened in a prompt, so it is kept short here."""
+"""Maximum length of a hidden message in characters. Messages of the history are never shortened in a prompt, so it is
+limited here.
+"""
 _ENDS = ("\n", ". ", "! ", "? ", "。")
 
 
 def shortened(text: str, longest: int) -> str:
-    """As many whole lines and sentences of it as fit into so many characters; it says so where something is missing."""
+    """Return as many whole lines and sentences of the text as fit into `longest` characters, with “ …” if it was cut."""
     if len(text) <= longest:
         return text
     end = max(text.rfind(mark, longest // 2, longest) for mark in _ENDS)
@@ -23,19 +25,19 @@ def shortened(text: str, longest: int) -> str:
 
 
 def short_memory(memory: MemoryUnit) -> MemoryUnit:
-    """As much of it as belongs into a conversation."""
+    """Return the memory with its content cut to `LONGEST_MEMORY`."""
     if len(memory.content) <= LONGEST_MEMORY:
         return memory
     return memory.model_copy(update={"content": shortened(memory.content, LONGEST_MEMORY)})
 
 
 def short_line(text: str, quoted: Iterable[str]) -> str:
-    """As much of a hidden line as belongs there; a quotation stands in it with both its fences or not at all."""
+    """Return the text cut to `LONGEST_LINE`; a quotation is kept with both its fences or removed."""
     short = shortened(text, LONGEST_LINE)
     cut = [place for quote in quoted if 0 <= (place := text.find(quote)) < len(short) and quote not in short]
     return f"{text[: min(cut)].rstrip()} …" if cut else short
 
 
 def short_note(note: UserReturnInsert) -> UserReturnInsert:
-    """The same of a note."""
+    """Return the note with its text cut to `LONGEST_MEMORY`."""
     return note.model_copy(update={"info": shortened(note.info, LONGEST_MEMORY)})

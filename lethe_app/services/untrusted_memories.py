@@ -1,4 +1,6 @@
-"""Brings up what was read on the internet only as what it is: between fences, with its source, however long ago it was kept."""
+"""Quotation of memories from the internet: they enter a prompt only between fences and with their source, however old they
+are.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,23 @@ from lethe_app.services.library import Library
 from lethe_app.services.truncation import shortened
 
 LONGEST_QUOTE = 2500
-"""Characters of one memory, so that a hidden line holds its fences whole."""
+"""Maximum length of one quoted memory in characters, so that both fences fit into a hidden message."""
 
 
 class UntrustedMemories:
-    """Asks for a quoter only where there is something to be quoted."""
+    """Quote memories from the internet. The quoter is built only when there is something to quote."""
 
     def __init__(self, library: Library, prompts: Path) -> None:
         self._library, self._prompts = library, prompts
 
     async def quoter(self) -> Quoter:
-        """What hands words of strangers to a model. Raises FileError."""
+        """Return the quoter for untrusted text. Raise FileError."""
         return Quoter(self._prompts / "quoted.md", (await self._library.instruct_presets()).values())
 
     async def fenced(self, recalled: Sequence[Recollection], held: Mapping[UUID, MemoryUnit]) -> list[Recollection]:
-        """The same, with those that came from the internet quoted. What was written into the conversation was quoted there."""
+        """Return the recollections with those from the internet quoted. Text that is written into the history is quoted
+        already.
+        """
         return [
             one.model_copy(update={"text": await self.quoted_text(memory, one.text)})
             if (memory := held.get(one.memory)) is not None and one.way not in LOGGED
@@ -37,12 +41,12 @@ class UntrustedMemories:
         ]
 
     async def quoted_text(self, memory: MemoryUnit, text: str = "") -> str:
-        """`text`, or else what the memory says, quoted where it came from the internet. Raises FileError."""
+        """Return `text`, or else the content of the memory, quoted if it came from the internet. Raise FileError."""
         words = text or one_line(memory.content)
         if not memory.is_from_web:
             return words
         return (await self.quoter()).kept(shortened(words, LONGEST_QUOTE), memory.sources, str(memory.guid))
 
     async def told_of(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
-        """By id, those of them that came from the internet, quoted."""
+        """Return the quoted texts of those memories that came from the internet, by id."""
         return {one.guid: await self.quoted_text(one) for one in memories if one.is_from_web}

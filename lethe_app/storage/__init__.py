@@ -1,1 +1,3 @@
-"""What survives a restart: the only SQL, and the layout of our own files."""
+"""Persistent storage: the SQLite database, which only this package accesses by SQL, and the layout of JSON and Markdown
+files.
+"""

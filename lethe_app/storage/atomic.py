@@ -1,4 +1,4 @@
-"""Writes a file whole or not at all, so that neither a crash nor a full disk ever leaves half of one."""
+"""Atomic file writes: after a crash or on a full disk a file has either its old or its new content, never a part."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from pathlib import Path
 from lethe_app.storage.error_translation import translated
 
 REPLACE_TRIES = 5
+"""Attempts to rename the new file over the old one on Windows."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Put `content` in the place of `path`, keeping its permissions; on failure what was there before is untouched."""
+    """Replace the content of `path` and keep its permissions; on failure the old content remains. Raise StorageError."""
     with translated(path):
         target = path.resolve()  # a link stays a link
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
+            # The temporary file is in the same folder, because a rename is atomic only within one file system.
             _write(draft, content)
             if target.exists():
                 draft.chmod(stat.S_IMODE(target.stat().st_mode))
@@ -33,19 +35,21 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def remove_draft(draft: Path) -> None:
-    """Take away what was not put in place; if that fails too, the first failure is the one to tell."""
+    """Delete a temporary file; an error here is suppressed in favour of the first one."""
     with contextlib.suppress(OSError):
         draft.unlink(missing_ok=True)
 
 
 def sync_file(path: Path) -> None:
-    """Wait until the disk has the file's content."""
+    """Flush a file's content to the disk (fsync)."""
     with path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the folder's list of names; Windows does so by itself and offers no call."""
+    """Flush a folder's entries to the disk (fsync), so that a rename survives a power cut; Windows offers no such call and
+    needs none.
+    """
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -63,7 +67,7 @@ def _write(draft: Path, content: bytes) -> None:
 
 
 def _replace(draft: Path, target: Path) -> None:
-    """Windows refuses while a virus scanner looks at the file, which passes in a moment."""
+    """Rename the temporary file; retried on Windows, which refuses while a virus scanner has the file open."""
     for attempt in range(REPLACE_TRIES):
         try:
             draft.replace(target)

@@ -1,4 +1,4 @@
-"""Keeps verified copies of the database, one a day, so that a damaged one costs a day and not a life together."""
+"""Backups of the database: one verified copy a day, and one before each migration."""
 
 from __future__ import annotations
 
@@ -29,15 +29,20 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 KEEP_DAILY, KEEP_BEFORE_MIGRATION = 7, 3
+"""Number of backups kept: daily ones, and those made before a migration."""
 STAMP = "%Y%m%dT%H%M%S%fZ"
+"""Format of the UTC time in a backup's file name."""
 NAME = re.compile(r"lethe-(\d{8}T\d{12}Z)(?:-v(\d+))?\.sqlite3")
+"""File name of a backup: time, and the schema version if it was made before a migration."""
 PAGES_PER_STEP, REST_SECONDS = 256, 0.001
-"""A megabyte, then a breath, so that the disk stays free for a message that is being stored."""
+"""Pages copied per step (about 1 MB) and seconds of pause after it, so that the disk stays free for a message that is being
+stored.
+"""
 
 
 @dataclass(frozen=True)
 class Backup:
-    """One copy; `before_migration_from` is the version it still has when it was made ahead of a migration."""
+    """A backup file; `before_migration_from` is its schema version if it was made before a migration, else None."""
 
     path: Path
     made: datetime
@@ -46,16 +51,16 @@ class Backup:
 
 
 class BackupCancelled(Exception):
-    """The copy was called off."""
+    """Raised inside the copy when its stop event is set."""
 
 
 def backups_of(database: Path) -> Path:
-    """The folder that holds the copies of `database`."""
+    """Return the folder of the backups of `database`."""
     return database.parent / "backups"
 
 
 def list_backups(folder: Path) -> list[Backup]:
-    """Every copy in `folder`, newest first."""
+    """Return all backups in `folder`, newest first."""
     found = []
     with translated(folder):
         for path in folder.glob("lethe-*.sqlite3"):
@@ -67,27 +72,37 @@ def list_backups(folder: Path) -> list[Backup]:
 
 
 async def back_up(database: Path, *, keep: int = KEEP_DAILY, moment: datetime | None = None) -> Path | None:
-    """Today's copy of the open `database`, or None if there is one, nothing changed since, or there is too little room.
+    """Make the daily backup of the open `database` in a thread of its own.
 
-    It reads a snapshot of its own while the storage thread goes on writing. Cancelling stops it; what was begun is removed.
-    Raises `DatabaseDamaged` when the copy fails its check: then the database itself is damaged, and no older copy is removed.
+    Return its path, or None if there is one of today, nothing was written since the last, there are no memories yet, too
+    little disk space is free, or the call was cancelled. The copy reads one snapshot while the storage thread continues to
+    write; a cancelled copy is deleted. Raise `DatabaseDamaged` if the copy fails its check: then the database itself is
+    damaged, and no older backup is deleted.
     """
     stop = threading.Event()
     return await _in_a_thread(lambda: _daily(database, keep, moment or now(), stop), stop)
 
 
 async def restore(database: Path, backup: Path) -> Path | None:
-    """Put a copy in the place of the closed `database`; what was there is kept in the trash, and its new path returned."""
+    """Replace the closed `database` by a backup; the replaced one is moved to the trash, and its path there is returned, or
+    None.
+
+    Raise DatabaseDamaged if the backup is damaged, and DatabaseLocked if a running Lethe uses the home.
+    """
     stop = threading.Event()
     return await _in_a_thread(lambda: _restore(database, backup, stop), stop)
 
 
 def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
-    """Copy a database that may be in use, check every page of the copy, and only then give it its name."""
+    """Copy a database that may be in use, check every page of the copy, and only then rename it to `target`. Raise
+    DatabaseDamaged.
+    """
     partial = target.with_suffix(".partial")
     with translated(source), closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as reader:
         reader.isolation_level = None
         reader.execute("BEGIN")
+        # BEGIN alone takes no snapshot; the first read does. Without it the backup API would start over at every write of
+        # the storage thread.
         reader.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # holds one snapshot for every step
         try:
             with translated(target):
@@ -105,7 +120,7 @@ def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
 
 
 def before_migration(database: Path, version: int) -> Path:
-    """The copy made before the tables of `database` are changed; raises if it cannot be had, and then nothing is changed."""
+    """Make the backup before a migration and return its path. If this raises, the database must not be migrated."""
     folder = backups_of(database)
     target = folder / f"lethe-{_stamp(now())}-v{version}.sqlite3"
     copy_verified(database, target, threading.Event())
@@ -133,7 +148,7 @@ def _daily(database: Path, keep: int, moment: datetime, stop: threading.Event) -
 
 
 def _is_due(database: Path, folder: Path, moment: datetime) -> bool:
-    """Has something been written since the newest copy, and is that one of another day?"""
+    """Return whether something was written since the newest backup and that backup is of another day."""
     newest = next(iter(list_backups(folder)), None)
     if newest is None:
         return True
@@ -158,8 +173,9 @@ def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event
 
 
 def _is_sound(path: Path, stop: threading.Event) -> bool:
-    """Does every page, index and reference of the database pass SQLite's own check?"""
+    """Return whether the database passes SQLite's checks of every page, index and foreign key."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        # The check of a large database takes long; every 20,000 virtual machine instructions the stop event can abort it.
         connection.set_progress_handler(stop.is_set, 20_000)
         try:
             verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
@@ -196,10 +212,11 @@ def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None
 
 
 def _set_aside(database: Path) -> Path | None:
-    """Move the database with its log to the trash, together, so that it can still be opened there."""
+    """Move the database with its write-ahead log to the trash, so that it can still be opened there."""
     trash = database.parent / "trash"
     trash.mkdir(exist_ok=True)
     aside = trash / f"lethe-{_stamp(now())}.sqlite3"
+    # The log first: if it were left beside the restored file, SQLite would replay it into that.
     for ending in ("-wal", "-shm", ""):
         if beside(database, ending).exists():
             beside(database, ending).replace(beside(aside, ending))
@@ -221,7 +238,7 @@ def _stamp(moment: datetime) -> str:
 
 
 async def _in_a_thread(work: Callable[[], T], stop: threading.Event) -> T:
-    """Run `work` beside the event loop; if the caller is cancelled, `stop` is set and the thread waited for."""
+    """Run `work` in a thread; if the caller is cancelled, `stop` is set and the thread joined."""
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
     try:
         return await asyncio.shield(asyncio.wrap_future(executor.submit(work)))

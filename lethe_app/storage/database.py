@@ -1,4 +1,4 @@
-"""Owns the one SQLite file and the one thread that may touch it, so that whatever was handed over is stored whole."""
+"""Access to the SQLite file from a single storage thread; every piece of work is one transaction."""
 
 from __future__ import annotations
 
@@ -24,22 +24,31 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
+"""Seconds SQLite waits for a lock of another program."""
 PRAGMAS = (
+    # WAL lets the backup read a snapshot while the storage thread writes.
     "journal_mode = WAL",
     "synchronous = FULL",  # a message that was answered must survive a power cut
     "fullfsync = ON",  # macOS needs it for that; elsewhere it does nothing
+    # After a checkpoint the log file is truncated to 64 MB; otherwise it keeps its largest size for ever.
     "journal_size_limit = 67108864",
     "foreign_keys = ON",
     "secure_delete = FAST",  # what the user purged should not linger in free space
+    # The file may come from someone else: its views and triggers must not call functions with side effects.
     "trusted_schema = OFF",
+    # Finds damaged pages when they are read, before wrong data is returned.
     "cell_size_check = ON",
     "temp_store = MEMORY",
+    # Negative values are KiB, so about 16 MB.
     "cache_size = -16000",
 )
+"""Settings of every connection."""
 
 
 class Database:
-    """Work is handed over with `run`; each piece is one transaction, and they are done in the order they came."""
+    """One SQLite database with its storage thread. Work is passed to `run` and executed in order, each piece as one
+    transaction.
+    """
 
     def __init__(self, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         self.path = path
@@ -51,11 +60,11 @@ class Database:
 
     @classmethod
     async def open(cls, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> Database:
-        """The database at `path`, created if there is none, brought up to date after a verified backup if it is older.
+        """Open the database at `path`, creating it if necessary; an older one is migrated after a verified backup.
 
-        Raises `DatabaseLocked` if another Lethe has this home, `DatabaseTooNew` and `DatabaseDamaged` with the file untouched.
-        A file that is missing or empty means a first start only if there is no backup beside it; with one, something went
-        wrong, and starting empty would in time push the backups out: that is `DatabaseDamaged` too.
+        Raise `DatabaseLocked` if another Lethe uses this home, `DatabaseTooNew` and `DatabaseDamaged` with the file
+        unchanged. A missing or empty file counts as a first start only if there is no backup beside it. With a backup
+        something went wrong, and starting empty would in time rotate the backups out, so that raises `DatabaseDamaged` too.
         """
         database = cls(path, migrations)
         try:
@@ -66,19 +75,21 @@ class Database:
         return database
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of `work`, done in the storage thread within one transaction.
+        """Run `work` in the storage thread within one transaction and return its result.
 
-        Cancelling the caller does not cancel the work: once handed over it is done whole. What it raises is raised here,
-        after everything it wrote was taken back.
+        Cancelling the caller does not cancel the work: once submitted, it runs to its end. An exception rolls the
+        transaction back and is raised here, SQLite's own as StorageError.
         """
         return await self._hand_over(lambda: self._transact(work))
 
     async def aside(self, work: Callable[[], T]) -> T:
-        """The result of `work` that reads or writes files, done in the storage thread so that the window need not wait."""
+        """Run file access in the storage thread, without a transaction, so that it does not block the event loop; return its
+        result.
+        """
         return await self._hand_over(work)
 
     async def close(self) -> None:
-        """Finish what was handed over, fold the log into the file, give the home back. Closing twice does no harm."""
+        """Finish submitted work, checkpoint the log into the file and release the home lock. Closing twice does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -87,7 +98,7 @@ class Database:
 
     async def _hand_over(self, work: Callable[[], T]) -> T:
         if self._closed:
-            raise StorageError(f"The database {self.path} is closed already.")
+            raise StorageError(f"The database {self.path} is already closed.")
         return await _outcome(self._thread.submit(work))
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -99,12 +110,14 @@ class Database:
     def _begin(self) -> None:
         with translated(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            # The lock comes before any look at the file: another Lethe could be creating or migrating it.
             self._lock = HomeLock(self.path.parent)
             if _is_absent(self.path):
                 _create(self.path, self._migrations)
             version = read_version(self.path, len(self._migrations))
             connection = self._connection = _connect(self.path)
             if version < len(self._migrations):
+                # If the backup fails, it raises, and the database is not migrated.
                 before_migration(self.path, version)
                 migrate(connection, self._migrations)
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -122,6 +135,7 @@ class Database:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    # Without isolation_level=None, the sqlite3 module would begin transactions itself; `transaction` does that here.
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         for pragma in PRAGMAS:
@@ -133,7 +147,9 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _try_to_write(connection: sqlite3.Connection, version: int) -> None:
-    """A file that cannot be written is told at once and not with the first message; nothing reaches the disk."""
+    """Raise at once if the file cannot be written, instead of with the first message. The transaction is rolled back, so
+    nothing is written.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.execute(f"PRAGMA user_version = {version}")
@@ -142,25 +158,27 @@ def _try_to_write(connection: sqlite3.Connection, version: int) -> None:
 
 
 def _is_absent(path: Path) -> bool:
-    """Is this a first start? Raises when the file is missing or empty although there has been one."""
+    """Return whether this is a first start. Raise DatabaseDamaged if the file is missing or empty although there was one."""
     if has_content(path) or path.is_dir():
         return False
-    state = "is empty" if path.exists() else "is gone"
+    state = "is empty" if path.exists() else "is missing"
     if has_content(beside(path, "-wal")):
-        raise damaged(path, f"{state}, though its log is there", f"Put the file back beside {beside(path, '-wal').name}.")
+        raise damaged(path, f"{state}, although its log exists", f"Put the file back next to {beside(path, '-wal').name}.")
     backups = list_backups(backups_of(path))
     if backups:
         raise damaged(
             path,
-            f"{state}, though there was one before",
+            f"{state}, although it existed before",
             f"Restore the backup {backups[0].path}, or move the folder {backups[0].path.parent} away to start afresh.",
         )
     return True
 
 
 def _create(path: Path, migrations: Sequence[Migration]) -> None:
-    """Made under another name first, so that a crash leaves either no database or a whole one."""
+    """Create the database under a temporary name and rename it, so that a crash leaves either no database or a complete one."""
     fresh = beside(path, ".new")
+    # Leftovers of a creation that crashed: SQLite would replay a journal into the new file. A log of `path` with content was
+    # refused before.
     for leftover in (fresh, beside(fresh, "-journal"), beside(fresh, "-wal"), beside(path, "-wal"), beside(path, "-shm")):
         leftover.unlink(missing_ok=True)
     with contextlib.closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
@@ -170,7 +188,7 @@ def _create(path: Path, migrations: Sequence[Migration]) -> None:
 
 
 async def _outcome(handed_over: Future[T]) -> T:
-    """Wait for the thread; a caller who is cancelled stops waiting, the work goes on."""
+    """Wait for the storage thread; if the caller is cancelled, the work continues."""
     waiting = asyncio.wrap_future(handed_over)
     try:
         return await asyncio.shield(waiting)
@@ -180,7 +198,7 @@ async def _outcome(handed_over: Future[T]) -> T:
 
 
 def _report(waiting: asyncio.Future[T]) -> None:
-    """A write whose caller has gone must not fail in silence."""
+    """Log the error of work whose caller was cancelled; it would otherwise be lost."""
     error = None if waiting.cancelled() else waiting.exception()
     if error is not None:
         log.error("What was handed over could not be stored: %s", error, exc_info=error)

@@ -1,4 +1,4 @@
-"""Looks at a database file without opening it for writing, so that one we must not touch stays as it is to the last byte."""
+"""Inspection of a database file without opening it for writing, so that a file Lethe must not touch stays unchanged."""
 
 from __future__ import annotations
 
@@ -13,44 +13,47 @@ from lethe_app.storage.migrations import APPLICATION_ID, version
 MAGIC = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 VERSION_AT, APPLICATION_AT = 60, 68
-"""Where the header keeps `user_version` and `application_id`: https://www.sqlite.org/fileformat2.html#the_database_header"""
+"""Offsets of `user_version` and `application_id` in the header: https://www.sqlite.org/fileformat2.html#the_database_header."""
 
 
 def beside(path: Path, ending: str) -> Path:
-    """The file SQLite keeps next to a database: `-wal`, `-shm` or `-journal`."""
+    """Return the path of the file that SQLite keeps next to a database: `-wal`, `-shm` or `-journal`."""
     return path.with_name(path.name + ending)
 
 
 def has_content(path: Path) -> bool:
-    """Is there a file with at least one byte?"""
+    """Return whether the file exists and is not empty."""
     return path.exists() and path.stat().st_size > 0
 
 
 def read_version(path: Path, latest: int) -> int:
-    """The version of our database at `path`; raises `DatabaseDamaged` if it is not one, `DatabaseTooNew` above `latest`."""
+    """Return the schema version of the database at `path`. Raise `DatabaseDamaged` if it is none of Lethe's,
+    `DatabaseTooNew` above `latest`.
+    """
     with translated(path):
         if not path.is_file():
-            raise damaged(path, "is not a file", "Move it away, or choose another folder.")
+            raise damaged(path, "is not a file", "Move it elsewhere, or choose another folder.")
         with path.open("rb") as file:
             header = file.read(HEADER_BYTES)
         if len(header) < HEADER_BYTES or not header.startswith(MAGIC):
-            raise damaged(path, "is not one, or its beginning is damaged")
+            raise damaged(path, "is not a SQLite file, or its header is damaged")
         found = int.from_bytes(header[VERSION_AT : VERSION_AT + 4])
         if has_content(beside(path, "-wal")):
             found = max(found, _version_with_log(path))
     if int.from_bytes(header[APPLICATION_AT : APPLICATION_AT + 4]) != APPLICATION_ID or found == 0:
-        raise damaged(path, "belongs to another program", "Move it away, or choose another folder.")
+        raise damaged(path, "belongs to another program", "Move it elsewhere, or choose another folder.")
     if found > latest:
         raise DatabaseTooNew(
-            f"The database {path} was written by a newer Lethe (version {found}, this one knows {latest}).",
-            "Install the newer version; the file is left as it is.",
+            f"The database {path} was written by a newer version of Lethe (schema {found}; this version supports {latest}).",
+            "Install the newer version; the file was left unchanged.",
         )
     return found
 
 
 def _version_with_log(path: Path) -> int:
-    """After a crash the newest version may stand in the write-ahead log alone; an index built for reading it is taken away."""
+    """Return the version as the write-ahead log has it: after a crash the newest one may be only there."""
     index = beside(path, "-shm")
+    # Even a read-only connection creates the -shm file of the log; it is deleted so that nothing has changed.
     was_there = index.exists()
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:

@@ -1,4 +1,4 @@
-"""The one place where SQLite's and the system's complaints about our own data become sentences for the user."""
+"""Translation of SQLite and operating-system errors into StorageError with a sentence for the user."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from pathlib import Path
 from lethe_app.errors import DatabaseDamaged, DatabaseLocked, DiskFull, ReadOnly, StorageError
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Error numbers that mean a full disk, an exhausted quota or a file-size limit."""
 NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+"""Error numbers that mean missing permission or a read-only file system."""
 SCARCE = 16 * 1024 * 1024
-"""Below this many free bytes a failed write is put down to the disk being full."""
+"""Free bytes below which an I/O error of SQLite is attributed to a full disk."""
 
 
 def translate(error: Exception, path: Path) -> StorageError | None:
-    """What to tell about `error` that came up with the file `path`; None when it is not the world's fault but ours."""
+    """Return the StorageError for an error with the file `path`, or None if it is a programming error."""
     if isinstance(error, sqlite3.Error):
         return _of_sqlite(error, path)
     if isinstance(error, OSError):
@@ -29,7 +31,7 @@ def translate(error: Exception, path: Path) -> StorageError | None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Everything inside that fails because of the world is raised as a `StorageError` that names `path`."""
+    """Context manager that raises errors of SQLite and the operating system as a `StorageError` that names `path`."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -40,27 +42,27 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def disk_full(path: Path) -> DiskFull:
-    """There is no room to write at `path`."""
+    """Return the error for a full disk at `path`."""
     return DiskFull(
-        f"The disk that holds {path} is full; nothing already written is lost.", "Free some space on it, then try again."
+        f"The disk that holds {path} is full; nothing already written is lost.", "Free up some disk space, then try again."
     )
 
 
 def read_only(path: Path) -> ReadOnly:
-    """The system does not let us write at `path`."""
-    return ReadOnly(f"{path} does not allow writing.", "Give yourself the right to write there, or choose another folder.")
+    """Return the error for a path that must not be written."""
+    return ReadOnly(f"{path} is not writable.", "Change the permissions of the folder, or choose another one.")
 
 
-def damaged(path: Path, what: str, remedy: str = "Restore a backup; the file is left as it is.") -> DatabaseDamaged:
-    """The database at `path` is not usable: `what` completes the sentence."""
+def damaged(path: Path, what: str, remedy: str = "Restore a backup; the file was left unchanged.") -> DatabaseDamaged:
+    """Return the error for an unusable database; `what` completes the sentence “The database <path> …”."""
     return DatabaseDamaged(f"The database {path} {what}.", remedy)
 
 
 def _of_sqlite(error: sqlite3.Error, path: Path) -> StorageError | None:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
-        # Python itself complains of text that is not UTF-8; every other error without a code is a wrong call of ours.
-        return damaged(path, "holds text that is not readable") if "decode to UTF-8" in str(error) else None
+        # Without a code the error is from the sqlite3 module: text that is not UTF-8, or else a wrong call.
+        return damaged(path, "contains unreadable text") if "decode to UTF-8" in str(error) else None
     kind = code & 0xFF  # the rest tells details
     if kind == sqlite3.SQLITE_FULL or (kind == sqlite3.SQLITE_IOERR and _is_scarce(path)):
         return disk_full(path)
@@ -72,7 +74,7 @@ def _of_sqlite(error: sqlite3.Error, path: Path) -> StorageError | None:
 
 
 def _locked(path: Path, _error: sqlite3.Error) -> StorageError:
-    return DatabaseLocked(f"Another program holds the database {path}.", "Close that program, then try again.")
+    return DatabaseLocked(f"Another program is using the database {path}.", "Close that program, then try again.")
 
 
 def _not_opened(path: Path, _error: sqlite3.Error) -> StorageError:
@@ -82,7 +84,9 @@ def _not_opened(path: Path, _error: sqlite3.Error) -> StorageError:
 
 
 def _disk_failed(path: Path, error: sqlite3.Error) -> StorageError:
-    return StorageError(f"The disk failed while {path} was used ({error}).", "Check the disk; what was stored before is kept.")
+    return StorageError(
+        f"A disk error occurred while accessing {path} ({error}).", "Check the disk; everything stored before is kept."
+    )
 
 
 _RARER = {

@@ -1,4 +1,4 @@
-"""Keeps what is known about a session or the program besides its words, and token counts that need not be computed twice."""
+"""Key-value stores: state of a session, state of the program, and cached token counts."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import storable
 
 MOST_COUNTS = 200_000
+"""Maximum number of cached token counts; when it is exceeded, the cache is emptied."""
 
 
 class SessionState:
-    """Any JSON value under a key of a session; gone when the session is purged."""
+    """Store of JSON values by session and key; deleted when the session is purged."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, session_id: UUID, key: str) -> object:
-        """The value, or None if there is none."""
+        """Return the value, or None if there is none."""
 
         def work(connection: sqlite3.Connection) -> object:
             row = connection.execute(
@@ -32,18 +33,18 @@ class SessionState:
         return await self._database.run(work)
 
     async def set(self, session_id: UUID, key: str, value: object) -> None:
-        """None takes the key away."""
+        """Store a value; None deletes the key."""
         await self._database.run(lambda connection: set_in_transaction(connection, session_id, key, value))
 
 
 class AppState:
-    """Any JSON value under a scope and a key, such as what a persona's brain keeps between turns."""
+    """Store of JSON values by scope and key, such as the state of a service per persona."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, scope: str, key: str) -> object | None:
-        """The value, or None if there is none."""
+        """Return the value, or None if there is none."""
 
         def work(connection: sqlite3.Connection) -> object | None:
             row = connection.execute("SELECT value FROM house_state WHERE scope = ? AND key = ?", (scope, key)).fetchone()
@@ -52,11 +53,11 @@ class AppState:
         return await self._database.run(work)
 
     async def set(self, scope: str, key: str, value: object) -> None:
-        """None takes the key away."""
+        """Store a value; None deletes the key."""
         await self._database.run(lambda connection: keep_for_app(connection, scope, key, value))
 
     async def all(self, scope: str) -> dict[str, object]:
-        """Every key of a scope with its value."""
+        """Return all keys of a scope with their values."""
 
         def work(connection: sqlite3.Connection) -> dict[str, object]:
             rows = connection.execute("SELECT key, value FROM house_state WHERE scope = ? ORDER BY key", (scope,))
@@ -66,13 +67,13 @@ class AppState:
 
 
 class TokenCounts:
-    """How many tokens a text has for one tokenizer; only a digest of the text is kept."""
+    """Cache of token counts per tokenizer; texts are stored only as digests."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def known(self, tokenizer: str, texts: Sequence[str]) -> list[int | None]:
-        """One count per text, None where it was never counted."""
+        """Return one count per text, None if it is not cached."""
         digests = [_digest(text) for text in texts]
 
         def work(connection: sqlite3.Connection) -> list[int | None]:
@@ -83,7 +84,7 @@ class TokenCounts:
         return await self._database.run(work)
 
     async def remember(self, tokenizer: str, counts: Mapping[str, int]) -> None:
-        """Keep counts by text; when there are too many, all older ones go and are counted anew when needed."""
+        """Cache counts by text. If there are too many, all older ones are deleted and counted again when needed."""
         rows = [(tokenizer, _digest(text), tokens) for text, tokens in counts.items()]
 
         def work(connection: sqlite3.Connection) -> None:
@@ -95,8 +96,21 @@ class TokenCounts:
         await self._database.run(work)
 
 
+def states_of(connection: sqlite3.Connection, session_id: UUID) -> dict[str, object]:
+    """Return the whole state of a session by key, inside a transaction."""
+    rows = connection.execute("SELECT key, value FROM session_state WHERE session_id = ?", (str(session_id),))
+    return {key: json.loads(value) for key, value in rows}
+
+
+def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], object]:
+    """Return those of these values of the app state that exist, by scope and key, inside a transaction."""
+    question = "SELECT value FROM house_state WHERE scope = ? AND key = ?"
+    rows = {key: connection.execute(question, key).fetchone() for key in keys}
+    return {key: json.loads(row[0]) for key, row in rows.items() if row}
+
+
 def set_in_transaction(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
-    """A value of a session, inside a transaction that somebody has begun; None takes the key away."""
+    """Set a session value inside the caller's transaction; None deletes the key."""
     here = (str(session_id), key)
     if value is None:
         connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", here)
@@ -106,7 +120,7 @@ def set_in_transaction(connection: sqlite3.Connection, session_id: UUID, key: st
 
 
 def keep_for_app(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
-    """The same of the app state."""
+    """Set a value of the app state inside the caller's transaction; None deletes the key."""
     here = (storable(scope), storable(key))
     if value is None:
         connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", here)

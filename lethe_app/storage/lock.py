@@ -1,4 +1,4 @@
-"""Keeps two Lethes from writing into the same home: a lock of the operating system that even a crash gives back."""
+"""Lock of a home folder against a second Lethe. It is an operating-system lock, which is released even after a crash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ else:
 
 
 class HomeLock:
-    """Held from construction to `release`; the file itself stays, for removing it would open a race."""
+    """Lock held from construction to `release`. Raise DatabaseLocked if another process holds it.
+
+    The lock file is never deleted: between deleting and creating it, two processes could lock different files.
+    """
 
     def __init__(self, home: Path) -> None:
         path = home / "lethe.lock"
@@ -32,13 +35,14 @@ class HomeLock:
             _seize(self._descriptor)
         except OSError as error:
             os.close(self._descriptor)
+            # flock raises BlockingIOError, msvcrt.locking PermissionError.
             if isinstance(error, BlockingIOError | PermissionError):
                 raise DatabaseLocked(
-                    f"Lethe is already running with the folder {home}.", "Use the window that is open, or close it first."
+                    f"Lethe is already running and uses the folder {home}.", "Use the open window, or close it first."
                 ) from error
             with translated(path):
                 raise
 
     def release(self) -> None:
-        """Closing the file gives the lock back."""
+        """Release the lock by closing the file."""
         os.close(self._descriptor)

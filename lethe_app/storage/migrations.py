@@ -1,4 +1,4 @@
-"""How the database came to look as it does: one numbered step per change of its tables, never edited once released."""
+"""Schema migrations of the database: one numbered step per change, never edited once released."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from lethe_app.storage.schema.agents import agent_schema
 from lethe_app.storage.schema.facts import fact_schema
 from lethe_app.storage.schema.guests import guest_schema
 from lethe_app.storage.schema.memory import memory_schema
+from lethe_app.storage.schema.reasons import reason_schema
 from lethe_app.storage.schema.receipts import receipt_schema
 from lethe_app.storage.transaction import transaction
 
 Migration = Callable[[sqlite3.Connection], None]
 
 APPLICATION_ID = 0x4C657468
-"""“Leth” in ASCII, kept in the header of every database of ours."""
+"""“Leth” in ASCII, stored in the header of every Lethe database."""
 
 FIRST_TABLES = (
     """
@@ -118,10 +119,11 @@ FIRST_TABLES = (
     ) WITHOUT ROWID
     """,
 )
+"""Statements of version 1."""
 
 
 def first_schema(connection: sqlite3.Connection) -> None:
-    """Version 1: memories, sessions with their messages and wordings, and what is known about a session besides."""
+    """Migrate to version 1: memories, sessions, messages with their alternatives, token counts and session state."""
     for statement in FIRST_TABLES:
         connection.execute(statement)
 
@@ -159,10 +161,11 @@ PASSAGE_TABLES = (
     "CREATE VIRTUAL TABLE passage_terms USING fts5vocab(passage_words, row)",
     "CREATE VIRTUAL TABLE passage_places USING fts5vocab(passage_words, instance)",
 )
+"""Statements of version 2."""
 
 
 def passage_schema(connection: sqlite3.Connection) -> None:
-    """Version 2: short texts that are found by word and by meaning."""
+    """Migrate to version 2: passages with vectors and a full-text index."""
     for statement in PASSAGE_TABLES:
         connection.execute(statement)
 
@@ -175,22 +178,26 @@ MIGRATIONS: tuple[Migration, ...] = (
     agent_schema,
     guest_schema,
     fact_schema,
+    reason_schema,
 )
-"""Step n leads from version n to version n + 1."""
+"""Migration steps in order; step n migrates from version n to version n + 1."""
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """How many steps the database has taken."""
+    """Return the schema version of the database: the number of steps applied."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Take every step not yet taken, each in a transaction of its own; a failing step leaves the version before it."""
+    """Apply all outstanding steps, each in a transaction of its own; a failing step leaves the version before it."""
+    # SQLite ignores this pragma inside a transaction, so it must come before the first BEGIN.
     connection.execute("PRAGMA foreign_keys = OFF")  # a step may rebuild a table that others refer to
     for number in range(version(connection), len(migrations)):
         with transaction(connection):
             migrations[number](connection)
+            # With foreign keys off, nothing else would notice a row that lost its parent.
             _check_references(connection)
+            # Both pragmas write to the header page, so they are part of the transaction.
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {number + 1}")
     connection.execute("PRAGMA foreign_keys = ON")

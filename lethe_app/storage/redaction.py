@@ -1,4 +1,4 @@
-"""Takes the words of what was erased for good out of what past turns and objections still hold of it."""
+"""Redaction of purged texts in the copies that recorded turns and objections hold."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from lethe_app.domain.recall import LOGGED
+from lethe_app.domain.recall import LOGGED, OUTDATED
 
 OBJECTIONS = "objections "
-"""How the scopes begin in which copies of what did not belong wait to be taken back."""
+"""Prefix of the scopes in which copies of rejected recalls are kept for undo."""
 TURNS = "SELECT message_id, value FROM turn_memories WHERE json_valid(value)"
 COPIES = "SELECT scope, key, value FROM house_state WHERE substr(scope, 1, ?) = ? AND json_valid(value)"
 GONE = """
 SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories) AND value NOT IN (SELECT guid FROM facts)
 AND value NOT IN (SELECT id FROM messages)
 """
+"""Query: those of the given guids that exist neither as memory, nor as fact, nor as message."""
 Recalled = dict[str, Any]
-"""A recollection as it lies in a row."""
+"""A recalled memory as stored in JSON."""
 
 
 def clear(connection: sqlite3.Connection) -> None:
-    """Inside the transaction that erases. What lies in the trash is still there, and keeps its words.
+    """Remove purged texts from recorded turns and stored copies, inside the caller's transaction. Records in the trash keep
+    their texts.
 
-    That something came to mind, and was forgotten since, stays known. Entries of worlds lie elsewhere, and what was written
-    into a conversation stands there.
+    The fact that a memory was recalled, and was purged since, stays recorded. World Info entries are stored in files and are
+    not affected; neither are lines that were written into a session.
     """
     turns = [(id_, json.loads(value)) for id_, value in connection.execute(TURNS)]
     kept = [(scope, key, json.loads(value)) for scope, key, value in connection.execute(COPIES, (len(OBJECTIONS), OBJECTIONS))]
@@ -43,13 +45,15 @@ def clear(connection: sqlite3.Connection) -> None:
 
 
 def _ours(row: Recalled, which: str) -> list[Recalled]:
-    """What came to mind in a turn, or was kept back, and is neither of a world nor a line of the conversation."""
+    """Return the recalled or blocked memories of a turn, without World Info entries and lines written into the session."""
     found = row.get("memory", {}).get(which, [])
     return [one for one in found if not one.get("world") and one.get("way") not in LOGGED]
 
 
 def _blank(one: Recalled, gone: set[str]) -> bool:
-    """All of it where it is gone itself, or else the lines that lead to what is gone; False where nothing was to be done."""
+    """Blank a recalled memory if it is purged itself, else those of its lines that lead to purged records; returns whether
+    it changed.
+    """
     leads = [lead for lead in one.get("leads", []) if lead.get("origin") in gone and lead.get("text")]
     lines = {" ".join(str(lead["text"]).split()) for lead in leads}
     for lead in leads:
@@ -58,11 +62,16 @@ def _blank(one: Recalled, gone: set[str]) -> bool:
         if not leads:
             return False
         text = str(one.get("text", "")).splitlines()
-        one["text"] = "\n".join(line for line in text if " ".join(line.removeprefix("- ").split()) not in lines)
+        one["text"] = "\n".join(line for line in text if _bare(line) not in lines)
         return True
     told = [name for name in ("title", "text", "because") if one.get(name)]
     one |= {name: type(one[name])() for name in told}
     return bool(told or leads)
+
+
+def _bare(line: str) -> str:
+    """Return a line of a memory's text without its list mark and its mark as outdated."""
+    return " ".join(line.removeprefix("- ").removesuffix(OUTDATED).split())
 
 
 def _guids(recalled: list[Recalled]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How memories, sessions and messages lie in rows: one place that knows both the fields and the columns."""
+"""Mapping between domain records and table rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from lethe_app.errors import DatabaseDamaged
 
 
 def storable(text: str) -> str:
-    """`text` as it is, null bytes included; only surrogates change: a split pair is joined, a lone half becomes U+FFFD."""
+    """Return the text as SQLite and UTF-8 files can store it: surrogate pairs are joined, a lone surrogate becomes U+FFFD;
+    null bytes remain.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -36,22 +38,23 @@ ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
 LISTS = frozenset(
     {"guests", "keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
 )
+"""Columns that contain a JSON list."""
 AT_ONCE = 500
-"""Values in one question; SQLite allows some thousands."""
+"""Values per query; SQLite allows some thousands of parameters."""
 
 
 def cells(record: BaseModel, columns: Iterable[str]) -> dict[str, Cell]:
-    """The named fields of `record` as SQLite holds them."""
+    """Return the named fields of `record` as column values."""
     return {name: _cell(getattr(record, name)) for name in columns}
 
 
 def utc(moment: datetime) -> str:
-    """Text whose order is the order in time."""
+    """Return a moment as UTC text whose alphabetical order is the order in time."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def of_values(connection: sqlite3.Connection, question: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
-    """The rows of a question that ends with the column these values are looked for in."""
+    """Return the rows of a query that ends with a column name, for those rows whose column has one of the values."""
     rows: list[Row] = []
     for start in range(0, len(values), AT_ONCE):
         some = values[start : start + AT_ONCE]
@@ -60,27 +63,27 @@ def of_values(connection: sqlite3.Connection, question: str, values: Sequence[in
 
 
 def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> None:
-    """One new row."""
+    """Insert one row."""
     names = ", ".join(row)
     places = ", ".join(f":{name}" for name in row)
     connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", row)  # noqa: S608 - names are ours
 
 
 def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Cell]) -> None:
-    """Replace every column in `row` where the column `key` has the value it has in `row`."""
+    """Update the columns of `row` where the column `key` has the value it has in `row`."""
     changes = ", ".join(f"{name} = :{name}" for name in row if name != key)
     connection.execute(f"UPDATE {table} SET {changes} WHERE {key} = :{key}", row)  # noqa: S608 - names are ours
 
 
 def understood(kind: type[Model], values: Mapping[str, object]) -> Model:
-    """The record that lies in `values`; a row that someone else has spoilt is damage, not a bug."""
+    """Build a record from column values. Raise DatabaseDamaged if they are invalid."""
     try:
         lists = {name: json.loads(str(values[name])) for name in LISTS.intersection(values)}
         return kind.model_validate({**values, **lists})
     except (ValidationError, json.JSONDecodeError) as error:
         raise DatabaseDamaged(
-            f"The database holds a {kind.__name__} that cannot be understood ({_first(error)}).",
-            "Restore a backup, or delete what cannot be shown.",
+            f"The database contains an unreadable {kind.__name__} ({_first(error)}).",
+            "Restore a backup, or delete the damaged entry.",
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""All or nothing: one transaction around a block, also where SQLite has taken everything back by itself."""
+"""Transactions as a context manager."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit at the end of the block, or undo all of it when anything in it, or the commit itself, fails."""
+    """Commit at the end of the block; roll back if the block or the commit fails."""
+    # IMMEDIATE takes the write lock at once. A deferred transaction could fail with SQLITE_BUSY in the middle, at its first
+    # write.
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -20,6 +22,6 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def undo(connection: sqlite3.Connection) -> None:
-    """Roll back; a full disk may have done so already."""
+    """Roll back, unless SQLite has done so itself, as it may on a full disk."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")

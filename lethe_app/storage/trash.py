@@ -1,4 +1,4 @@
-"""Deletes so that it can be undone: what is deleted is only marked, until it is purged."""
+"""Soft deletion of sessions and messages, and erasing for good. Deleted records are only marked until they are purged."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ SELECT guid FROM facts WHERE deleted_at IS NULL AND {RESTS} AND NOT EXISTS (
     SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
     WHERE m.guid NOT IN (SELECT value FROM json_each(?)))
 """  # noqa: S608 - names are ours
+"""Query: dormant facts (see `memory.facts`) whose existing sources are all among the given guids."""
 
 
 def delete_session(connection: sqlite3.Connection, guid: str) -> None:
-    """Raises `StorageError` if it is not there."""
+    """Move a session to the trash. Raise `StorageError` if it does not exist or is there already."""
     _set_session(connection, guid, utc(now()))
 
 
 def restore_session(connection: sqlite3.Connection, guid: str) -> None:
-    """Raises `StorageError` if it is not in the trash."""
+    """Restore a session. Raise `StorageError` if it is not in the trash."""
     _set_session(connection, guid, None)
 
 
 def delete_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
-    """Raises, and deletes none, if one of them is not there."""
+    """Move messages to the trash, all or none. Raise StorageError if one of them does not exist."""
     _set_messages(connection, ids, utc(now()))
 
 
 def restore_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
-    """Raises, and restores none, if one of them has been purged."""
+    """Restore messages, all or none. Raise StorageError if one of them was purged."""
     _set_messages(connection, ids, None)
 
 
 def messages_of(connection: sqlite3.Connection, session_id: str) -> list[Message]:
-    """What is in the trash of a session, in the order it was written."""
+    """Return the messages of a session that are in the trash, in order of arrival."""
     rows = connection.execute(
         "SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NOT NULL ORDER BY seq", (session_id,)
     )
@@ -48,7 +49,11 @@ def messages_of(connection: sqlite3.Connection, session_id: str) -> list[Message
 
 
 def purge(connection: sqlite3.Connection, before: str) -> int:
-    """Erase everything marked before that time; children of an erased message go over to its parent."""
+    """Erase memories, sessions and messages deleted before that time (UTC); children of an erased message become those of
+    its parent.
+
+    Return the number of records erased.
+    """
     guids = [guid for (guid,) in connection.execute("SELECT guid FROM memories WHERE deleted_at < ?", (before,))]
     erase_memories(connection, guids)
     rows = connection.execute("SELECT id FROM messages WHERE deleted_at < ?", (before,)).fetchall()
@@ -57,7 +62,7 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
 
 
 def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
-    """For good, conversations among them, as far as they are in the trash; with a conversation what came from nowhere else."""
+    """Erase those of these memories and sessions that are in the trash; with a session, the facts that have no other source."""
     gone = json.dumps(guids)
     for (fact,) in connection.execute(LEARNT_NOWHERE_ELSE, (gone,)).fetchall():
         connection.execute(REPLACE_SUCCESSOR, {"gone": fact})
@@ -67,7 +72,7 @@ def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
 
 
 def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
-    """For good; what followed them follows what was before them."""
+    """Erase messages for good; their children become those of their parents."""
     for id_ in ids:
         (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (id_,)).fetchone()
         connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, id_))
@@ -86,7 +91,7 @@ def _set_session(connection: sqlite3.Connection, guid: str, deleted_at: str | No
     )
     if done.rowcount == 0:
         raise StorageError(
-            "This conversation is no longer there." if deleted_at else "This conversation is not in the trash any more."
+            "This conversation no longer exists." if deleted_at else "This conversation is no longer in the Trash."
         )
 
 
@@ -97,9 +102,7 @@ def _set_messages(connection: sqlite3.Connection, ids: list[str], deleted_at: st
             "SELECT session_id FROM messages WHERE id = ? AND (deleted_at IS NULL) = ?", (id_, deleted_at is not None)
         ).fetchone()
         if row is None:
-            raise StorageError(
-                "This message is no longer there." if deleted_at else "This message is not in the trash any more."
-            )
+            raise StorageError("This message no longer exists." if deleted_at else "This message is no longer in the Trash.")
         connection.execute("UPDATE messages SET deleted_at = ? WHERE id = ?", (deleted_at, id_))
         sessions.add(row[0])
     for session_id in sessions:

@@ -1,4 +1,4 @@
-"""Reads what is in the trash of the database, and erases some of it for good."""
+"""Listing and erasing of the database records in the trash."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lethe_app.storage import redaction, trash
 from lethe_app.storage.database import Database
 
 FIRST_WORDS = 160
+"""Characters of a text shown as its title."""
 CONVERSATIONS = """
 SELECT m.guid, coalesce(nullif(m.name, ''), (SELECT substr(a.content, 1, ?1) FROM messages t JOIN alternatives a
         ON a.message_id = t.id AND a.position = t.shown
@@ -40,7 +41,7 @@ QUESTIONS = {
     TrashKind.FACT: FACTS,
 }
 OF_PERSONAS = "SELECT s.persona_id, count(*) FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL GROUP BY 1"
-# The hidden lines above a message were deleted with it, and it cannot come back without them.
+# The hidden messages directly above a message are deleted and restored with it.
 NOTES = """
 WITH RECURSIVE up (id, parent_id) AS (
     SELECT id, parent_id FROM messages WHERE id = ?
@@ -49,31 +50,32 @@ WITH RECURSIVE up (id, parent_id) AS (
 SELECT id FROM up
 """
 TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts")
+"""Tables whose rows name their persona in `persona_id`."""
 BENCHES = "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid FROM sessions WHERE persona_id = ?)"
 
 
 @dataclass(frozen=True)
 class KeptOf:
-    """Where in the app state something is kept of one persona."""
+    """Locations of one persona's data in the app state."""
 
     by_persona: Sequence[str] = ()
-    """Scopes in which it lies under the persona's name."""
+    """Scopes in which the key is the persona id."""
     by_beginning: Sequence[str] = ()
-    """How scopes begin of which that is true as well."""
+    """Prefixes of scopes in which the key is the persona id."""
     whole: Sequence[str] = ()
-    """Scopes that are hers alone."""
+    """Scopes that belong to the persona alone."""
     by_value: Sequence[str] = ()
-    """Scopes whose values tell whose they are as `persona_id`."""
+    """Scopes whose values contain the persona id as `persona_id`."""
 
 
 class TrashListing:
-    """Every method is one transaction."""
+    """Trash of the database. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def all(self) -> list[Trashed]:
-        """Everything that was deleted and can be brought back."""
+        """Return everything in the trash that can be restored."""
 
         def work(connection: sqlite3.Connection) -> list[Trashed]:
             return [
@@ -85,15 +87,15 @@ class TrashListing:
         return await self._database.run(work)
 
     async def conversations(self) -> dict[str, int]:
-        """How many each persona has, of those whose file is gone too."""
+        """Return the number of sessions by persona, including personas whose file is gone."""
         return await self._database.run(lambda connection: dict(connection.execute(OF_PERSONAS).fetchall()))
 
     async def with_notes(self, message: str) -> list[str]:
-        """A message and the hidden lines above it that went with it."""
+        """Return the ids of a message and of the hidden messages above it that were deleted with it."""
         return await self._database.run(lambda connection: [row[0] for row in connection.execute(NOTES, (message,))])
 
     async def erase(self, items: Sequence[Trashed]) -> None:
-        """For good, all of them or none; what is no longer in the trash stays where it is."""
+        """Erase items for good, all or none; an item that was restored meanwhile is left alone."""
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUESTIONS}
 
         def work(connection: sqlite3.Connection) -> None:
@@ -110,7 +112,7 @@ class TrashListing:
         await self._database.run(work)
 
     async def erase_persona(self, persona_id: str, kept: KeptOf) -> None:
-        """All that was ever said with, remembered and done by somebody who is gone for good, and `kept` about them."""
+        """Erase all sessions, memories and other records of a deleted persona, and its app state at `kept`."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(BENCHES, (persona_id,))  # before the conversations, by which they are known
@@ -131,7 +133,7 @@ class TrashListing:
         await self._database.run(work)
 
     async def purge(self, before: str) -> int:
-        """Erase what was deleted before that time (UTC); returns how many things that were."""
+        """Erase everything deleted before that time (UTC) and return the number of records."""
 
         def work(connection: sqlite3.Connection) -> int:
             facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount

@@ -1,1 +1,1 @@
-"""Reaching the internet, when it is allowed."""
+"""Internet access, when the user allows it: pages, robots.txt, search engines."""

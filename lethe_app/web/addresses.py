@@ -1,4 +1,4 @@
-"""Decides which addresses may be read: the open internet over http and https, and nothing at home unless that is allowed."""
+"""Validation of web addresses: the public internet over http and https, and private addresses only if allowed."""
 
 from __future__ import annotations
 
@@ -13,65 +13,69 @@ from lethe_app.errors import NotAllowed, PageUnreadable
 PORTS = {"http": 80, "https": 443}
 LONGEST, LONGEST_NAME, MOST_PORTS = 2000, 253, 65_535
 AT_HOME = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "localdomain", "home.arpa", "onion")
-"""Ends of names that lead nowhere on the open internet."""
-HOME_ADVICE = "The settings can allow addresses at home."
+"""Top-level names that are not resolved on the public internet."""
+HOME_ADVICE = "Local addresses can be allowed in the settings."
 _OPEN_6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _6TO4 = IPv6Network("2002::/16")
 _CLOSED_4 = (IPv4Network("192.88.99.0/24"), IPv4Network("100.64.0.0/10"), IPv4Network("192.0.0.0/24"))
-"""Relays of 6to4, shared addresses of providers, and addresses of protocols: no page lies there."""
+"""6to4 relays, carrier-grade NAT addresses and protocol assignments: none hosts a web page."""
 _NAME = re.compile(r"[a-z0-9._-]+")
-"""With anything else in it, such as a letter written as %2f, a proxy might read another name."""
+"""Allowed host names. With other characters, such as a slash written as %2f, a proxy might parse another host."""
 _NUMERIC = re.compile(r"(0x[0-9a-f]*|\d+)", re.IGNORECASE)
 _TRACKING = re.compile(r"utm_.*|[gf]bclid|gclid|msclkid|mc_[ce]id|igshid|ref_src")
 
 
 def checked(address: str, *, allow_private: bool = False) -> httpx.URL:
-    """The address, if it may be asked for at all. Its name is not looked up here; see `pinned`.
+    """Return the address as a URL without fragment if it may be requested. Its name is not resolved here; see `pinned_dns`.
 
-    Raises NotAllowed for what is at home, PageUnreadable for what is no address of a page.
+    Raise NotAllowed for a private address, PageUnreadable for anything that is no address of a page.
     """
     if len(address) > LONGEST or not address.isprintable() or " " in address.strip():
-        raise PageUnreadable("This is no address of a page.", "Addresses begin with https://.")
+        raise PageUnreadable("This is not the address of a web page.", "Addresses begin with https://.")
     try:
         url = httpx.URL(address.strip())
         host = host_of(url)
         port = url.port or PORTS.get(url.scheme, 0)
     except (httpx.InvalidURL, ValueError, UnicodeError) as error:
-        raise PageUnreadable("This is no address of a page.", "Addresses begin with https://.") from error
+        raise PageUnreadable("This is not the address of a web page.", "Addresses begin with https://.") from error
     is_host = literal_of(host) is not None or (_NAME.fullmatch(host) is not None and len(host) <= LONGEST_NAME)
     if url.scheme not in PORTS or not is_host or port > MOST_PORTS:
-        raise PageUnreadable(f"“{address[:80]}” is no page on the internet.", "Only http and https are read.")
+        raise PageUnreadable(f"“{address[:80]}” is not a page on the internet.", "Only http and https addresses are supported.")
     if url.userinfo:
-        raise PageUnreadable(f"The address of “{host}” carries a name or password; it is not used.", "Take them out of it.")
+        raise PageUnreadable(
+            f"The address of “{host}” contains a user name or password, so it was not opened.", "Remove them from the address."
+        )
     if not allow_private:
         check_name(host)
         if port not in PORTS.values():
-            raise NotAllowed(f"“{host}” is asked for at port {port}; only 80 and 443 are used.", HOME_ADVICE)
+            raise NotAllowed(f"“{host}” is addressed at port {port}, but only ports 80 and 443 are allowed.", HOME_ADVICE)
     return url.copy_with(fragment=None)
 
 
 def host_of(url: httpx.URL) -> str:
-    """The name as it is looked up: in lower case, without the dot at its end."""
+    """Return the host name as it is resolved: lower case, without a trailing dot or brackets."""
     return url.raw_host.decode("ascii").lower().rstrip(".").strip("[]")
 
 
 def check_name(host: str) -> None:
-    """Raises NotAllowed for a name that can only be at home, and for a number written so as not to look like one."""
+    """Raise NotAllowed for a name of the local network, and for an IP address in a disguised notation (octal, hexadecimal,
+    short).
+    """
     literal = literal_of(host)
     if literal is not None:
         if is_at_home(literal):
-            raise NotAllowed(f"{host} is an address at home; it is not read.", HOME_ADVICE)
+            raise NotAllowed(f"{host} is a local address, so it was not opened.", HOME_ADVICE)
         return
     last = host.rpartition(".")[2]
     if _NUMERIC.fullmatch(last):
-        raise NotAllowed(f"“{host}” is a number in disguise and no name; it is not read.")
+        raise NotAllowed(f"“{host}” is a disguised IP address, so it was not opened.")
     if "." not in host or any(host == end or host.endswith(f".{end}") for end in AT_HOME):
-        raise NotAllowed(f"“{host}” is a name at home; it is not read.", HOME_ADVICE)
+        raise NotAllowed(f"“{host}” is a local name, so it was not opened.", HOME_ADVICE)
 
 
 def literal_of(host: str) -> IPv4Address | IPv6Address | None:
-    """The host, where it is a number and no name. Leading zeroes, octal and short forms are no numbers here."""
+    """Return the host as an IP address, or None for a name. Leading zeros, octal and short forms are not accepted."""
     try:
         return ip_address(host)
     except ValueError:
@@ -79,7 +83,9 @@ def literal_of(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_at_home(ip: IPv4Address | IPv6Address) -> bool:
-    """Anything but the open internet: private, loopback, link-local, multicast, reserved, shared, or that in disguise."""
+    """Return whether the address is not on the public internet: private, loopback, link-local, multicast, reserved, shared,
+    or one of these embedded in an IPv6 address.
+    """
     if isinstance(ip, IPv6Address):
         if ip.scope_id:
             return True
@@ -94,7 +100,7 @@ def is_at_home(ip: IPv4Address | IPv6Address) -> bool:
 
 
 def _inner(ip: IPv6Address) -> IPv4Address | None:
-    """The old address that a new one stands for: mapped, 6to4, or through a translating gateway."""
+    """Return the IPv4 address embedded in an IPv6 address (mapped, 6to4 or NAT64), or None."""
     if ip.ipv4_mapped is not None:
         return ip.ipv4_mapped
     if ip in _6TO4:
@@ -105,7 +111,7 @@ def _inner(ip: IPv6Address) -> IPv4Address | None:
 
 
 def same_page(address: str) -> str:
-    """What two spellings of one page have in common, for telling that they are the same; not to be asked for."""
+    """Return a key that is equal for different spellings of one page's address. It is not a valid address."""
     try:
         url = httpx.URL(address)
         host = host_of(url).removeprefix("www.")

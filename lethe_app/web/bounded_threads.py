@@ -1,4 +1,4 @@
-"""Runs what blocks in a thread that may be given up: it cannot hold up the program's end, nor grow into a crowd."""
+"""Blocking calls in daemon threads that can be abandoned: they do not delay program exit, and their number is limited."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from typing import TypeVar
 
 T = TypeVar("T")
 MOST = 4
-"""Threads at once, those included that were given up and still work."""
+"""Maximum concurrent threads, including abandoned ones that are still running."""
 _desks = BoundedSemaphore(MOST)
 NAMES = BoundedSemaphore(16)
-"""Desks for looking up names, of which several are wanted at once and each may take its time."""
+"""Separate limit for DNS lookups, of which several are needed at once and each may be slow."""
 
 
 async def in_thread(work: Callable[[], T], seconds: float, desks: BoundedSemaphore = _desks) -> T:
-    """What `work` returns or raises; TimeoutError after `seconds`, or at once where too many others have not come back."""
+    """Return or raise the outcome of `work`, which runs in a thread.
+
+    Raise TimeoutError after `seconds` (the thread continues), or at once if too many threads are still running.
+    """
     if not desks.acquire(blocking=False):
         raise TimeoutError
     loop = asyncio.get_running_loop()
@@ -29,6 +32,7 @@ async def in_thread(work: Callable[[], T], seconds: float, desks: BoundedSemapho
 
     def run() -> None:
         outcome = _outcome(work)
+        # Released by the thread itself and not by the waiting task, so that abandoned threads count until they end.
         desks.release()
         with suppress(RuntimeError):  # the loop has closed meanwhile: nobody waits
             loop.call_soon_threadsafe(settle, outcome)
@@ -40,7 +44,7 @@ async def in_thread(work: Callable[[], T], seconds: float, desks: BoundedSemapho
 
 
 def _outcome(work: Callable[[], T]) -> Callable[[], T]:
-    """What comes of it, to be returned or raised elsewhere."""
+    """Return a function that returns the result of `work` or raises its exception."""
     try:
         result = work()
     except BaseException as error:  # handed to whoever waits; libraries of other languages raise their panic like this

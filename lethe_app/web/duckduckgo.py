@@ -1,4 +1,4 @@
-"""Asks DuckDuckGo, through a library that knows how its pages look today."""
+"""Search with DuckDuckGo through the library ddgs, which knows the current markup of its result pages."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from lethe_app.web.bounded_threads import in_thread
 from lethe_app.web.search import clean_query, gathered
 
 SECONDS = 12
-"""For one question."""
+"""Time limit for one query."""
 GRACE = 3
-"""Seconds more than the library is told, for it to give up by itself."""
+"""Additional seconds before the thread is abandoned, so that the library can time out by itself first."""
 Ask = Callable[[str, int, str], list[Mapping[str, Any]]]
-"""Query, how many hits, and the proxy or nothing → hits with `title`, `href` and `body`."""
+"""Function from query, number of hits and proxy (or an empty string) to hits with `title`, `href` and `body`."""
 OF_THE_LIBRARY, NEVER = ("DDGS_PROXY", "PRIMP_PROXY"), "NO_PROXY"
-"""Variables by which a proxy is named, and by which it is said for which hosts there is none."""
-LATER = "Try again in some minutes, or choose another search engine in the settings."
+"""Environment variables from which the library takes a proxy, and the one that lists hosts without proxy."""
+LATER = "Try again in a few minutes, or choose another search engine in the settings."
 
 
 class DuckDuckGo:
-    """The library opens connections of its own, which nothing here can see: it is imported only when it is to ask."""
+    """DuckDuckGo search. The library opens connections of its own that cannot be checked here, so it is imported only for a
+    search.
+    """
 
     name = "DuckDuckGo"
     host = "html.duckduckgo.com"
@@ -34,17 +36,17 @@ class DuckDuckGo:
         self._proxy, self._ask = proxy, ask or by_library
 
     async def search(self, query: str, count: int) -> list[WebHit]:
-        """See `SearchEngine`."""
+        """Return hits; see `SearchEngine.search`."""
         words = clean_query(query)
         try:
             hits = await in_thread(lambda: self._ask(words, count, self._proxy), SECONDS + GRACE)
         except TimeoutError as error:
-            raise SearchFailed("DuckDuckGo took too long.", LATER) from error
+            raise SearchFailed("DuckDuckGo did not respond in time.", LATER) from error
         return gathered(((_text(hit, "title"), _text(hit, "href"), _text(hit, "body")) for hit in hits), count)
 
 
 def by_library(words: str, count: int, proxy: str) -> list[Mapping[str, Any]]:
-    """The hits as the library gives them. Blocks. Raises SearchFailed and TimeoutError."""
+    """Return the library's hits. Blocking. Raise SearchFailed or TimeoutError."""
     from ddgs import DDGS  # noqa: PLC0415 - nothing of it may be there before somebody searches
     from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException  # noqa: PLC0415
 
@@ -54,19 +56,19 @@ def by_library(words: str, count: int, proxy: str) -> list[Mapping[str, Any]]:
     except TimeoutException as error:
         raise TimeoutError from error
     except RatelimitException as error:
-        raise SearchFailed("DuckDuckGo is asked too often and wants a pause.", LATER) from error
+        raise SearchFailed("DuckDuckGo rejected the search because of too many requests.", LATER) from error
     except DDGSException as error:
         if "no results" in str(error).lower():
             return []
-        raise SearchFailed("DuckDuckGo could not be asked.", LATER) from error
+        raise SearchFailed("DuckDuckGo could not be reached.", LATER) from error
     except Exception as error:  # a library that reads pages of others fails in many ways
-        raise SearchFailed("DuckDuckGo answered in a way that nobody understands.", LATER) from error
+        raise SearchFailed("DuckDuckGo sent an unreadable response.", LATER) from error
 
 
 class _Unproxied:
-    """While it lasts, no proxy out of the environment is used: the settings name one or none, for searches as for pages.
+    """Context manager in which no proxy from the environment is used: only the settings name one, for searches as for pages.
 
-    The library can be told in no other way. Several may search at the same time.
+    The library has no other way to disable it. Reentrant, because several searches may run at the same time.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Turns what a site sent into plain words: the page's own text without menus, links, and letters that nobody can see."""
+"""Conversion of a web page to plain text: main text without menus, links and invisible characters."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from lethe_app.domain.sanitize import cleaned
 from lethe_app.web.bounded_threads import in_thread
 
 SECONDS = 8.0
-"""Of looking for the main text; then title and description must do."""
+"""Time limit for extracting the main text; after that, title and description are used."""
 LONGEST = 200_000
-"""Characters of text that are kept of any page."""
+"""Characters of text kept of a page."""
 HEAD = 200_000
-"""Characters in which title and description are looked for."""
+"""Characters of source in which title and description are searched."""
 Count = Callable[[list[str]], Awaitable[list[int]]]
 
 _CHARSETS = re.compile(
     r"utf-(8|16|16-le|16-be)|ascii|iso8859-\d+|cp(125\d|866|949|932|936|874)|koi8-[ru]|gb(2312|k|18030)|big5|big5hkscs"
     r"|shift_jis|euc_(jp|kr)|iso2022_jp|mac-(roman|cyrillic)|tis-620"
 )
-"""As Python calls them. Its other codecs are no alphabets."""
+"""Accepted encodings by Python name. Python's other codecs are no character encodings."""
 _WESTERN = {"ascii", "iso8859-1"}
-"""Browsers read these as the larger one, so people write it."""
+"""Encodings that browsers read as their superset Windows-1252, and that pages therefore declare while using it."""
 _META = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
@@ -38,7 +38,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+")
 
 @dataclass(frozen=True)
 class ExtractedText:
-    """What a page says."""
+    """Text extracted from a page."""
 
     title: str
     text: str
@@ -46,7 +46,7 @@ class ExtractedText:
 
 
 def decoded(body: bytes, charset: str) -> str:
-    """The text of `body`, in the alphabet that its bytes, the server or the page names; never fails."""
+    """Decode `body` with the encoding given by its byte order mark, the server or the page; never fails."""
     for mark, name in _BOMS:
         if body.startswith(mark):
             return body.removeprefix(mark).decode(name, "replace")
@@ -76,7 +76,7 @@ def _codec(label: str) -> str:
 
 
 def _strictly(body: bytes) -> str | None:
-    """As UTF-8, forgiving a page that has a few broken letters in it or was cut off; None where it is something else."""
+    """Decode as UTF-8, tolerating a few broken or cut-off characters (less than 1 %); None if it is another encoding."""
     try:
         return body.decode()
     except UnicodeDecodeError:
@@ -85,18 +85,18 @@ def _strictly(body: bytes) -> str | None:
 
 
 def unlinked(text: str) -> str:
-    """Links become their words, and bare addresses the name of their site."""
+    """Replace links by their text, and bare addresses by the name of their site."""
     return _BARE_LINK.sub(lambda link: link[1] or "", _MARKDOWN_LINK.sub(r"\1", text))
 
 
 def one_line(text: str, most: int) -> str:
-    """Cleaned, in one line of at most so many characters."""
+    """Return the cleaned text in one line of at most `most` characters."""
     line = " ".join(unlinked(cleaned(text)).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 async def words_of(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> ExtractedText:
-    """Title and main text of a page, or at least what its head says of it. Runs in a thread and takes no longer than told."""
+    """Return title and main text of a page, or the description in its head. Runs in a thread for at most `seconds` per step."""
     if kind == "text/plain":
         try:
             return ExtractedText("", await in_thread(lambda: unlinked(cleaned(decoded(body, charset)[:LONGEST])), seconds))
@@ -121,7 +121,7 @@ def _opened(body: bytes, charset: str) -> tuple[str, ExtractedText]:
 
 
 def main_text(source: str) -> str:
-    """The page's own text, empty where there is none to be found."""
+    """Return the main text of a page; empty if none is found. Blocking."""
     import trafilatura  # noqa: PLC0415 - takes a second, and most homes never read a page
 
     for name in ("trafilatura", "htmldate", "courlan", "justext"):
@@ -134,7 +134,7 @@ def main_text(source: str) -> str:
 
 
 def head_of(source: str) -> ExtractedText:
-    """Title and description, as the head of the page tells them."""
+    """Return title and description from the head of a page."""
     reader = _Head()
     with suppress(ValueError, AssertionError):  # the standard library's own for some broken declarations
         reader.feed(source[:HEAD])
@@ -144,7 +144,7 @@ def head_of(source: str) -> ExtractedText:
 
 
 class _Head(HTMLParser):
-    """Gathers the first title and the descriptions."""
+    """HTML parser that collects the first title and the meta descriptions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,9 +169,9 @@ class _Head(HTMLParser):
 
 
 async def shortened(text: str, most: int, count: Count) -> tuple[str, bool]:
-    """The beginning of `text` that has at most `most` tokens by `count`, ending with a whole paragraph or sentence if it can.
+    """Return the beginning of `text` with at most `most` tokens, ending with a whole paragraph or sentence if possible.
 
-    Also returns whether anything was cut off.
+    The second value tells whether anything was cut.
     """
     (tokens,) = await count([text])
     if tokens <= most:
@@ -187,7 +187,7 @@ async def shortened(text: str, most: int, count: Count) -> tuple[str, bool]:
 
 
 async def _beginning(paragraph: str, room: int, count: Count) -> str:
-    """Whole sentences, or whole words where not even one sentence fits."""
+    """Return as many whole sentences as fit, or whole words if not even one sentence fits."""
     for parts in (_SENTENCE.split(paragraph), paragraph.split(" ")):
         kept = 0
         low, high = 0, len(parts)

@@ -1,4 +1,4 @@
-"""Fetches one thing over http: every hop checked, every byte counted, nothing sent that tells who reads."""
+"""HTTP client for single requests: checks every redirect, counts every byte, and sends nothing that identifies the user."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from lethe_app.web.addresses import checked, host_of
 from lethe_app.web.pinned_dns import Net, PinnedBackend, PinnedTransport, Resolve, checked_addresses, looked_up
 
 LARGEST = 2_000_000
-"""Bytes, after unpacking."""
+"""Maximum size of a body in bytes, after decompression."""
 SECONDS = 15.0
-"""For all hops together."""
+"""Time limit for all redirects together."""
 MOST_HOPS = 5
 AGENT = "Lethe/1 (reads single pages for one person at home)"
 PIECE = 64 * 1024
 _MOVED = {301, 302, 303, 307, 308}
 
 Before = Callable[[httpx.URL], Awaitable[None]]
-"""Called before each request leaves; what it raises keeps the request at home."""
+"""Callback before each request is sent; an exception from it prevents the request."""
 
 
 @dataclass(frozen=True)
 class FetchLimits:
-    """How far a fetch may go."""
+    """Limits of a fetch."""
 
     largest: int = LARGEST
     seconds: float = SECONDS
@@ -39,42 +39,42 @@ class FetchLimits:
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """What came back in the end."""
+    """Final response of a fetch."""
 
     url: httpx.URL
     status: int
     kind: str
-    """The media type, such as text/html; empty where none was told."""
+    """Media type, such as text/html; empty if the server sent none."""
     charset: str
     body: bytes
     received: int
-    """Bytes as they came over the line."""
+    """Bytes received, before decompression."""
 
 
 @dataclass
 class Meter:
-    """Bytes that came over the line, counted while they come, so that they are known whatever happens."""
+    """Counter of bytes received. It is updated while they arrive, so that the number is known after an error, too."""
 
     received: int = 0
 
 
 @dataclass(frozen=True)
 class NetworkRoute:
-    """By which way requests leave."""
+    """Network route of requests."""
 
     allow_private: bool = False
     proxy: str = ""
-    """With one, names are looked up by the proxy: what it connects to cannot be pinned, only asked for beforehand."""
+    """Proxy address. The proxy resolves names itself: the address it connects to cannot be pinned, only checked beforehand."""
     resolve: Resolve = looked_up
     context: ssl.SSLContext | None = None
-    """None takes the authorities that come with the program."""
+    """TLS context; None uses the certificate authorities shipped with the program."""
     net: Net | None = None
-    """None is the real one."""
+    """Network backend; None uses the real network."""
 
 
 @dataclass(frozen=True)
 class Fetcher:
-    """Keeps nothing between two fetches: no cookies, no connections."""
+    """HTTP client without state between fetches: no cookies, no connections."""
 
     way: NetworkRoute = field(default_factory=NetworkRoute)
     limits: FetchLimits = field(default_factory=FetchLimits)
@@ -87,9 +87,9 @@ class Fetcher:
         meter: Meter | None = None,
         kinds: frozenset[str] | None = None,
     ) -> HttpResponse:
-        """What lies there, of any status. With `kinds`, the body of any other media type is not even read.
+        """Return the response of any status after following redirects.
 
-        Raises NotAllowed and PageUnreadable.
+        With `kinds`, the body of any other media type is not read. Raise NotAllowed or PageUnreadable.
         """
         url, left = checked(address, allow_private=self.way.allow_private), self.limits.seconds
         loop, meter = asyncio.get_running_loop(), meter or Meter()
@@ -101,24 +101,24 @@ class Fetcher:
             if isinstance(answer, HttpResponse):
                 return answer
             url = self._next(url, answer)
-        raise PageUnreadable(f"“{host_of(url)}” sends readers round and round.")
+        raise PageUnreadable(f"“{host_of(url)}” redirects in a loop.")
 
     def _next(self, url: httpx.URL, location: str) -> httpx.URL:
         try:
             target = url.join(location)
         except (httpx.InvalidURL, ValueError, UnicodeError) as error:
-            raise PageUnreadable(f"“{host_of(url)}” sends readers to an address that is none.") from error
+            raise PageUnreadable(f"“{host_of(url)}” redirects to an invalid address.") from error
         following = checked(str(target), allow_private=self.way.allow_private)
         if not self.limits.hops:
             raise PageUnreadable(f"“{host_of(url)}” has moved to {following.scheme}://{host_of(following)}.")
         if url.scheme == "https" and following.scheme != "https":
-            raise PageUnreadable(f"“{host_of(url)}” sends readers to a connection that others can read; it was not followed.")
+            raise PageUnreadable(f"“{host_of(url)}” redirects to an unencrypted connection, which was not followed.")
         return following
 
     async def _hop(
         self, url: httpx.URL, headers: Mapping[str, str], meter: Meter, kinds: frozenset[str] | None, seconds: float
     ) -> HttpResponse | str:
-        """The answer, or where it has moved to."""
+        """Return the response of one request, or the location of a redirect."""
         try:
             async with asyncio.timeout(max(seconds, 0)), self._asked(url, headers) as response:
                 location = response.headers.get("location", "")
@@ -126,11 +126,11 @@ class Fetcher:
                     return str(location)
                 return await self._read(url, response, meter, kinds)
         except TimeoutError as error:
-            raise PageUnreadable(f"“{host_of(url)}” took too long.", "Try again later.") from error
+            raise PageUnreadable(f"“{host_of(url)}” did not respond in time.", "Try again later.") from error
         except httpx.HTTPError as error:
             raise PageUnreadable(f"“{host_of(url)}” could not be read: {_reason(error)}.") from error
         except (httpx.InvalidURL, ValueError, UnicodeError, ssl.SSLError) as error:
-            raise PageUnreadable(f"“{host_of(url)}” answered in a way that makes no sense.") from error
+            raise PageUnreadable(f"“{host_of(url)}” sent an invalid response.") from error
 
     @asynccontextmanager
     async def _asked(self, url: httpx.URL, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
@@ -149,18 +149,22 @@ class Fetcher:
         way = self.way
         context = way.context
         if context is None:
+            # In a thread, because loading the certificate authorities reads files and would block the event loop.
             context = await asyncio.to_thread(httpx.create_ssl_context)
         timeout = httpx.Timeout(self.limits.seconds)
         if not way.proxy:
             backend = PinnedBackend(way.resolve, allow_private=way.allow_private, inner=way.net)
+            # trust_env=False: proxies from the environment are ignored, only the settings name one.
             return httpx.AsyncClient(transport=PinnedTransport(backend, context), timeout=timeout, trust_env=False)
         try:
             return httpx.AsyncClient(proxy=way.proxy, verify=context, timeout=timeout, trust_env=False)
         except (ImportError, ValueError, httpx.InvalidURL) as error:
-            raise PageUnreadable("Pages cannot be read through this kind of proxy.", "One for http is needed.") from error
+            raise PageUnreadable("Pages cannot be read through this type of proxy.", "Use an HTTP proxy.") from error
 
     async def _ask_beforehand(self, url: httpx.URL) -> None:
-        """Refuses names that lead home. One that only the proxy knows is left to it. Raises NotAllowed."""
+        """Raise NotAllowed for a name that resolves to a private address. A name that only the proxy can resolve is left to
+        it.
+        """
         try:
             await checked_addresses(host_of(url), self.way.resolve, allow_private=self.way.allow_private)
         except OSError:
@@ -175,7 +179,7 @@ class Fetcher:
 
 
 async def _unpacked(url: httpx.URL, response: httpx.Response, meter: Meter, largest: int) -> bytes:
-    """The body, unpacked piece by piece and never further than `largest`, however small it came."""
+    """Return the decompressed body. Decompression stops at `largest`, so that a small response cannot expand without limit."""
     announced = response.headers.get("content-length", "")
     if announced.isdigit() and int(announced[:19]) > largest:
         raise too_long(url)
@@ -190,41 +194,41 @@ async def _unpacked(url: httpx.URL, response: httpx.Response, meter: Meter, larg
 
 
 def _unpacker(url: httpx.URL, encoding: str) -> Callable[[bytes, int], bytes]:
-    """What turns pieces as they come into at most so many bytes of what they mean."""
+    """Return a function that decompresses pieces to at most the given number of bytes."""
     name = encoding.strip().lower()
     if name in {"", "identity"}:
         return lambda piece, _most: piece
     if name not in {"gzip", "x-gzip", "deflate"}:
-        raise PageUnreadable(f"“{host_of(url)}” packs its pages in a way that was not asked for.")
-    # 47: zlib or gzip, as the first bytes say
+        raise PageUnreadable(f"“{host_of(url)}” compresses its pages with an unsupported method.")
+    # Window bits 47: zlib or gzip, detected from the header.
     packed = zlib.decompressobj(47)
 
     def unpack(piece: bytes, most: int) -> bytes:
         try:
             return packed.decompress(piece, most)
         except zlib.error as error:
-            raise PageUnreadable(f"What “{host_of(url)}” sent is damaged.") from error
+            raise PageUnreadable(f"The response of “{host_of(url)}” is damaged.") from error
 
     return unpack
 
 
 def media_type(header: str) -> tuple[str, str]:
-    """`text/html; charset=utf-8` in its two parts."""
+    """Split `text/html; charset=utf-8` into its media type and charset."""
     kind, _, rest = header.partition(";")
     charset = next((part.partition("=")[2] for part in rest.split(";") if part.strip().lower().startswith("charset=")), "")
     return kind.strip().lower(), charset.strip(" \"'").lower()
 
 
 def too_long(url: httpx.URL) -> PageUnreadable:
-    """How that is told."""
-    return PageUnreadable(f"The page of “{host_of(url)}” is too long.", "Only pages up to 2 MB are read.")
+    """Return the error for a page that is too long."""
+    return PageUnreadable(f"The page of “{host_of(url)}” is too long.", "Only pages of up to 2 MB are read.")
 
 
 def _reason(error: httpx.HTTPError) -> str:
     reasons = {
         httpx.ConnectError: "there is no connection",
-        httpx.TimeoutException: "it took too long",
-        httpx.RemoteProtocolError: "its answer is broken off or makes no sense",
-        httpx.ProxyError: "the proxy does not let it through",
+        httpx.TimeoutException: "the connection timed out",
+        httpx.RemoteProtocolError: "its response is incomplete or invalid",
+        httpx.ProxyError: "the proxy refused the connection",
     }
     return next((words for kind, words in reasons.items() if isinstance(error, kind)), type(error).__name__)

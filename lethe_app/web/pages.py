@@ -1,7 +1,7 @@
-"""Reads single pages as a considerate visitor: asks the site first, waits between visits, and remembers what it has read.
+"""Reading of single web pages: asks robots.txt first, waits between visits to a site, and caches pages.
 
-What was read is remembered in memory only, while the program runs: a copy on the disk would outlive its use by years, and tell
-anybody with the disk in hand what was looked up.
+Pages are cached in memory only, while the program runs: a copy on disk would outlive its use by years, and would reveal to
+anybody with access to the disk what was looked up.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ TEXTS = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 PAUSE = 1.0
 """Seconds between two visits to the same site."""
 STAYS = 24 * 3600.0
-"""Seconds for which a page that was read is not read again."""
+"""Seconds for which a page stays in the cache."""
 MOST_PAGES, MOST_LETTERS = 100, 5_000_000
 MOST_SITES = 1000
 
 Leaving = Callable[[Purpose, str, str, Meter], Awaitable[None]]
-"""Told of every request before it leaves: what for, the host, the address, and the meter that counts what comes.
-
-What it raises keeps the request at home."""
+"""Callback before every request: purpose, host, address, and the meter that counts the response. An exception from it
+prevents the request.
+"""
 
 
 @dataclass(frozen=True)
 class Times:
-    """The clock on the wall of this room, and how to wait."""
+    """Clock and sleep function, replaceable in tests."""
 
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class PageFetcher:
-    """One for the whole program, so that its manners hold whoever asks."""
+    """Reads web pages. Use one instance for the whole program, so that visits to a site are spaced whoever asks."""
 
     def __init__(self, times: Times | None = None, pause: float = PAUSE, stays: float = STAYS) -> None:
         self._times, self._pause, self._stays = times or Times(), pause, stays
         self._robots = Robots()
         self._free: OrderedDict[str, float] = OrderedDict()
-        """Site → the moment from which it may be visited again."""
+        """Site → time from which it may be visited again."""
         self._read: OrderedDict[str, tuple[float, PageText]] = OrderedDict()
 
     async def read(self, address: str, way: NetworkRoute, leaving: Leaving) -> PageText:
-        """What the page says. Raises NotAllowed and PageUnreadable."""
+        """Return the text of a page. Raise NotAllowed or PageUnreadable."""
         key = same_page(str(checked(address, allow_private=way.allow_private)))
         known = self._read.get(key)
         if known is not None and known[0] > self._times.clock():
@@ -65,7 +65,7 @@ class PageFetcher:
         return page
 
     def clear_cache(self) -> None:
-        """Everything that was read."""
+        """Drop all cached pages."""
         self._read.clear()
 
     async def _fetch(self, address: str, way: NetworkRoute, leaving: Leaving) -> HttpResponse:
@@ -78,15 +78,15 @@ class PageFetcher:
         answer = await fetcher.fetch(address, before, meter=meter, kinds=TEXTS)
         host = host_of(answer.url)
         if answer.status != httpx.codes.OK:
-            raise PageUnreadable(f"“{host}” answered {answer.status}{_meaning(answer.status)}.")
+            raise PageUnreadable(f"“{host}” returned status {answer.status}{_meaning(answer.status)}.")
         if answer.kind and answer.kind not in TEXTS:
-            raise PageUnreadable(f"What “{host}” sent is no page but {answer.kind[:60]}.", "Only text can be read.")
+            raise PageUnreadable(f"“{host}” did not send a web page, but {answer.kind[:60]}.", "Only text can be read.")
         if not answer.kind and b"\0" in answer.body[:1000]:
-            raise PageUnreadable(f"What “{host}” sent is no text.", "Only text can be read.")
+            raise PageUnreadable(f"“{host}” did not send text.", "Only text can be read.")
         return answer
 
     async def _ask_site(self, url: httpx.URL, fetcher: Fetcher, leaving: Leaving) -> None:
-        """May it be read, and is it time? Waits its turn otherwise."""
+        """Check robots.txt for this page and wait until the site may be visited again."""
         meter = Meter()
 
         async def before(robots: httpx.URL) -> None:
@@ -106,7 +106,7 @@ class PageFetcher:
         words = await words_of(answer.body, answer.kind or "text/html", answer.charset)
         host = host_of(answer.url)
         if not words.text and not words.title:
-            raise PageUnreadable(f"There is no text on the page of “{host}”.", "It may be made of pictures or programs.")
+            raise PageUnreadable(f"The page of “{host}” contains no text.", "It may consist of images or scripts.")
         cut = len(words.text) >= LONGEST
         return PageText(str(answer.url), words.title or host, words.text, cut, words.is_description)
 
@@ -119,10 +119,10 @@ class PageFetcher:
 
 def _meaning(status: int) -> str:
     meanings = {
-        401: ": it is not for everybody",
-        403: ": it is not for everybody",
-        404: ": there is no such page",
-        410: ": the page is gone",
-        429: ": it is asked too often",
+        401: ": access denied",
+        403: ": access denied",
+        404: ": page not found",
+        410: ": the page no longer exists",
+        429: ": too many requests",
     }
-    return meanings.get(status, ": it is in trouble" if status >= 500 else "")
+    return meanings.get(status, ": server error" if status >= 500 else "")

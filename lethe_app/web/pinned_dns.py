@@ -1,4 +1,4 @@
-"""Connects only to the very address that was checked, so that a name which changes its mind in between leads nowhere else."""
+"""Connections only to the IP address that was checked, so that DNS rebinding between check and connection has no effect."""
 
 from __future__ import annotations
 
@@ -16,33 +16,36 @@ from lethe_app.web.addresses import HOME_ADVICE, is_at_home, literal_of
 from lethe_app.web.bounded_threads import NAMES, in_thread
 
 SECONDS = 12.0
-"""For looking up one name."""
+"""Time limit for one DNS lookup."""
 
 Resolve = Callable[[str], Awaitable[list[str]]]
-"""Name → addresses; raises OSError for a name that nobody knows."""
+"""Function from a host name to its addresses; raises OSError for an unknown name."""
 Net = httpcore.AsyncNetworkBackend
-"""What opens connections."""
+"""Backend that opens connections."""
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
 
 async def looked_up(name: str) -> list[str]:
-    """All addresses of a name, as this system knows them, in a thread for which the end of the program does not wait."""
+    """Return all addresses of a name from the system's resolver, in a thread that program exit does not wait for."""
     found = await in_thread(lambda: socket.getaddrinfo(name, None, type=socket.SOCK_STREAM), SECONDS, NAMES)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 async def checked_addresses(name: str, resolve: Resolve, *, allow_private: bool) -> list[str]:
-    """Addresses of `name`, all of which may be connected to. Raises NotAllowed if only one of them is at home, and OSError."""
+    """Return the addresses of `name`, all of which are allowed. Raise NotAllowed if any of them is private, or OSError."""
     found = [name] if literal_of(name) is not None else await resolve(name)
     if not found:
         raise OSError(f"{name} has no address")
+    # One private address among public ones is enough to refuse the name: the connection could fall back to it.
     if not allow_private and any(is_at_home(ip_address(each)) for each in found):
-        raise NotAllowed(f"“{name}” leads to an address at home; it is not read.", HOME_ADVICE)
+        raise NotAllowed(f"“{name}” resolves to a local address, so it was not opened.", HOME_ADVICE)
     return found
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Looks a name up once, checks every address, and connects to one of these; TLS and the Host header still see the name."""
+    """Network backend that resolves a name once, checks every address and connects to one of them. TLS and the Host header
+    still use the name.
+    """
 
     def __init__(self, resolve: Resolve, *, allow_private: bool, inner: Net | None = None) -> None:
         self._resolve, self._allow_private = resolve, allow_private
@@ -59,7 +62,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         try:
             addresses = await checked_addresses(host.rstrip("."), self._resolve, allow_private=self._allow_private)
         except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError(f"nobody knows “{host}”") from error
+            raise httpcore.ConnectError(f"the host “{host}” is unknown") from error
         for place, address in enumerate(addresses):
             try:
                 return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
@@ -69,17 +72,18 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         raise AssertionError("there is at least one address")
 
     async def connect_unix_socket(self, *_path: Any, **_options: Any) -> httpcore.AsyncNetworkStream:  # noqa: ANN401 - never used
-        raise NotAllowed("Nothing but the internet is read.")
+        raise NotAllowed("Only internet addresses are supported.")
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
 
 
 class PinnedTransport(httpx.AsyncHTTPTransport):
-    """httpx over `PinnedBackend`."""
+    """httpx transport that uses `PinnedBackend`."""
 
     def __init__(self, backend: PinnedBackend, context: ssl.SSLContext) -> None:
         super().__init__(verify=context, trust_env=False)
+        # httpx has no parameter for a network backend, so the pool that its constructor created is replaced.
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=context, network_backend=backend, max_connections=4, max_keepalive_connections=0
         )

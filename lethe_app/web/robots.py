@@ -1,4 +1,4 @@
-"""Asks a site's robots.txt whether programs may read a page, and how fast."""
+"""Check of a site's robots.txt: whether programs may read a page, and how often."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lethe_app.web.http import Before, Fetcher
 from lethe_app.web.robots_rules import RobotsRules, read
 
 NAME = "Lethe"
-"""What rules for us are addressed to."""
+"""Product name that rules for this program are addressed to."""
 LONGEST = 500_000
-"""Bytes that are read of the rules."""
+"""Bytes of robots.txt that are parsed."""
 STAYS = 3600.0
-"""Seconds for which the rules of a site are known; troubles are asked about again sooner."""
+"""Seconds for which the rules of a site are cached; failures (`TROUBLE_STAYS`) are retried sooner."""
 TROUBLE_STAYS = 120.0
 MOST_SITES = 200
 MOST_DELAY = 10.0
 _LATER = {429}
 PAGES = {"text/html", "application/xhtml+xml"}
-"""What a site sends that has no rules, and says so politely."""
+"""Media types of a page that a site without robots.txt sends with status 200."""
 
 ALL = RobotsRules()
 
@@ -35,19 +35,21 @@ class _Known:
     until: float
     rules: RobotsRules = ALL
     is_closed: bool = False
-    """The site is in trouble, and wants to be left alone for now."""
+    """True if the site reports an error or overload and must not be visited for now."""
 
 
 class Robots:
-    """Remembers the rules of some sites while the program runs."""
+    """Cache of the rules of some sites, in memory."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """By site: who comes while it is being asked waits for the answer."""
+        """Locks by site: concurrent checks wait for the one that is fetching the rules."""
 
     async def check(self, url: httpx.URL, fetcher: Fetcher, before: Before, moment: float) -> float:
-        """Seconds the site wants between two pages, 0 where it says nothing. Raises NotAllowed and PageUnreadable."""
+        """Return the seconds the site requires between two pages, 0 if it does not say. Raise PageUnreadable if the page
+        must not be read, or NotAllowed.
+        """
         site = f"{url.scheme}://{url.netloc.decode('ascii')}"
         async with self._asking.setdefault(site, asyncio.Lock()):
             known = self._known.get(site)
@@ -57,13 +59,15 @@ class Robots:
                 while len(self._known) > MOST_SITES:
                     self._known.popitem(last=False)
         if known.is_closed:
-            raise PageUnreadable(f"“{host_of(url)}” is in trouble and cannot be asked now.", "Try again later.")
+            raise PageUnreadable(f"“{host_of(url)}” is currently unavailable.", "Try again later.")
         if not known.rules.allows(url.raw_path.decode("ascii")):
-            raise PageUnreadable(f"“{host_of(url)}” does not want programs to read this page.", "Open it in your browser.")
+            raise PageUnreadable(f"“{host_of(url)}” does not allow programs to read this page.", "Open it in your browser.")
         return min(known.rules.delay, MOST_DELAY)
 
     async def _ask(self, site: str, fetcher: Fetcher, before: Before, moment: float) -> _Known:
-        """Sites without rules, or whose rules cannot be had, allow everything; those that fail want to be left alone."""
+        """Fetch the rules. A site without rules, or whose rules cannot be fetched, allows everything; one with server errors
+        is closed for now.
+        """
         try:
             answer = await fetcher.fetch(f"{site}/robots.txt", before)
         except PageUnreadable:

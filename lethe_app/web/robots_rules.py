@@ -1,4 +1,4 @@
-"""Reads the rules of a robots.txt as RFC 9309 has them: groups that belong together, patterns with * and $, the longest one."""
+"""Parser of robots.txt according to RFC 9309: groups by user agent, patterns with * and $, the longest match wins."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ _ODD = re.compile(rf"[^\w*${re.escape(_SAFE)}]", re.ASCII)
 
 @dataclass(frozen=True)
 class RobotsRules:
-    """What one site says to one visitor."""
+    """Rules of one site for one user agent."""
 
     patterns: tuple[tuple[str, bool], ...] = ()
-    """Each with whether it allows."""
+    """Path patterns, each with whether it allows access."""
     delay: float = 0.0
-    """Seconds between two visits; 0 where nothing is said."""
+    """Seconds between two visits; 0 if not specified."""
 
     def allows(self, path: str) -> bool:
-        """May this path, with its question, be read? Of the patterns that fit, the longest says; of two as long, the kinder."""
+        """Return whether a path with its query may be read. The longest matching pattern decides; among equally long ones,
+        an allowing one.
+        """
         there = _plain(path)
         fitting = [(len(pattern), allowed) for pattern, allowed in self.patterns if _fits(pattern, there)]
         return max(fitting, default=(0, True))[1]
 
 
 def read(text: str, name: str) -> RobotsRules:
-    """The rules for `name`: those that are addressed to it, or else those for everybody."""
+    """Return the rules for the user agent `name`, or those for * if there are none."""
     groups: dict[str, list[tuple[str, str]]] = {}
     agents: list[str] = []
     is_naming = False
@@ -52,7 +54,7 @@ def read(text: str, name: str) -> RobotsRules:
 
 
 def _rows(text: str) -> Iterator[tuple[str, str]]:
-    """Without comments, and without what nobody understands; empty lines mean nothing."""
+    """Yield keys and values without comments and unknown keys. Empty lines do not separate groups."""
     for line in text.splitlines():
         key, colon, value = line.partition("#")[0].partition(":")
         if colon and (word := key.strip().lower()) in _KNOWN:
@@ -60,20 +62,20 @@ def _rows(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _product(value: str) -> str:
-    """`Lethe/1.0 (something)` is lethe."""
+    """Return the product name of a user-agent value: `Lethe/1.0 (something)` is lethe."""
     found = _NAME.match(value.lower())
     return found[0] if found else "*" if value.startswith("*") else ""
 
 
 def _plain(path: str) -> str:
-    """The same for every spelling of a path; signs that mean something in a pattern stay as they are written."""
+    """Return a path in one canonical percent-encoding; the pattern characters * and $ stay as written."""
     if _ODD.search(path) is None:
         return path
     return "".join(part if part in {"*", "$"} else quote(unquote(part), safe=_SAFE) for part in re.split(r"([*$])", path))
 
 
 def _fits(pattern: str, path: str) -> bool:
-    """In time that grows with both lengths only, however many stars there are."""
+    """Return whether a pattern matches, in time bounded by the product of both lengths, however many * it contains."""
     is_whole = pattern.endswith("$")
     first, *parts = pattern.removesuffix("$").split("*")
     if not path.startswith(first):
@@ -82,7 +84,7 @@ def _fits(pattern: str, path: str) -> bool:
 
 
 def _follow(parts: Sequence[str], path: str, place: int, *, is_whole: bool) -> bool:
-    """Do these parts come one after the other from `place` on, with anything between them?"""
+    """Return whether the parts occur one after the other from `place` on, with anything between them."""
     for number, part in enumerate(parts, 1):
         if is_whole and number == len(parts):
             return len(path) - len(part) >= place and path.endswith(part)

@@ -1,4 +1,4 @@
-"""What all search engines have in common: a question cleaned of everything but its words, and hits without doubles."""
+"""Common parts of search engines: a query reduced to its words, and hits without duplicates."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from lethe_app.web.html_text import one_line
 LONGEST_QUERY = 200
 LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 600
 LONGEST_READ = 5000
-"""Characters of either that are looked at at all, however much an engine sends."""
-OTHER = "Another search engine can be chosen in the settings."
+"""Maximum characters of a title or description that are processed, however much an engine sends."""
+OTHER = "Choose another search engine in the settings."
 _OUTSIDE = re.compile(r"[^\w\s'’.+#-]|_")
 _BEFORE, _AFTER = "'’.+#-", "'’.-"
-"""Signs stay inside words, as in don't, node.js, well-known, C++; before a word they would be orders to the engine."""
+"""Characters that stay inside words, as in don't, node.js, well-known, C++; before a word they would be search operators."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 
 
 class SearchEngine(Protocol):
-    """Somebody who can be asked."""
+    """Interface of a search engine."""
 
     name: str
-    """As people call it."""
+    """Display name."""
     host: str
 
     async def search(self, query: str, count: int) -> list[WebHit]:
-        """At most `count` hits, the best first. Raises SearchFailed and NotAllowed; no hits are no failure."""
+        """Return at most `count` hits, best first; no hits are no error. Raise SearchFailed or NotAllowed."""
         ...
 
 
 def clean_query(query: str) -> str:
-    """Only the words, at most 200 characters of them. Raises SearchFailed where there are none."""
+    """Return only the words of a query, at most 200 characters. Raise SearchFailed if there are none."""
     parts = (part.lstrip(_BEFORE).rstrip(_AFTER) for part in _OUTSIDE.sub(" ", cleaned(query)).split())
     words = " ".join(part for part in parts if part)
     if len(words) > LONGEST_QUERY:
         whole = words[: LONGEST_QUERY + 1].rpartition(" ")[0]
         words = whole or words[:LONGEST_QUERY]
     if not any(letter.isalnum() for letter in words):
-        raise SearchFailed("There is nothing to search for.", "A few words are needed.")
+        raise SearchFailed("The search query is empty.", "Enter a few words.")
     return words
 
 
 def gathered(hits: Iterable[tuple[str, str, str]], count: int) -> list[WebHit]:
-    """Title, address and description of each, made plain; every page once, and only pages of the internet."""
+    """Return hits from titles, addresses and descriptions: plain text, http(s) addresses only, every page once."""
     found: dict[str, WebHit] = {}
     for title, address, description in hits:
         if not address.lower().startswith(("http://", "https://")) or len(address) > LONGEST or not address.isprintable():
@@ -66,5 +66,5 @@ def _plain(text: str, most: int) -> str:
 
 
 def failed(name: str, error: LetheError) -> SearchFailed:
-    """The same trouble as the search engine's."""
-    return SearchFailed(f"{name} could not be asked. {error.message}", error.remedy or OTHER)
+    """Return the error as SearchFailed of this search engine."""
+    return SearchFailed(f"{name} could not be reached. {error.message}", error.remedy or OTHER)

@@ -81,7 +81,7 @@ async def test_when_it_is_enough_it_ends_after_two_rounds_at_the_earliest():
     inquiry, _told = await run(Endless([], {}), clerk, seconds=9999, tokens=999_999)
 
     assert len(inquiry.rounds) == 2
-    assert inquiry.doing == "Enough is known."
+    assert inquiry.doing == "Enough information was found."
     assert clerk.errands.count("enough") == 1
 
 
@@ -89,7 +89,7 @@ async def test_time_and_tokens_end_it_with_what_there_is():
     late, _told = await run(Endless([], {}), good(), seconds=4, tokens=999_999)
     dear, _told = await run(Endless([], {}), good(), seconds=9999, tokens=500)
 
-    assert (late.doing, dear.doing) == ("The time was up.", "The tokens were used up.")
+    assert (late.doing, dear.doing) == ("The time limit was reached.", "The token limit was reached.")
     assert late.report
     assert dear.report
 

@@ -1,8 +1,8 @@
 """How well distances and words of the starter embedder tell duplicates, updates and what a message means.
 
 Every decision is cross-validated: limits are fitted on all topics but one and judged on that one (`cv`), so no figure stems
-from a pair that its limit has seen. The word lists of `retrieval/contrast.py` were written beside these pairs, half of the
-topics in view. Precision counts every kind of pair alike; in a real memory most near facts are related ones. `dated` is the
+from a pair that its limit has seen. The word lists of `retrieval/contradictions.py` were written beside these pairs, half of
+the topics in view. Precision counts every kind of pair alike; in a real memory most near facts are related ones. `dated` is the
 distance of duplicates as stored, each with another day.
 """
 

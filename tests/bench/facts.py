@@ -207,7 +207,7 @@ async def by_model(talks: Collection[Sequence[Utterance]]) -> tuple[list[Produce
 async def _noted(
     minutes: ConversationExtraction, talks: Collection[Sequence[Utterance]]
 ) -> tuple[list[Produced], dict[str, float]]:
-    """As `services.archivist` learns from a session, of both speakers; what fails is left to the rules there."""
+    """As `services.sessions.archive_parts` learns from a session, of both speakers; what fails is left to the rules there."""
     kept: list[Produced] = []
     counts = dict.fromkeys(("noted", "unusable"), 0.0)
     for talk in talks:

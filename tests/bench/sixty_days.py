@@ -70,7 +70,7 @@ class Life:
 
     async def recalls(self, planted: Planted) -> bool:
         """Is it among the first few that come to mind?"""
-        found = await self.services.brain.search(MIRA, planted.asked, LOOKED_AT)
+        found = await self.services.lookup.search(MIRA, planted.asked, LOOKED_AT)
         return any(planted.expected in one.text or planted.expected in str(one.leads) for one in found)
 
     async def decaying(self) -> int:

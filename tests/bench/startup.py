@@ -37,7 +37,7 @@ from lethe_app.app import first_window
 from lethe_app.paths import Paths
 application, window = first_window(Paths.standard(Path(sys.argv[1])))
 painted, heavy = time.time(), " ".join(name for name in HEAVY if name in sys.modules)
-window.furnish()
+window.build_panes()
 application.processEvents()
 print(painted, time.time(), heavy, flush=True)
 """

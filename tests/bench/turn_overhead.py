@@ -128,8 +128,8 @@ async def newest_reply(services: AppServices, session: UUID) -> str:
 async def compare(services: AppServices, bare: llama_cpp.Llama) -> list[tuple[Measured, Measured]]:
     """(ours, bare) for every line of a new conversation."""
     before = ""
-    recorder = Recorder(services.chat._client)
-    services.chat._client = recorder  # type: ignore[assignment]
+    recorder = Recorder(services.chat._generator._client)
+    services.chat._generator._client = recorder  # type: ignore[assignment]
     session = await services.sessions.new("mira")
     results = []
     for line in LINES:
@@ -139,7 +139,7 @@ async def compare(services: AppServices, bare: llama_cpp.Llama) -> list[tuple[Me
         prime(bare, before)
         results.append((ours, bare_turn(bare, prompt, stops)))
         before = prompt + await newest_reply(services, session.guid)
-    services.chat._client = recorder.client
+    services.chat._generator._client = recorder.client
     return results[1:]  # the first turn reads the whole prompt, which drowns what is measured
 
 

@@ -140,7 +140,7 @@ def talk(session: ChatSession, dice: random.Random, count: int) -> list[Message]
     ]
 
 
-async def furnish(paths: Paths) -> None:
+async def fill_home(paths: Paths) -> None:
     """Write everything in a few transactions, past the services, which would take an hour."""
     dice = random.Random(11)
     paths.worlds.mkdir(parents=True, exist_ok=True)
@@ -369,7 +369,7 @@ def main() -> None:
     wanted = arguments(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         paths = Paths.standard(Path(folder))
-        asyncio.run(furnish(paths))
+        asyncio.run(fill_home(paths))
         script = Path(folder) / "echo.json"
         script.write_text(json.dumps({"replies": ["Well. " * 300], "delay": 0.01}), encoding="utf-8")
         application = QApplication(sys.argv[:1])

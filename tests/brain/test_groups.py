@@ -20,7 +20,7 @@ def test_one_of_a_group_comes_and_the_others_are_told_who_it_was():
 
     winner = one(evaluation).entry.name
     assert reasons(evaluation) == {name: "group" for name in WEATHER if name != winner}
-    assert all(f"“{winner}”" in blocked.detail for blocked in evaluation.blocked)
+    assert all(blocked.values["winner"] == winner for blocked in evaluation.blocked)
 
 
 def test_names_of_groups_are_compared_loosely():
@@ -125,8 +125,8 @@ def test_among_those_that_score_the_one_with_the_most_keys_comes_every_time():
     for number in range(20):
         evaluation = wake(book, said="Bright weather, and hot!", at=turn(number))
         assert names(evaluation) == ["sun"]
-    details = {blocked.entry.name: blocked.detail for blocked in evaluation.blocked}
-    assert details["rain"] == "“sun” stands for the group “weather”: 3 of its keys were said, 1 of this"
+    details = {blocked.entry.name: blocked.values for blocked in evaluation.blocked}
+    assert details["rain"] == {"winner": "sun", "group": "weather", "more": 3, "fewer": 1}
 
 
 def test_a_world_can_say_so_for_all_its_entries_and_an_entry_otherwise():

@@ -57,7 +57,7 @@ def test_an_entry_rests_for_its_cooldown_after_its_duration():
 
     assert fired_in(evaluations) == [True, True, False, False, True, True, False]
     assert reasons(evaluations[2]) == {"king": "cooldown"}
-    assert evaluations[2].blocked[0].detail == "rests until turn 4, this is turn 3"
+    assert evaluations[2].blocked[0].values == {"until": 4, "turn": 3}
 
 
 def test_an_ordinary_entry_leaves_nothing_to_remember():

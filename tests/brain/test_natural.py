@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lethe_app.brain.proactive.selection import PER_SHARED_WORD, Chosen, ProactiveEvidence, choose, used, waiting
 from lethe_app.brain.recall.proactive_rules import WAITING, Pace, ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import RecallWay
+from lethe_app.domain.recall import ReasonKind, RecallWay
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
 RULES = ProactiveRules()
@@ -78,7 +78,7 @@ def test_the_nearest_wins_although_a_newer_one_is_near_enough():
     assert name_of(chosen) == "nearer"
     assert chosen is not None
     assert chosen.way is RecallWay.NATURAL
-    assert [(reason.what, reason.value) for reason in chosen.because] == [("the message is near to it", 0.03)]
+    assert [(reason.kind, reason.value) for reason in chosen.because] == [(ReasonKind.DISTANCE, 0.03)]
 
 
 def test_a_keyword_beats_nearness():
@@ -86,7 +86,7 @@ def test_a_keyword_beats_nearness():
 
     assert name_of(chosen) == "said"
     assert chosen is not None
-    assert chosen.because[0].what == "the keyword “fog” was said"
+    assert chosen.because[0].values["key"] == "fog"
 
 
 def test_what_is_too_far_stays_silent():
@@ -105,10 +105,7 @@ def test_each_word_the_title_shares_brings_it_nearer():
     chosen = pick(natural(title), said="Did a keeper live in every lighthouse?", near={title: 0.12})
     assert name_of(chosen) == title
     assert chosen is not None
-    assert [reason.what for reason in chosen.because[1:]] == [
-        "its title shares the word “keeper”",
-        "its title shares the word “lighthous”",
-    ]
+    assert [reason.values for reason in chosen.because[1:]] == [{"word": "keeper"}, {"word": "lighthous"}]
 
 
 def test_small_words_in_a_title_bring_it_no_nearer():
@@ -157,7 +154,7 @@ def test_whoever_asks_for_news_gets_the_most_important_whatever_the_spacing():
 
     assert name_of(chosen) == "major"
     assert chosen is not None
-    assert (chosen.way, chosen.because[0].what) == (RecallWay.NEWS, "the user asked: “whats new”")
+    assert (chosen.way, chosen.because[0].values) == (RecallWay.NEWS, {"words": "whats new"})
 
 
 def test_one_whose_time_has_come_goes_before_the_news():

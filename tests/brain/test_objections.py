@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.recall.objections import UNWANTED, likeness, objection, sift
+from lethe_app.brain.recall.objections import likeness, objection, sift
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import RecallWay, Recollection
+from lethe_app.domain.recall import BlockReason, RecallWay, Recollection
 
 MEMORY, MOMENT = uuid4(), now()
 SAID = "Is the lighthouse open to visitors in winter?"
@@ -33,7 +33,7 @@ def test_the_same_words_do_not_bring_it_again_and_the_trace_says_why():
     kept, back = sift([memory()], [objected], SAID, MOMENT)
 
     assert kept == []
-    assert [(one.memory, one.title, one.why) for one in back] == [(MEMORY, "The lamp", UNWANTED)]
+    assert [(one.memory, one.title, one.why) for one in back] == [(MEMORY, "The lamp", BlockReason.UNWANTED)]
 
 
 def test_words_about_something_else_still_bring_it():

@@ -16,7 +16,7 @@ from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, rec
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
-from lethe_app.domain.recall import RecallWay
+from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
 from tests.brain.memories import MOMENT, NAMES, memory, natural, quick
 from tests.brain.scenes import turn, window
 
@@ -55,11 +55,8 @@ def whys(outcome: KeywordRecallResult) -> dict[str, str]:
 def test_a_memory_comes_by_its_keyword_with_the_reason():
     (found,) = hear(keyed("the storm", "fog", "gale"), said="Such a Gale!").mentioned
 
-    assert (found.way, found.key, found.because.what) == (
-        RecallWay.KEYWORD,
-        "gale",
-        "the keyword “gale” was said in the message",
-    )
+    assert (found.way, found.key) == (RecallWay.KEYWORD, "gale")
+    assert found.because == Reason(kind=ReasonKind.KEY, values={"key": "gale", "before": 0})
 
 
 def test_the_last_message_counts_as_well_but_not_the_one_before():

@@ -21,6 +21,7 @@ from lethe_app.brain.proactive.user_return import (
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona, Weekday
+from lethe_app.domain.recall import ReasonKind
 from tests.brain.memories import memory, quick
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -163,10 +164,10 @@ def test_what_waited_is_told_oldest_first_and_named_as_used():
     assert text(note) == "Mara read about fog.\nMara wrote in her journal.\nIt is {{user}}'s birthday."
     assert note is not None
     assert note.used == (older.id, newer.id, due.guid)
-    assert [(reason.what, reason.value) for reason in note.because] == [
-        ("hours the user was away", 9),
-        ("notes that waited", 2),
-        ("memories that waited for the return", 1),
+    assert [(reason.kind, reason.value) for reason in note.because] == [
+        (ReasonKind.AWAY, 9),
+        (ReasonKind.NOTES_WAITED, 2),
+        (ReasonKind.MEMORIES_WAITED, 1),
     ]
 
 

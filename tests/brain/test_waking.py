@@ -182,7 +182,7 @@ def test_no_chance_never_fires_and_says_so():
 
     assert block.why == "chance"
     assert block.key == "king"
-    assert "below 0 was needed" in block.detail
+    assert block.values["chance"] == 0
 
 
 @pytest.mark.parametrize(("spoken", "fires"), [(0, False), (4, False), (5, True), (6, True)])
@@ -232,7 +232,7 @@ def test_an_entry_too_big_is_skipped_and_smaller_ones_still_come():
     assert names(evaluation) == ["small", "important"]
     assert evaluation.tokens == 10
     assert the_block(evaluation).why == "budget"
-    assert the_block(evaluation).detail == "50 tokens, 5 left"
+    assert the_block(evaluation).values == {"cost": 50, "left": 5}
 
 
 def test_constant_entries_are_paid_for_first_then_by_priority_then_by_order():

@@ -42,12 +42,12 @@ def test_a_file_is_only_what_stands_alone(words: list[str], expected: str | None
 
 def test_a_persona_goes_out_and_comes_in(lethe, capsys: pytest.CaptureFixture[str], tmp_path: Path):
     assert lethe("export", "--persona", "Mira", "--everything", tmp_path / "Mira.lethe") == 0
-    assert "Mira is in Mira.lethe, with 1 world" in capsys.readouterr().out
+    assert "Mira was exported to Mira.lethe with 1 world" in capsys.readouterr().out
 
     assert lethe("import", tmp_path / "Mira.lethe") == 0
     told = capsys.readouterr().out
-    assert "Mira 2 has come" in told
-    assert "Somebody here is called Mira already, so this one is Mira 2." in told
+    assert "Mira 2 was imported" in told
+    assert "A persona called Mira already exists, so this one is called Mira 2." in told
 
     assert lethe("import", "--name", "Nerys", "--json", tmp_path / "Mira.lethe") == 0
     assert json.loads(capsys.readouterr().out)["name"] == "Nerys"
@@ -58,7 +58,7 @@ def test_what_is_no_bundle_is_told_in_one_sentence(lethe, capsys: pytest.Capture
 
     assert lethe("import", tmp_path / "Mira.lethe") == 1
 
-    assert capsys.readouterr().err == "lethe: Mira.lethe: is not a bundle of Lethe, or only a part of one\n"
+    assert capsys.readouterr().err == "lethe: Mira.lethe: is not a Lethe file, or is incomplete\n"
 
 
 def test_without_a_window_the_note_waits_for_the_one_that_opens(tmp_path: Path):
@@ -92,7 +92,7 @@ def test_a_lethe_without_a_window_is_told_plainly(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(commands, "PATIENCE", 0.1)
     lock = HomeLock(tmp_path)
 
-    with pytest.raises(DatabaseLocked, match="without a window"):
+    with pytest.raises(DatabaseLocked, match="no window open"):
         commands.handed_over(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
 
     lock.release()

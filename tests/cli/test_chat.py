@@ -197,8 +197,8 @@ def test_again_after_ones_own_words_is_refused_in_a_sentence_and_one_can_go_on(
 
     told = capsys.readouterr().err
     assert code == 0
-    assert "nothing to say" in told
-    assert "Only what the persona said" in told
+    assert "empty reply" in told
+    assert "Only replies of the persona" in told
     assert stored(home)[-2:] == ["Never mind.", "Good."]
 
 
@@ -220,7 +220,7 @@ def test_an_unknown_command_is_answered_with_those_there_are_and_never_said(
 
     lethe(*MIRA, "--model", echo_model("Hm."))
 
-    assert capsys.readouterr().out.count("/again asks for another reply") == 2
+    assert capsys.readouterr().out.count("/again regenerates the reply") == 2
     assert stored(home) == ["“You are late.”"]
 
 

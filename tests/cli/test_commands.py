@@ -59,7 +59,7 @@ def test_doctor_ticks_off_what_is_in_order_line_by_line(lethe: Lethe, home: Path
     titles = [line.removeprefix("✓ ").partition(":")[0] for line in lines if line.startswith("✓ ")]
     assert (code, len(titles)) == (0, len(lines))
     assert titles[:3] == ["Python", "Window", "Your data"]
-    assert {"What ships with Lethe", "Your files", "Starter models", "Models", "Engine"} <= set(titles)
+    assert {"Bundled files", "Your files", "Starter models", "Models", "Engine"} <= set(titles)
 
 
 def test_doctor_names_what_is_wrong_and_the_remedy_and_fails(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
@@ -108,7 +108,7 @@ def test_a_home_that_is_in_use_is_told(lethe: Lethe, home: Path, capsys: pytest.
 
     out, told = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert told.startswith(f"lethe: Lethe is already running with the folder {home}.\n       Use the window")
+    assert told.startswith(f"lethe: Lethe is already running and uses the folder {home}.\n       Use the open window")
 
 
 def test_with_a_display_the_window_opens_on_that_home(home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -134,7 +134,7 @@ def test_without_display_and_terminal_one_is_told_what_works(
 
     out, told = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert told == "lethe: there is no display to open a window on; use “lethe chat --say TEXT” here.\n"
+    assert told == "lethe: there is no display to open a window on; use “lethe chat --say TEXT” instead.\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")

@@ -74,7 +74,7 @@ def test_small_talk_reminds_her_of_nothing_and_everything_is_there_on_demand(tal
     capsys.readouterr()
 
     talked("recall", "--persona", "mira-test", "haha ok")
-    assert "would not be reminded of anything" in capsys.readouterr().out
+    assert "recalls no memories of Mira" in capsys.readouterr().out
 
     talked("recall", "--persona", "mira-test", "walnuts", "--all", "--count", "3")
     told = capsys.readouterr().out

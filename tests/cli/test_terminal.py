@@ -137,7 +137,7 @@ def test_without_a_display_the_program_goes_on_in_the_terminal(terminal: Callabl
     (home / "settings.json").write_text(json.dumps({"last_persona": "mira-test", "max_reply": 16}), encoding="utf-8")
     lethe = terminal(start=("-m", "lethe_app"))
 
-    lethe.until("There is no display to open a window on, so we talk here.")
+    lethe.until("There is no display to open a window on, so the chat runs in this terminal.")
     lethe.until("You are late")
     lethe.until("\n> ")
     lethe.type("Good evening.\n")

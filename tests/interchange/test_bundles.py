@@ -82,10 +82,15 @@ def test_words_with_halves_of_characters_are_packed_without_them():
     ("name", "content", "problem", "field"),
     [
         ("notebooks/fog.md", b"# Fog\n\xff", "is not UTF-8 text (byte 7)", ""),
-        ("mind.json", packed({"samples": [{"at": "2026-03-03T10:00Z", "values": {"fun": 40}}]}), "lies", "samples[0].values"),
-        ("mind.json", packed({"mood": {"at": "9999-12-31T23:59:00Z"}}), "lies beyond all bounds", "mood.at"),
+        (
+            "mind.json",
+            packed({"samples": [{"at": "2026-03-03T10:00Z", "values": {"fun": 40}}]}),
+            "out of range",
+            "samples[0].values",
+        ),
+        ("mind.json", packed({"mood": {"at": "9999-12-31T23:59:00Z"}}), "is out of range", "mood.at"),
         ("mind.json", packed({"temper": 2}), "is not a field", "temper"),
-        ("mind.json", b"[]", "does not hold a JSON object", ""),
+        ("mind.json", b"[]", "does not contain a JSON object", ""),
     ],
 )
 def test_a_mind_that_is_not_understood_is_refused_by_its_file_and_field(name: str, content: bytes, problem: str, field: str):
@@ -106,16 +111,16 @@ def test_a_newer_form_is_refused_by_name_before_anything_else_is_read():
     error = refusal(members(version=VERSION + 1, made_by="Lethe 9.0", something="new") | {"persona.json": b"who knows"})
 
     assert str(error) == (
-        "Mira.lethe: was made by Lethe 9.0, in a newer form than this Lethe reads Update Lethe, then try again."
+        "Mira.lethe: was made by Lethe 9.0, in a newer format than this version supports Update Lethe, then try again."
     )
 
 
 def test_a_field_of_a_newer_lethe_is_refused_with_the_name_of_who_wrote_it():
     error = refusal(members() | {"persona.json": packed({"name": "Mira", "wings": 2})})
 
-    assert (error.field, error.problem) == ("wings", "is not a field that this version knows")
+    assert (error.field, error.problem) == ("wings", "is not a field this version knows")
     assert "persona.json" in error.message
-    assert error.remedy == "It was made by Lethe 0.1.0."
+    assert error.remedy == "The file was made by Lethe 0.1.0."
 
 
 def test_the_file_the_line_and_the_field_at_fault_are_named():
@@ -136,7 +141,7 @@ def test_the_file_the_line_and_the_field_at_fault_are_named():
     ],
 )
 def test_a_name_that_leads_elsewhere_or_means_nothing_is_refused(name: str):
-    assert "does not belong into a bundle" in refusal(members() | {name: b"{}"}).message
+    assert "is not part of a Lethe file" in refusal(members() | {name: b"{}"}).message
 
 
 def test_a_link_is_refused_whatever_it_is_called():
@@ -148,7 +153,7 @@ def test_a_link_is_refused_whatever_it_is_called():
         link.external_attr = 0o120777 << 16
         zipped.writestr(link, "/etc/passwd")
 
-    assert "does not belong into a bundle" in refusal(made.getvalue()).message
+    assert "is not part of a Lethe file" in refusal(made.getvalue()).message
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -165,8 +170,8 @@ def test_what_unfolds_into_too_much_is_refused_before_it_does():
     bomb = archive(members() | {"memories.jsonl": b" " * 3_000_000})
 
     assert len(bomb) < 10_000
-    assert "larger than a bundle may hold" in refusal(bomb, BundleLimits(member=1_000_000)).message
-    assert "larger than a bundle may be" in refusal(bomb, BundleLimits(everything=1_000_000)).message
+    assert "too large for a Lethe file" in refusal(bomb, BundleLimits(member=1_000_000)).message
+    assert "larger than a Lethe file may be" in refusal(bomb, BundleLimits(everything=1_000_000)).message
 
 
 def test_a_member_that_lies_about_its_size_gives_no_more_than_it_claims():
@@ -219,7 +224,7 @@ def words_of(bundle: Bundle) -> list[str]:
 def test_a_bundle_from_which_something_was_taken_is_refused():
     error = refusal(members(holds={"facts": 3}) | {"facts.jsonl": lines({"fact": "Tomas keeps bees."})})
 
-    assert error.problem == "does not hold all that it says it holds"
+    assert error.problem == "is incomplete: parts listed in it are missing"
 
 
 @pytest.mark.parametrize("missing", ["manifest.json", "persona.json"])
@@ -237,11 +242,11 @@ def test_some_other_json_is_no_manifest():
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ([message(1, 2), message(2)], "answers a message that does not stand before it"),
-        ([message(1, 1)], "answers a message that does not stand before it"),
+        ([message(1, 2), message(2)], "replies to a message that does not come before it"),
+        ([message(1, 1)], "replies to a message that does not come before it"),
         ([message(1, session_id=GUID.format(9))], "belongs to another conversation"),
-        ([message(1, time="9999-12-31T23:59:59+00:00")], "lies beyond all bounds"),
-        ([message(1), message(1)], "holds two things under one id"),
+        ([message(1, time="9999-12-31T23:59:59+00:00")], "is out of range"),
+        ([message(1), message(1)], "contains the same id twice"),
     ],
 )
 def test_messages_that_do_not_fit_together_are_refused(said: list[object], problem: str):
@@ -257,7 +262,7 @@ def test_a_branch_that_ends_nowhere_is_refused():
 def test_a_number_that_no_database_holds_is_refused():
     error = refusal(members() | {"memories.jsonl": lines({"name": "big", "priority": 10**30})})
 
-    assert (error.field, error.problem) == ("priority", "lies beyond all bounds")
+    assert (error.field, error.problem) == ("priority", "is out of range")
 
 
 def test_a_conversation_does_not_come_in_as_a_memory():
@@ -271,5 +276,5 @@ def test_json_that_is_nested_without_end_is_refused():
 def test_a_bundle_that_could_not_be_read_again_is_not_written():
     writer = BundleWriter(io.BytesIO(), BundleLimits(member=1000))
 
-    with pytest.raises(Exception, match="more than a bundle may hold"):
+    with pytest.raises(Exception, match="too large for a Lethe file"):
         writer.put_who(Persona(name="Mira", bio="x" * 2000), b"", "", {})

@@ -42,12 +42,12 @@ def test_what_is_something_else_is_refused(ending: str):
 
 
 def test_a_picture_under_the_name_of_another_kind_is_refused():
-    assert problem_of(drawn("PNG"), ".jpg") == "is not the picture that its name says"
+    assert problem_of(drawn("PNG"), ".jpg") == "is not an image of the type its name says"
 
 
 @pytest.mark.parametrize(("width", "height"), [(0, 5), (60_000, 2), (16_000, 16_000)])
 def test_a_picture_that_would_fill_the_memory_is_refused(width: int, height: int):
-    assert "not a size for a portrait" in problem_of(png(width, height), ".png")
+    assert "not a valid portrait size" in problem_of(png(width, height), ".png")
 
 
 def test_a_picture_of_too_many_bytes_is_refused():
@@ -75,7 +75,7 @@ def test_every_portrait_of_ours_may_be_given_away(file: Path):
 def test_a_drawing_that_reaches_outside_of_itself_is_refused(inside: str):
     content = f"<svg xmlns='http://www.w3.org/2000/svg'>{inside}</svg>".encode()
 
-    assert problem_of(content, ".svg") == "is a drawing that refers to something outside of itself"
+    assert problem_of(content, ".svg") == "is a drawing that refers to external content"
 
 
 def test_a_drawing_that_unfolds_is_refused():
@@ -86,5 +86,5 @@ def test_a_drawing_that_unfolds_is_refused():
 
 def test_a_bundle_with_a_false_portrait_is_refused_by_its_name():
     assert refusal(members() | {"avatar.png": b"hello"}).message == (
-        "Mira.lethe › avatar.png: is not the picture that its name says"
+        "Mira.lethe › avatar.png: is not an image of the type its name says"
     )

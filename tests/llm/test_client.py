@@ -117,7 +117,7 @@ async def test_a_crash_in_the_middle_is_one_clear_error_and_a_new_load_brings_th
     client.on_death = deaths.append
     await load(client, echo_model("one two three four", crash_after=2))
 
-    with pytest.raises(ModelCrashed, match="Everything said so far is safe"):
+    with pytest.raises(ModelCrashed, match="The conversation so far is saved"):
         await hear(client, "x")
     await load(client, echo_model("back again"))
     text, _usage = await hear(client, "x")

@@ -129,7 +129,7 @@ def test_a_missing_file_is_missing(tmp_path: Path):
         (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 8, 2**62)), "claims 4611686018427387904 entries"),
         (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 4, 2**62)), "claims 4611686018427387904 entries"),
         (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 9, 1)), "list “a” of unknown type 9"),
-        (raw_header(keys=1, body=text("a") + struct.pack("<IIQQ", 9, 8, 1, 2**63)), "cut off"),
+        (raw_header(keys=1, body=text("a") + struct.pack("<IIQQ", 9, 8, 1, 2**63)), "truncated"),
         (raw_header(keys=2, body=2 * (text("a") + struct.pack("<II", 4, 1))), "twice"),
         (raw_header(tensors=1, body=text("t") + struct.pack("<I", 4000)), "4000 dimensions"),
         (raw_header(tensors=1, body=text("t") + struct.pack("<I4QIQ", 4, *[2**40] * 4, 0, 0)), "impossible size"),
@@ -216,7 +216,7 @@ def test_a_file_that_shrinks_while_it_is_read_is_refused(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(gguf_header, "_read_value", shrinking)
 
-    with pytest.raises(ModelUnreadable, match="became shorter"):
+    with pytest.raises(ModelUnreadable, match="was truncated"):
         describe(path)
 
 
@@ -322,7 +322,7 @@ def test_a_split_model_is_described_as_a_whole(tmp_path: Path):
 def test_missing_parts_of_a_split_model_are_named(tmp_path: Path):
     first = write_model(tmp_path / "big-00001-of-00003.gguf", settings=chat_settings())
 
-    with pytest.raises(ModelMissing, match="2 are missing, such as “big-00002-of-00003"):
+    with pytest.raises(ModelMissing, match="2 are missing, for example “big-00002-of-00003"):
         describe(first)
 
 

@@ -278,7 +278,7 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
     room = psutil.virtual_memory()
     monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=1_000_000))
 
-    with pytest.raises(ModelOutOfMemory, match="background work"):
+    with pytest.raises(ModelOutOfMemory, match="background tasks"):
         engine.generate(Generate(1, FIRST, SAMPLER, 5, lane=RequestPriority.QUIET), lambda *_: None, lambda _text: None)
     usage = engine.generate(Generate(2, FIRST, SAMPLER, 5), lambda *_: None, lambda _text: None)
     engine.close()

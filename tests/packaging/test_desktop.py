@@ -189,7 +189,7 @@ def test_a_bundle_that_is_double_clicked_introduces_somebody(debian: Path):
         desk = Desk(debian, display, ROOT / "build" / "package" / "pictures")
         try:
             desk.start("lethe", "--home", "/tmp/met", "/tmp/Edmund.lethe")
-            desk.window("^Meet Edmund")
+            desk.window("^Import Edmund")
             desk.picture("6-meeting")
             desk.press("Return")
             until((home / "personas" / "edmund-2.json").is_file, "he did not come")
@@ -260,7 +260,7 @@ def test_a_home_of_a_newer_version_is_refused_politely_and_left_as_it_is(dist: P
     done = run(program, "--home", home, "chat", "--say", "Hi")
 
     assert done.returncode == 1
-    assert "was written by a newer Lethe" in done.stderr
+    assert "was written by a newer version of Lethe" in done.stderr
     assert "Traceback" not in done.stderr
     assert database.read_bytes() == bytes_before
     assert not list(home.glob("backups/*"))

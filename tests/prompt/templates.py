@@ -109,7 +109,7 @@ HOSTILE = {
     "include": "{% include '/etc/passwd' %}",
     "import": "{% import 'os' as os %}",
     "mutation": "{{ messages.clear() }}",
-    "strange date": "{{ strftime_now('%99999999Y') }}",
+    "unsupported date format": "{{ strftime_now('%99999999Y') }}",
     "syntax error": "{% for %}",
     "deep brackets": "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
     "too long": "x" * 200_000,

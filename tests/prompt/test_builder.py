@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Note, Prompt, PromptPart, PromptTurn
+from lethe_app.domain.prompt import CutKind, Note, Prompt, PromptCut, PromptPart, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.control_tokens import JOINER, Disarmer
@@ -141,8 +141,9 @@ async def test_what_was_cut_is_said_in_the_receipt():
 
     shares = {share.part: share for share in prompt.receipt.shares}
     assert shares[PromptPart.HISTORY].cut_tokens > 1000
-    assert "messages left out: there is no room" in shares[PromptPart.HISTORY].note
-    assert shares[PromptPart.MEMORIES].note == "1 of 2 left out: the part may have at most 20% of the context"
+    (oldest,) = shares[PromptPart.HISTORY].cuts
+    assert (oldest.kind, oldest.lost) == (CutKind.OLDEST, prompt.receipt.dropped_messages)
+    assert shares[PromptPart.MEMORIES].cuts == (PromptCut(CutKind.CAPPED, 1, 2, 0.2),)
     assert prompt.receipt.dropped_messages > 100
 
 
@@ -151,17 +152,17 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
     tight = await build(request(talk(41, 20), volatile=notes, reply_reserve=1200), Count())
     none = await build(request(talk(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
 
-    (some,) = [share.note for share in tight.receipt.shares if share.part is PromptPart.MEMORIES]
-    (all_,) = [share.note for share in none.receipt.shares if share.part is PromptPart.MEMORIES]
-    assert some == "2 of 4 left out: the part may have at most 20% of the context, and for 1 there was no room"
-    assert all_ == "3 of 3 left out: there is no room beside the conversation"
+    (some,) = [share.cuts for share in tight.receipt.shares if share.part is PromptPart.MEMORIES]
+    (all_,) = [share.cuts for share in none.receipt.shares if share.part is PromptPart.MEMORIES]
+    assert some == (PromptCut(CutKind.CAPPED, 2, 4, 0.2, no_space=1),)
+    assert all_ == (PromptCut(CutKind.NO_SPACE, 3, 3),)
 
 
 async def test_messages_that_left_before_are_told_of_in_the_receipt():
     prompt = await build(request(talk(5), earlier=120), Count())
 
-    (note,) = [share.note for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
-    assert note == "the first 120 messages of the conversation had no room any more and are told in a summary"
+    (cuts,) = [share.cuts for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
+    assert cuts == (PromptCut(CutKind.SUMMARISED, 120),)
 
 
 async def test_a_message_that_cannot_fit_is_refused_with_sizes():

@@ -9,7 +9,7 @@ import pytest
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Cost, Note, Prompt, PromptTurn
+from lethe_app.domain.prompt import CacheMiss, Cost, Note, Prompt, PromptTurn
 from lethe_app.prompt import cache_cost
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.macros import MacroContext
@@ -72,7 +72,7 @@ async def test_a_plain_turn_has_nothing_read_again():
     told = read_again(await made(FIRST), await made(SECOND))
 
     assert told.again == 0
-    assert told.words == f"Of {told.evaluated + told.reused:,} tokens, {told.evaluated:,} were read, none of them again."
+    assert told.reason is None
 
 
 async def test_a_message_written_anew_costs_nothing():
@@ -84,18 +84,17 @@ async def test_a_message_written_anew_costs_nothing():
 @pytest.mark.parametrize(
     ("layout", "why"),
     [
-        (LATE, "what is brought up stands just above the newest message and has moved on with it"),
-        (SYSTEM, "what is brought up stands in the system prompt"),
-        (DEPTH, "what is brought up stands among the messages"),
+        (LATE, CacheMiss.MEMORIES_MOVED),
+        (SYSTEM, CacheMiss.MEMORIES_IN_SYSTEM),
+        (DEPTH, CacheMiss.MEMORIES_AMONG_MESSAGES),
     ],
 )
-async def test_the_layout_has_its_price_told(layout: PromptLayout, why: str):
+async def test_the_layout_has_its_price_told(layout: PromptLayout, why: CacheMiss):
     before, after = await made(FIRST, ["Ben likes tea."], layout), await made(SECOND, ["Ben has a boat."], layout)
 
     told = read_again(before, after)
 
-    assert told.because == why
-    assert told.words.startswith(f"{told.again} of ")
+    assert told.reason is why
 
 
 async def test_late_is_cheaper_than_the_system_prompt():
@@ -110,7 +109,7 @@ async def test_late_is_cheaper_than_the_system_prompt():
 async def test_an_entry_that_asks_for_the_system_prompt_has_its_price_told():
     before, after = await made(FIRST), await made(SECOND, extras=Extras(world=["Velm is an island."]))
 
-    assert read_again(before, after).because == "an entry stands in the system prompt"
+    assert read_again(before, after).reason is CacheMiss.WORLD
 
 
 async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
@@ -119,25 +118,23 @@ async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
         [*SECOND[2:], PromptTurn("assistant", "Why?"), PromptTurn("user", "Wind.")], extras=Extras(summaries=["They met."])
     )
 
-    assert read_again(before, after, "Why?").because == cache_cost.LEFT
+    assert read_again(before, after, "Why?").reason is CacheMiss.MESSAGES_LEFT
 
 
 async def test_other_changes_are_named():
     before = await made(FIRST, extras=Extras(summaries=["They met."], facts=["Ben sails."]))
 
-    async def why(*history: PromptTurn, **values: object) -> str:
+    async def why(*history: PromptTurn, **values: object) -> tuple[CacheMiss | None, str]:
         extras = values.pop("extras", Extras(summaries=["They met."], facts=["Ben sails."]))
         after = await made(history or SECOND, extras=extras, **values)  # type: ignore[arg-type]
-        return read_again(before, after).because
+        cost = read_again(before, after)
+        return cost.reason, cost.part
 
-    assert await why(persona=ADA.model_copy(update={"bio": "Burnt the lighthouse."})) == "the persona has changed"
-    assert await why(extras=Extras(summaries=["They fell out."], facts=["Ben sails."])) == (
-        "what is told of earlier talk has changed"
-    )
-    assert await why(extras=Extras(summaries=["They met."], facts=["Ben drowned."])) == (
-        "what is known for certain has changed"
-    )
-    assert await why(SECOND[0], PromptTurn("user", "Good evening."), *SECOND[2:]) == "a message was changed"
+    assert await why(persona=ADA.model_copy(update={"bio": "Burnt the lighthouse."})) == (CacheMiss.PART, "persona")
+    fell_out = Extras(summaries=["They fell out."], facts=["Ben sails."])
+    assert await why(extras=fell_out) == (CacheMiss.SUMMARIES, "")
+    assert await why(extras=Extras(summaries=["They met."], facts=["Ben drowned."])) == (CacheMiss.FACTS, "")
+    assert await why(SECOND[0], PromptTurn("user", "Good evening."), *SECOND[2:]) == (CacheMiss.MESSAGE_EDITED, "")
 
 
 async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():
@@ -146,4 +143,4 @@ async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():
 
     told = cache_cost.work_out(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
 
-    assert told.because == "the reply stands there otherwise than the model wrote it"
+    assert told.reason is CacheMiss.REPLY

@@ -122,8 +122,8 @@ class Heard:
     """Stands before the model's client and keeps what it was asked to continue."""
 
     def __init__(self, services: AppServices) -> None:
-        self._client, self.prompts = services.chat._client, list[str]()
-        services.chat._client = self  # type: ignore[assignment]
+        self._client, self.prompts = services.chat._generator._client, list[str]()
+        services.chat._generator._client = self  # type: ignore[assignment]
 
     def generate(self, prompt: str, *how: object, **more: object) -> AsyncGenerator[object]:
         self.prompts.append(prompt)
@@ -212,7 +212,7 @@ async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins
 
     swiped, _memory = await play(services.chat.regenerate(session.guid, reply.id))
     await play(services.chat.send(session.guid, "And now?"))
-    await services.chat.show_alternative(reply.id, 0)
+    await services.message_editing.show_alternative(reply.id, 0)
     await play(services.chat.send(session.guid, "Well?"))
 
     first, again, second, third = heard.prompts

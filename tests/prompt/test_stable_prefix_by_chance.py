@@ -65,7 +65,7 @@ class Evening:
     """Words that were changed or taken away since the last turn."""
 
     async def frame(self) -> StablePrefix | None:
-        return await self.services.chat._frames.kept(self.session.guid)
+        return await self.services.core.frames.kept(self.session.guid)
 
     async def read(self) -> None:
         """The user is silent until the model has read."""
@@ -94,17 +94,17 @@ class Evening:
 
     async def look_through_wordings(self) -> None:
         reply = await self.reply()
-        await self.services.chat.show_alternative(reply.id, self.dice.randrange(len(reply.alternatives)))
+        await self.services.message_editing.show_alternative(reply.id, self.dice.randrange(len(reply.alternatives)))
         self.changed.append(reply.content)
 
     async def edit(self) -> None:
         reply = await self.reply()
-        await self.services.chat.edit(reply.id, f"Edited {len(self.told)}: the buoy.")
+        await self.services.message_editing.edit(reply.id, f"Edited {len(self.told)}: the buoy.")
         self.changed.append(reply.content)
 
     async def delete(self) -> None:
         reply = await self.reply()
-        await self.services.chat.delete(self.session.guid, reply.id)
+        await self.services.message_editing.delete(self.session.guid, reply.id)
         self.changed.append(reply.content)
 
     async def stop(self) -> None:
@@ -179,7 +179,7 @@ async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: 
 
 def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> None:
     """Keep what is read ahead, and every prompt that is made."""
-    client, made = services._ahead._client, services.chat._prompting.build
+    client, made = services._ahead._client, services.core.prompting.build
     reads = client.read_ahead
 
     async def read_ahead(text: str, **more: object) -> object:
@@ -191,7 +191,7 @@ def listen(services: AppServices, ahead: list[str], prompts: list[Prompt]) -> No
         return prompts[-1]
 
     client.read_ahead = read_ahead  # type: ignore[method-assign, assignment]
-    services.chat._prompting.build = built  # type: ignore[method-assign]
+    services.core.prompting.build = built  # type: ignore[method-assign]
 
 
 def lasting(prompt: Prompt) -> list[str]:

@@ -56,7 +56,7 @@ A_FACT = {"facts": [stated(1, "I am allergic to peanuts", "Tomas is allergic to 
 
 
 def chats_of(services: AppServices) -> Chats:
-    return services.chat._chats
+    return services.core.chats
 
 
 async def hold(

@@ -65,10 +65,11 @@ async def say(services: AppServices, session: ChatSession, text: str) -> Played:
 
 async def prompt_of(services: AppServices, session: ChatSession, played: Played) -> str:
     """What the model was shown in that turn."""
-    prompting, casting = services.chat._prompting, services.chat._casting
-    state, cast = services.models.state, await casting.of_session(session)
+    state = services.models.state
     assert isinstance(state, Ready)
-    prompt = await prompting.build(session, cast, state.model, played.reply.id, None, played.memory)
+    turn = await services.core.loader.load(session.guid, state.model, played.reply)
+    tools = await services.tooling.prompt_of(turn.participants.persona, state.model)
+    prompt = await services.core.prompting.build(turn, state.model, played.memory, tools=tools)
     return prompt.text
 
 

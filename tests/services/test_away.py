@@ -449,7 +449,7 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
 
     (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble) == (RunOutcome.GAVE_WAY, runner.WOULD_NOT_END)
-    assert refused == ["This run is over."]
+    assert refused == ["This run has already ended."]
 
 
 async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told(services: AppServices, clock: Clock):
@@ -468,7 +468,7 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
 
     assert task.began == 3
     assert services.preferences.current.tasks_off == ["something"]
-    assert told == ["“A little something” failed 3 times in a row and is off now. The well is dry."]
+    assert told == ["“A little something” failed 3 times in a row and was switched off. The well is dry."]
 
 
 async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(services: AppServices, clock: Clock):
@@ -524,7 +524,7 @@ async def test_asked_for_with_nothing_to_do_it_says_so(services: AppServices, cl
 async def test_what_cannot_be_done_now_is_refused_with_the_reason(services: AppServices):
     await employ(services, Scripted(nothing, "something", Need.MODEL))
 
-    with pytest.raises(LetheError, match="cannot be done now"):
+    with pytest.raises(LetheError, match="cannot run now"):
         services.away.ask(MIRA, "something")
     with pytest.raises(LetheError, match="no task"):
         services.away.ask(MIRA, "nothing like it")

@@ -23,7 +23,7 @@ ASKED = "Where does the cormorant nest, near the broken winch?"
 
 async def found(services: AppServices, text: str = ASKED) -> list[str]:
     """What is nearest, as it goes into the prompt."""
-    return [one.text for one in await services.brain.search(MIRA, text)]
+    return [one.text for one in await services.lookup.search(MIRA, text)]
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ async def test_searching_and_previewing_change_nothing(services: AppServices, se
     await services.indexing.catch_up()
     before = await dump(services)
     for _time in range(3):
-        await services.brain.search(MIRA, ASKED, 50)
-        seen = await services.brain.would_recall(MIRA, "The grotto and the winch", session.guid)
-        fresh = await services.brain.would_recall(MIRA, "The grotto and the winch")
+        await services.lookup.search(MIRA, ASKED, 50)
+        seen = await services.lookup.would_recall(MIRA, "The grotto and the winch", session.guid)
+        fresh = await services.lookup.would_recall(MIRA, "The grotto and the winch")
     assert {one.title for one in seen.recalled} >= {"Grotto", "Winch"}
     assert {one.title for one in fresh.recalled} >= {"Grotto", "Winch"}
     assert await dump(services) == before
@@ -55,15 +55,15 @@ async def test_searching_and_previewing_change_nothing(services: AppServices, se
 async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(services: AppServices):
     for number in range(60):
         await keep(services, f"Winch number {number} is broken.", name=f"W{number}")
-    assert await services.brain.search(MIRA, "  ") == []
-    assert len(await services.brain.search(MIRA, "broken winch", 0)) == 1
-    assert len(await services.brain.search(MIRA, "broken winch", 999)) == 50
+    assert await services.lookup.search(MIRA, "  ") == []
+    assert len(await services.lookup.search(MIRA, "broken winch", 0)) == 1
+    assert len(await services.lookup.search(MIRA, "broken winch", 999)) == 50
 
 
 async def test_a_preview_says_why(services: AppServices):
     await keep(services, WINCH, name="Winch", keywords_main=["winch"])
-    (one,) = (await services.brain.would_recall(MIRA, "The winch!")).recalled
-    assert one.because[0].what == "the keyword “winch” was said in the message"
+    (one,) = (await services.lookup.would_recall(MIRA, "The winch!")).recalled
+    assert one.because[0].values == {"key": "winch", "before": 0}
 
 
 # Memorize
@@ -144,7 +144,7 @@ async def test_a_forgotten_memory_stays_forgotten_after_a_restart(services: AppS
     await services.brain.forget_memory(memory.guid)
     await services.brain.reload()
     assert await found(services) == []
-    assert (await services.brain.would_recall(MIRA, "The winch!")).recalled == []
+    assert (await services.lookup.would_recall(MIRA, "The winch!")).recalled == []
 
 
 async def test_what_was_written_past_the_program_is_seen_after_a_reload(services: AppServices):

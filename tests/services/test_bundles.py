@@ -333,7 +333,7 @@ async def test_what_came_is_found_by_its_words(services: AppServices, tmp_path: 
     async with another(tmp_path / "away") as away:
         received = await away.bundles.receive(await away.bundles.look(file))
         await away.indexing.catch_up()
-        found = await away.brain.search(received.persona.unique_name, "who keeps bees", 5)
+        found = await away.lookup.search(received.persona.unique_name, "who keeps bees", 5)
 
     assert any("Tomas keeps bees." in one.text for one in found)
 
@@ -417,7 +417,7 @@ async def test_a_folder_that_cannot_be_written_is_told(services: AppServices, tm
 
 
 async def test_a_file_that_is_not_there_is_told(services: AppServices, tmp_path: Path):
-    with pytest.raises(FileError, match="is not there"):
+    with pytest.raises(FileError, match="does not exist"):
         await services.bundles.look(tmp_path / "Mira.lethe")
 
 

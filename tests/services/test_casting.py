@@ -8,40 +8,41 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 
-USUAL = SamplerPreset(name="usual")
+USUAL = "small-models"
 
 
 def somebody(*samplers: str) -> Persona:
     return Persona(name="Mira", allowed_samplers=list(samplers))
 
 
+async def taken(services: AppServices, *samplers: str) -> SamplerPreset:
+    return services.core.casting.read_sampler(somebody(*samplers), USUAL)
+
+
 async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(services: AppServices):
-    assert await services.chat._casting.sampler(somebody(), USUAL) is USUAL
+    assert await taken(services) == await services.library.sampler(USUAL)
 
 
 async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(services: AppServices):
-    first, second = sorted(await services.library.samplers())[:2]
+    first, second = [name for name in sorted(await services.library.samplers()) if name != USUAL][:2]
 
-    taken = await services.chat._casting.sampler(somebody(second, first), USUAL)
-
-    assert taken == await services.library.sampler(second)
+    assert await taken(services, second, first) == await services.library.sampler(second)
 
 
 async def test_the_chosen_one_stays_if_it_is_among_hers(services: AppServices):
-    first, second = sorted(await services.library.samplers())[:2]
-    await services.preferences.set(sampler=second)
+    await services.preferences.set(sampler=USUAL)
 
-    assert await services.chat._casting.sampler(somebody(first, second), USUAL) is USUAL
+    assert await taken(services, "default", USUAL) == await services.library.sampler(USUAL)
 
 
 @pytest.mark.parametrize("names", [("gone",), ("gone", "default")])
 async def test_one_that_is_gone_gives_way_to_the_next(services: AppServices, names: tuple[str, ...]):
-    taken = await services.chat._casting.sampler(somebody(*names), USUAL)
+    wanted = "default" if "default" in names else USUAL
 
-    assert taken == (await services.library.sampler("default") if "default" in names else USUAL)
+    assert await taken(services, *names) == await services.library.sampler(wanted)
 
 
 async def test_the_temperature_of_the_settings_counts_for_hers_too(services: AppServices):
     await services.preferences.set(temperature_override=0.1)
 
-    assert (await services.chat._casting.sampler(somebody("default"), USUAL)).temperature == 0.1
+    assert (await taken(services, "default")).temperature == 0.1

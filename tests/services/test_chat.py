@@ -191,7 +191,7 @@ async def test_only_the_personas_words_can_be_regenerated(
     await all_of(services.chat.send(session.guid, "Mine."))
     mine = (await log(services, session))[1]
 
-    with pytest.raises(LetheError, match="Only what the persona said"):
+    with pytest.raises(LetheError, match="Only replies of the persona"):
         await all_of(services.chat.regenerate(session.guid, mine.id))
 
 
@@ -233,7 +233,7 @@ async def test_a_model_with_nothing_to_say_is_an_error_and_no_message(
 ):
     await says("")
 
-    with pytest.raises(ModelError, match="nothing to say"):
+    with pytest.raises(ModelError, match="empty reply"):
         await all_of(services.chat.send(session.guid, "Hello?"))
 
     assert [message.role for message in await log(services, session)] == [Role.ASSISTANT, Role.USER]
@@ -246,9 +246,9 @@ async def test_editing_changes_a_text_and_deleting_removes_it(
     await all_of(services.chat.send(session.guid, "Helo."))
     mine = (await log(services, session))[1]
 
-    await services.chat.edit(mine.id, "Hello.")
+    await services.message_editing.edit(mine.id, "Hello.")
     edited = (await log(services, session))[1].content
-    await services.chat.delete(session.guid, mine.id)
+    await services.message_editing.delete(session.guid, mine.id)
 
     assert edited == "Hello."
     assert [message.content for message in await log(services, session)][1:] == ["Aye."]
@@ -257,7 +257,7 @@ async def test_editing_changes_a_text_and_deleting_removes_it(
 async def test_the_other_greeting_can_be_shown(services: AppServices, session: ChatSession):
     (greeting,) = await log(services, session)
 
-    shown = await services.chat.show_alternative(greeting.id, 1 - greeting.shown)
+    shown = await services.message_editing.show_alternative(greeting.id, 1 - greeting.shown)
 
     assert shown.content != greeting.content
 
@@ -382,11 +382,11 @@ async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_w
     first = await say(services, session, "What do you see?")
     reply = first.reply.id
     await all_of(services.chat.regenerate(session.guid, reply))
-    before = await services.chat.show_alternative(reply, 0)
+    before = await services.message_editing.show_alternative(reply, 0)
 
-    edited = await services.chat.edit(reply, "The stork stands in the reeds.")
+    edited = await services.message_editing.edit(reply, "The stork stands in the reeds.")
     await all_of(services.chat.regenerate(session.guid, reply))
-    after = await services.chat.undo_edit(before)
+    after = await services.message_editing.undo_edit(before)
     await services.indexing.settle_all()
     stored = await services._database.run(lambda c: [text for (text,) in c.execute("SELECT text FROM passages")])
 
@@ -403,8 +403,8 @@ async def test_an_edit_of_a_message_that_was_deleted_meanwhile_cannot_be_undone(
 ):
     await says("Yes.")
     before = (await say(services, session, "What do you see?")).asked
-    await services.chat.edit(before.id, "What?")
-    await services.chat.delete(session.guid, before.id)
+    await services.message_editing.edit(before.id, "What?")
+    await services.message_editing.delete(session.guid, before.id)
 
     with pytest.raises(StorageError):
-        await services.chat.undo_edit(before)
+        await services.message_editing.undo_edit(before)

@@ -185,6 +185,6 @@ async def test_a_greeting_that_was_answered_or_changed_by_hand_stays(services: A
     assert await said(services, answered) == before
 
     untouched = await services.sessions.new(MIRA)
-    await services.chat.edit((await services.sessions.outline(untouched.guid))[0].id, "My own words.")
+    await services.message_editing.edit((await services.sessions.outline(untouched.guid))[0].id, "My own words.")
     await rewritten(services, "Once more.")
     assert await said(services, untouched) == ["My own words."]

@@ -35,7 +35,7 @@ async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(services:
     checks = await checked(services)
 
     assert failed(checks) == []
-    assert "echo answers: 8192 tokens" in checks["Engine"].detail
+    assert "echo loaded: 8192 tokens" in checks["Engine"].detail
     assert checks["Your data"].detail == str(services.paths.home)
     assert isinstance(services.models.state, Ready)
 
@@ -64,7 +64,7 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
     check = doctor._shipped()
 
     assert not check.passed
-    assert check.remedy == f"No {what} below {shipped}: install Lethe anew."
+    assert check.remedy == f"No {what} found in {shipped}: reinstall Lethe."
     assert f"0 {what}" in check.detail
 
 

@@ -244,7 +244,7 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
 
     run = (await kept_runs(services))[0]
     assert (run.task, run.outcome) == ("deep_research", RunOutcome.MADE)
-    assert run.summary == "Found out about “The lighthouse of Brenn”."
+    assert run.summary == "Researched “The lighthouse of Brenn”."
     assert [(one.kind, one.id) for one in run.made] == [(MadeKind.REPORT, str(inquiry.id))]
     assert run.tokens == (await services.researching.get(inquiry.id)).tokens > 0
     assert (await services.away.spent_today(MIRA)).tokens == run.tokens + 1
@@ -259,7 +259,7 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppS
 
         await until(writes)
         (one,) = services.away.everything_underway
-        assert (one.persona, one.title, one.is_asked) == ("Mira", "Finding out", True)
+        assert (one.persona, one.title, one.is_asked) == ("Mira", "Deep research", True)
         assert one.words == "“The lighthouse of Brenn”: Writing the report"
 
         services.away.stop()
@@ -333,8 +333,8 @@ async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts
     await archived_by_model(services, tmp_path)
 
     (run,) = await kept_runs(services)
-    assert (run.task, run.outcome, services.away.title_of(run.task)) == ("archive", RunOutcome.MADE, "Remembering")
-    assert run.summary == "“Peanuts and Porto” was summed up by the model. That does not count for the day."
+    assert (run.task, run.outcome, services.away.title_of(run.task)) == ("archive", RunOutcome.MADE, "Archiving")
+    assert run.summary == "“Peanuts and Porto” was summarised by the model. This does not count towards the daily limit."
     assert run.tokens > 0
     assert run.ended is not None
     assert (await services.away.spent_today(MIRA)).tokens == 0

@@ -72,7 +72,7 @@ async def test_what_failed_says_why(services: AppServices):
         (news,) = await over(services, TINY)
 
     assert news.stage is DownloadStage.FAILED
-    assert "not there" in news.problem
+    assert "no longer available" in news.problem
 
 
 async def test_the_recommended_ones_are_told_without_any_connection(services: AppServices):

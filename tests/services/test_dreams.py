@@ -83,11 +83,11 @@ async def test_what_was_accepted_is_done_and_taken_back_is_just_what_it_was(serv
     await services.dreams.accept(change.id)
     (one,) = await services.brain.memories(MIRA)
     assert (one.content, one.trigger_count, one.made_by) == (PIP, 5, "dream")
-    assert [found.text for found in await services.brain.search(MIRA, "Which dog has Anna?")] == [PIP]
+    assert [found.text for found in await services.lookup.search(MIRA, "Which dog has Anna?")] == [PIP]
 
     await services.dreams.revert_change(change.id)
     assert {one.guid: one for one in await services.brain.memories(MIRA)} == before
-    assert {found.memory for found in await services.brain.search(MIRA, "Which dog has Anna?")} == set(before)
+    assert {found.memory for found in await services.lookup.search(MIRA, "Which dog has Anna?")} == set(before)
 
 
 async def test_with_the_users_leave_it_is_done_at_once(services: AppServices, dream):
@@ -133,7 +133,7 @@ async def test_a_proposal_put_otherwise_is_the_users_own(services: AppServices, 
 
     (one,) = await services.brain.memories(MIRA)
     assert (one.content, one.made_by) == ("Pip is Anna's dog.", "")
-    with pytest.raises(LetheError, match="decided about"):
+    with pytest.raises(LetheError, match="already accepted or declined"):
         await services.dreams.edit(change.id, "Otherwise.")
     await services.dreams.revert_change(change.id)
     assert await contents(services) == [PIP, PIP]

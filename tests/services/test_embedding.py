@@ -79,16 +79,16 @@ async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: App
     await keep(near, "She is afraid of spiders.", name="")
     ferry = await keep(near, FERRY, name="Ferry")
     await keep(near, "The baker sells rye bread on Tuesdays.", name="")
-    assert (await near.brain.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
+    assert (await near.lookup.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
     await near.brain.forget_memory(ferry.guid)
-    assert "Ferry" not in {one.title for one in await near.brain.search(MIRA, OTHER_WORDS)}
+    assert "Ferry" not in {one.title for one in await near.lookup.search(MIRA, OTHER_WORDS)}
 
 
 async def test_a_changed_memory_is_found_by_its_new_meaning_at_once(near: AppServices):
     memory = await keep(near, "She is afraid of spiders.", name="")
     await keep(near, "The baker sells rye bread on Tuesdays.", name="")
     await near.brain.edit(memory.model_copy(update={"content": FERRY}))
-    assert (await near.brain.search(MIRA, OTHER_WORDS, 1))[0].text == FERRY
+    assert (await near.lookup.search(MIRA, OTHER_WORDS, 1))[0].text == FERRY
 
 
 async def test_the_nearest_waiting_memory_comes_and_not_the_newest(near: AppServices, session: ChatSession):
@@ -194,7 +194,7 @@ async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(
     await near.indexing.catch_up()
     assert near.embedding.id == name
     assert await near.indexing._recall.waiting() == 0
-    assert (await near.brain.search(MIRA, MEANT, 1))[0].title == "Ferry"
+    assert (await near.lookup.search(MIRA, MEANT, 1))[0].title == "Ferry"
 
 
 # Limits

@@ -12,8 +12,8 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryInsertion
-from lethe_app.domain.search_results import HitKind, SearchHit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST
 from lethe_app.services.search.query import SearchQuery, excerpt
@@ -172,7 +172,7 @@ async def test_one_conversation_is_looked_through_by_itself(services: AppService
 async def test_what_was_deleted_is_not_found(services: AppServices):
     session, (line, _other) = await talk(services, "A lantern.", "Two lanterns.")
 
-    await services.chat.delete(session.guid, line.id)
+    await services.message_editing.delete(session.guid, line.id)
     assert len(await found(services, "lantern")) == 1
     await services.sessions.delete(session.guid)
     assert await found(services, "lantern") == []

@@ -21,7 +21,8 @@ from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.services.events import Ready
 from lethe_app.services.extraction.conversation import ConversationExtraction
-from lethe_app.services.prompting.stable_prefix import StablePrefix, StablePrefixes
+from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.prompting.stable_prefix import StablePrefix
 from lethe_app.services.sessions.rolling_summary import RollingSummary
 from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
 
@@ -47,14 +48,13 @@ def loaded(services: AppServices) -> LoadedModel:
 
 
 def frames_of(services: AppServices) -> StablePrefixes:
-    return services.chat._prompting._frames
+    return services.core.frames
 
 
 async def prompt(services: AppServices, session: ChatSession) -> str:
     """What stands before the user's next words."""
-    session = await services.sessions.open(session.guid)
-    cast = await services.chat._casting.of_session(session)
-    return await services.chat._prompting.beginning(session, cast, loaded(services), TurnMemory())
+    turn = await services.core.loader.load(session.guid, loaded(services))
+    return await services.core.prompting.beginning(turn, loaded(services), TurnMemory())
 
 
 async def frame(services: AppServices, session: ChatSession) -> StablePrefix:
@@ -329,7 +329,7 @@ async def test_core_facts_and_summaries_keep_to_their_rooms(services: AppService
     await load(services, tmp_path, 8192)
     await prompt(services, present)
 
-    one, count = await frame(services, present), services.chat._prompting._counting.count
+    one, count = await frame(services, present), services.counting.count
 
     assert 1 <= len(one.facts) < 40
     assert sum(await count([each.text for each in one.facts])) <= 100

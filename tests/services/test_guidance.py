@@ -42,7 +42,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 
 @pytest.fixture
 def guidance(services: AppServices) -> ProactiveMemory:
-    return services.chat._remembering._recollecting._guidance
+    return services.core.proactive
 
 
 async def let_half_an_hour_pass(services: AppServices, session: ChatSession, messages: int) -> None:

@@ -84,7 +84,7 @@ async def test_the_users_own_memories_are_refused(services: AppServices, clock: 
 
     run = await newest(services)
     assert run.outcome is RunOutcome.FAILED
-    assert "the user's" in run.trouble
+    assert "belongs to the user" in run.trouble
     assert await contents(services) == ["The lamp is dark since May."]
 
 

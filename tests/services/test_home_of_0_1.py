@@ -64,7 +64,7 @@ async def test_every_message_fact_memory_notebook_and_setting_is_there(services:
 
 
 async def test_what_was_known_is_found(services: AppServices):
-    found = await services.brain.search(MIRA, "Where does my sister Ines live?", 3)
+    found = await services.lookup.search(MIRA, "Where does my sister Ines live?", 3)
 
     assert any("Porto" in one.text for one in found)
 

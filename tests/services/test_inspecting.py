@@ -14,9 +14,8 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import PromptPart, PromptSpan
+from lethe_app.domain.prompt import CacheMiss, CutKind, PromptPart, PromptSpan
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.cache_cost import ELSEWHERE
 from lethe_app.services.chat.prompt_inspector import Inspection
 from lethe_app.services.events import Finished, Prompted, ReplyText
 from tests.services.stage import MIRA, change_persona, keep, log, prompt_of, say, write_world
@@ -57,7 +56,7 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(
     assert found.receipt == next(event.receipt for event in played.events if isinstance(event, Prompted))
     assert found.cost is not None
     assert (found.cost.evaluated, found.cost.reused) == (finished.usage.evaluated_tokens, finished.usage.reused_tokens)
-    assert "no prompt before this one" in found.cost.words
+    assert not found.cost.compared
     assert found.previous == ()
 
 
@@ -88,7 +87,7 @@ async def test_a_plain_turn_costs_nothing_twice(services: AppServices, session: 
 
     assert found.cost is not None
     assert found.cost.again == 0
-    assert found.cost.words.endswith("none of them again.")
+    assert found.cost.reason is None
 
 
 async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(
@@ -105,11 +104,7 @@ async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(
     assert "nineteen days" in text_of(found.spans, PromptPart.WORLD)
     assert found.cost is not None
     assert found.cost.again > 16
-    assert found.cost.because == "an entry stands in the system prompt"
-    total = found.cost.evaluated + found.cost.reused
-    assert found.cost.words == (
-        f"{found.cost.again:,} of {total:,} tokens were read again because an entry stands in the system prompt."
-    )
+    assert found.cost.reason is CacheMiss.WORLD
 
 
 @pytest.mark.parametrize("layout", PromptLayout)
@@ -129,7 +124,7 @@ async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
     assert "lamp burns" in text_of(found.previous, PromptPart.MEMORIES)
     assert found.receipt.layout is layout
     if layout is PromptLayout.SYSTEM:
-        assert found.cost.because == "what is brought up stands in the system prompt"
+        assert found.cost.reason is CacheMiss.MEMORIES_IN_SYSTEM
         assert found.cost.again > 40
     else:
         assert found.cost.again < 40
@@ -146,7 +141,7 @@ async def test_another_conversation_in_between_is_named(services: AppServices, s
 
     assert found.cost is not None
     assert found.cost.again > 40
-    assert found.cost.because == ELSEWHERE
+    assert found.cost.reason is CacheMiss.ELSEWHERE
 
 
 async def test_every_wording_has_its_own_prompt(services: AppServices, session: ChatSession, says: Says):
@@ -158,13 +153,13 @@ async def test_every_wording_has_its_own_prompt(services: AppServices, session: 
         _all = [event async for event in events]
 
     second = await services.inspecting.prompt_of(played.reply.id)
-    await services.chat.show_alternative(played.reply.id, 0)
+    await services.message_editing.show_alternative(played.reply.id, 0)
 
     assert first is not None
     assert second is not None
     assert "baker" in text_of(second.spans)
     assert second.cost is not None
-    assert second.cost.because == "the persona has changed"
+    assert (second.cost.reason, second.cost.part) == (CacheMiss.PART, "persona")
     assert await services.inspecting.prompt_of(played.reply.id) == first
 
 
@@ -221,7 +216,7 @@ async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(
 async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(services: AppServices, session: ChatSession, says: Says):
     await says("Aye.", "No.")
     played = await say(services, session, "My number is 4711.")
-    await services.chat.edit(played.asked.id, "My number is mine.")
+    await services.message_editing.edit(played.asked.id, "My number is mine.")
 
     found = await services.inspecting.prompt_of(played.reply.id)
     later = await inspected(services, session, "Well?")
@@ -236,14 +231,13 @@ async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(services: A
     await says(*("and so on " * 10 for _turn in range(30)))
     found = [await inspected(services, session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
 
-    notes = [share.note for share in found[-1].receipt.shares if share.part is PromptPart.HISTORY]
-    told = "messages of the conversation had no room any more and are told in a summary"
-    assert told in notes[0]
-    assert told not in "".join(share.note for share in found[0].receipt.shares)
+    (history,) = [share for share in found[-1].receipt.shares if share.part is PromptPart.HISTORY]
+    assert CutKind.SUMMARISED in {cut.kind for cut in history.cuts}
+    assert not any(share.cuts for share in found[0].receipt.shares)
     told_before = [text_of(one.spans, PromptPart.SUMMARIES) for one in found]
     cuts = [one for one, (before, told) in zip(found[1:], pairwise(told_before), strict=True) if before != told]
     assert len(cuts) == 2
-    assert {cut.cost.because for cut in cuts if cut.cost is not None} == {"the oldest messages have left the prompt"}
+    assert {cut.cost.reason for cut in cuts if cut.cost is not None} == {CacheMiss.MESSAGES_LEFT}
 
 
 async def test_parts_that_cannot_fit_are_named_with_their_sizes(services: AppServices, session: ChatSession, says: Says):

@@ -73,7 +73,7 @@ async def test_a_deleted_persona_lies_in_the_trash(services: AppServices):
 
     (kept,) = (services.paths.trash / "personas").iterdir()
     assert json.loads(kept.read_text(encoding="utf-8"))["name"] == "Mira"
-    with pytest.raises(FileError, match="is not there"):
+    with pytest.raises(FileError, match="does not exist"):
         await services.library.persona("mira-test")
 
 

@@ -51,7 +51,7 @@ async def test_a_keyword_wakes_an_entry_and_its_text_stands_in_the_prompt(servic
     played = await say(services, session, "Into the grotto!")
     one = recalled(played.memory, "Grotto")
     assert (one.way, one.world) == (RecallWay.KEYWORD, "Isles")
-    assert one.because[0].what == "“grotto” was said in your message"
+    assert one.because[0].values == {"key": "grotto", "before": 0}
     prompt = await prompt_of(services, session, played)
     assert prompt.index("The grotto floods at noon.") < prompt.rindex("Into the grotto!")
 
@@ -123,7 +123,7 @@ async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_tak
         write_world(services, name, {**GROTTO, "name": name})
     await change_persona(services, worlds=["hers", "missing"])
     await change_persona(services, "tomas", worlds=["mine"])
-    await services.chat._remembering._recollecting._keeping.bind(session.guid, ["here"])
+    await services.core.keeping.bind(session.guid, ["here"])
     assert set((await say(services, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
     other = await Chats(services._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     assert set((await say(services, other, "The grotto!")).ways) == {"isles", "hers", "mine"}

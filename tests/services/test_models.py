@@ -228,7 +228,7 @@ async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_t
 
     services.models.call_off()
 
-    with pytest.raises(ModelMissing, match="was stopped"):
+    with pytest.raises(ModelMissing, match="was cancelled"):
         await loading
     assert services.models.state == NoModel()
     services.models.call_off()  # nothing is being loaded, so nothing happens

@@ -70,7 +70,7 @@ async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(services:
 async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time(services: AppServices, session: ChatSession):
     turns = await praised(services, session, 2)
     before = await cheer(services)
-    await services.chat.edit(turns[1].asked.id, "You did great, thank you, well done.")
+    await services.message_editing.edit(turns[1].asked.id, "You did great, thank you, well done.")
 
     again = await heard(services.chat.regenerate(session.guid, turns[1].reply.id))
 

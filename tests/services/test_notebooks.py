@@ -271,7 +271,7 @@ async def test_what_changed_while_it_was_thought_about_is_not_parted(services: A
     pieces = await services.mind.notekeeping._pieces(kept.notebook)
     await services.mind.notebooks.add(MIRA, name, [Conclusion("One more.", now().date())])
 
-    with pytest.raises(LetheError, match="changed meanwhile"):
+    with pytest.raises(LetheError, match="changed in the meantime"):
         await services.mind.notebooks.part(MIRA, kept.notebook, pieces)
     assert len(await lines_of(services, name)) == 13
 
@@ -344,15 +344,15 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     session = await hold(services)
     first = await say(services, session, "I am cooking paella.")
     second = await say(services, session, "And then?")
-    frame = await services.chat._frames.kept(session.guid)
+    frame = await services.core.frames.kept(session.guid)
     assert frame is not None
     assert frame.notebook == ""
     assert (len(noted(first)), len(noted(second))) == (1, 1)
 
-    await services.chat._frames.renew(MIRA)
+    await services.core.frames.renew(MIRA)
     third = await say(services, session, "And now?")
 
-    frame = await services.chat._frames.kept(session.guid)
+    frame = await services.core.frames.kept(session.guid)
     assert frame is not None
     assert "notebook “Cooking”" in frame.notebook
     assert noted(third) == []
@@ -364,7 +364,7 @@ async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(services: 
     await says(*["Good."] * 4)
     session = await hold(services)
     await say(services, session, "I am cooking paella.")
-    await services.chat._frames.renew(MIRA)
+    await services.core.frames.renew(MIRA)
     await say(services, session, "And now?")
     base = await services.mind.notebooks.text(MIRA, name)
 

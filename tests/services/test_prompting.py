@@ -14,6 +14,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
+from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Receipt
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import FileError
@@ -45,8 +46,13 @@ def loaded(services: AppServices) -> LoadedModel:
 
 async def next_prompt(services: AppServices, session: ChatSession) -> str:
     """What the model will be shown before the user's next words."""
-    prompting, casting = services.chat._prompting, services.chat._casting
-    return await prompting.beginning(session, await casting.of_session(session), loaded(services), TurnMemory())
+    turn = await services.core.loader.load(session.guid, loaded(services))
+    return await services.core.prompting.beginning(turn, loaded(services), TurnMemory())
+
+
+async def sampler_of(services: AppServices, session: ChatSession, model: LoadedModel) -> SamplerPreset:
+    """The sampler with which that model would write the next reply."""
+    return (await services.core.loader.load(session.guid, model)).files.sampler
 
 
 async def first_number(services: AppServices, session: ChatSession) -> int:
@@ -83,7 +89,7 @@ async def test_the_beginning_stays_after_the_program_was_closed(services: AppSer
     for turn in range(20):
         await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
     before = await first_number(services, session)
-    services.chat._prompting._format = None
+    services.core.formats._format = None
     await services.models.restart()
 
     assert await first_number(services, session) == before > 0
@@ -109,7 +115,7 @@ async def test_a_message_that_was_the_first_may_be_deleted(services: AppServices
         await play(services.chat.send(session.guid, f"number {turn} " + "tell me more " * 8))
     for message in await services.sessions.page(session.guid, 0, 100):
         if f"number {await first_number(services, session)} " in message.content:
-            await services.chat.delete(session.guid, message.id)
+            await services.message_editing.delete(session.guid, message.id)
             break
 
     receipt, _usage, _message = await play(services.chat.send(session.guid, "And now?"))
@@ -156,13 +162,12 @@ async def test_a_continuation_is_shown_the_reply_it_goes_on_with(services: AppSe
     assert receipt.prompt_tokens == usage.prompt_tokens
 
 
-async def test_the_temperature_of_the_settings_replaces_the_presets(services: AppServices, says: Says):
+async def test_the_temperature_of_the_settings_replaces_the_presets(services: AppServices, session: ChatSession, says: Says):
     await says("Yes.")
-    prompting = services.chat._prompting
-    preset = await prompting.sampler(loaded(services))
+    preset = await sampler_of(services, session, loaded(services))
     await services.preferences.set(temperature_override=0.0)
 
-    assert await prompting.sampler(loaded(services)) == preset.model_copy(update={"temperature": 0.0})
+    assert await sampler_of(services, session, loaded(services)) == preset.model_copy(update={"temperature": 0.0})
     assert preset.temperature > 0
 
 
@@ -170,13 +175,12 @@ async def test_small_models_get_presets_that_suit_them_unless_one_is_chosen(
     services: AppServices, session: ChatSession, says: Says
 ):
     await says("Yes.")
-    prompting = services.chat._prompting
     model = loaded(services)
     small = replace(model, file=replace(model.file, parameters=135_000_000))
 
-    by_size = [(await prompting.sampler(one)).name for one in (model, small)]
+    by_size = [(await sampler_of(services, session, one)).name for one in (model, small)]
     await services.preferences.set(sampler="default")
-    chosen = (await prompting.sampler(small)).name
+    chosen = (await sampler_of(services, session, small)).name
 
     assert by_size[0] != by_size[1]
     assert chosen == by_size[0]
@@ -264,13 +268,11 @@ async def test_what_is_read_ahead_is_the_beginning_of_the_prompt_that_follows(
     await says("Yes.", "No.")
     await play(services.chat.send(session.guid, "Hello."))
     ahead = await next_prompt(services, session)
-    prompting, casting = services.chat._prompting, services.chat._casting
     await play(services.chat.send(session.guid, "Well?"))
     reply = (await services.sessions.page(session.guid, 4, 1))[0]
 
-    prompt = await prompting.build(
-        await services.sessions.open(session.guid), await casting.of_session(session), loaded(services), reply.id, None
-    )
+    turn = await services.core.loader.load(session.guid, loaded(services), reply)
+    prompt = await services.core.prompting.build(turn, loaded(services))
 
     assert prompt.text.startswith(ahead)
     assert prompt.text.removeprefix(ahead).startswith("Well?")

@@ -56,7 +56,7 @@ async def test_a_keyword_brings_a_memory_up_and_into_the_prompt(services: AppSer
     played = await say(services, session, "Shall we walk to the lighthouse?")
     one = recalled(played.memory, "The lamp")
     assert one.way is RecallWay.KEYWORD
-    assert "lighthouse" in one.because[0].what
+    assert one.because[0].values["key"] == "lighthouse"
     assert "It is dark since May." in await prompt_of(services, session, played)
     held = await now_held(services, memory)
     assert held is not None
@@ -200,8 +200,8 @@ async def test_what_was_found_by_its_text_stays_too(services: AppServices, sessi
 async def test_what_a_deleted_message_brought_up_does_not_stay(services: AppServices, session: ChatSession):
     await keep(services, "The cormorant nests beneath the broken winch.", name="Cormorant", duration=4)
     played = await say(services, session, "Where does the cormorant nest, near the broken winch?")
-    await services.chat.delete(session.guid, played.reply.id)
-    await services.chat.delete(session.guid, played.asked.id)
+    await services.message_editing.delete(session.guid, played.reply.id)
+    await services.message_editing.delete(session.guid, played.asked.id)
     assert (await say(services, session, "Good.")).memory.recalled == []
 
 
@@ -291,7 +291,7 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_lines_of_a_conversatio
     played = await say(services, session, "How many hives of black bees do I keep behind the chapel?")
     assert any(lead.origin == fact.guid for one in played.memory.recalled for lead in one.leads)
     await services.knowing.forget_fact(fact.guid)
-    await services.chat.delete(old.guid, line.id)
+    await services.message_editing.delete(old.guid, line.id)
     anew = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert "seven hives" not in "".join(one.text for one in anew.memory.recalled)
     assert all(lead.origin not in {fact.guid, line.id} for one in anew.memory.recalled for lead in one.leads)
@@ -302,7 +302,7 @@ async def test_an_edited_message_brings_up_something_else_but_no_second_note(ser
     await keep(services, "Bread.", name="Bread", insertion=NATURAL, keywords_main=["harbour"])
     await keep(services, "Fish.", name="Fish", keywords_main=["harbour"])
     played = await say(services, session, "To the lighthouse!")
-    await services.chat.edit(played.asked.id, "To the harbour!")
+    await services.message_editing.edit(played.asked.id, "To the harbour!")
     anew = await heard(services.chat.regenerate(session.guid, played.reply.id))
     assert anew.ways == {"Fish": "keyword"}
     assert anew.note is None
@@ -329,7 +329,7 @@ async def test_deleting_a_message_takes_its_note_along(services: AppServices, se
     await keep(services, insertion=NATURAL, keywords_main=["lighthouse"])
     await say(services, session, "Evening.")
     played = await say(services, session, "To the lighthouse!")
-    await services.chat.delete(session.guid, played.asked.id)
+    await services.message_editing.delete(session.guid, played.asked.id)
     left = await log(services, session)
     assert not any(message.hidden for message in left)
     assert len(left) == 4
@@ -426,7 +426,7 @@ async def test_a_memory_that_cannot_be_read_does_not_keep_her_from_answering(
 async def test_what_a_turn_recalled_is_gone_with_its_message(services: AppServices, session: ChatSession):
     played = await say(services, session, "Evening.")
     turns = TurnMemories(services._database)
-    await services.chat.delete(session.guid, played.asked.id)
+    await services.message_editing.delete(session.guid, played.asked.id)
     assert await turns.get(played.asked.id) is None
     with pytest.raises(StorageError):
         await turns.save_turn(played.asked.id, TurnMemory())
@@ -455,10 +455,10 @@ async def test_the_notes_of_a_conversation_can_be_read_and_written(services: App
     await says("Aye.")
     session = await services.sessions.new(MIRA)
     await say(services, session, "I live in Porto.")
-    assert await services.brain.notes(session.guid) == {"home": "Porto"}
-    await services.brain.write_notes(session.guid, {"home": "Lisbon", "quest": " ", "": "nothing"})
+    assert await services.lookup.notes(session.guid) == {"home": "Porto"}
+    await services.lookup.write_notes(session.guid, {"home": "Lisbon", "quest": " ", "": "nothing"})
     played = await say(services, session, "What a day.")
-    assert await services.brain.notes(session.guid) == {"home": "Lisbon"}
+    assert await services.lookup.notes(session.guid) == {"home": "Lisbon"}
     assert "home=Lisbon" in await prompt_of(services, session, played)
 
 
@@ -467,7 +467,7 @@ async def test_what_a_message_brought_up_can_be_asked_for_later(services: AppSer
     session = await services.sessions.new(MIRA)
     await keep(services, name="Lamp", keywords_main=["pharos"])
     played = await say(services, session, "Is the pharos lit?")
-    again = await services.brain.recalled(played.asked.id)
+    again = await services.lookup.recalled(played.asked.id)
     assert again is not None
     assert [one.title for one in again.recalled] == [one.title for one in played.memory.recalled] == ["Lamp"]
 

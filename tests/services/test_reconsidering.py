@@ -29,7 +29,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
 
 
 async def behind(services: AppServices, played: Played) -> ReplySources:
-    found = await services.reconsidering.behind(played.reply.id)
+    found = await services.reply_sources.sources_of(played.reply.id)
     assert found is not None
     return found
 
@@ -137,11 +137,10 @@ async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_u
     played = await say(services, session, ASKED)
     await services.reconsidering.object_to(memory.guid, await behind(services, played))
 
-    objecting = services.reconsidering._objecting
-    coming, back = await objecting.sifted(MIRA, played.memory.recalled, ASKED)
+    again = (await say(services, session, ASKED)).memory
 
-    assert coming == []
-    assert [one.memory for one in back] == [memory.guid]
+    assert again.recalled == []
+    assert memory.guid in [one.memory for one in again.blocked]
 
 
 async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(services: AppServices, session: ChatSession):
@@ -174,7 +173,7 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(services: Ap
 
 async def test_a_greeting_answers_nobody(services: AppServices, session: ChatSession):
     (greeting,) = await services.sessions.page(session.guid, 0, 9)
-    found = await services.reconsidering.behind(greeting.id)
+    found = await services.reply_sources.sources_of(greeting.id)
     assert found is not None
     assert (found.asked, found.is_known, found.surfaced) == (None, False, ())
 
@@ -189,9 +188,9 @@ async def test_memories_are_counted_for_many_messages_at_once_without_what_was_f
     one, other = await say(services, session, ASKED), await say(services, session, "Good.")
     ids = [one.asked.id, other.asked.id]
 
-    counted = await services.reconsidering.counts(ids)
+    counted = await services.reply_sources.recalled_counts(ids)
     await services.brain.forget_memory(memory.guid)
-    fewer = await services.reconsidering.counts(ids)
+    fewer = await services.reply_sources.recalled_counts(ids)
 
     assert await now_held(services, told) is None  # it was told, and is used up
     assert counted == {one.asked.id: 2}
@@ -245,7 +244,7 @@ async def test_an_objection_outlives_the_message_it_was_made_at(services: AppSer
     memory = (await only(services, played)).recollection.memory
     seen = await behind(services, played)
     await services.reconsidering.object_to(memory, seen)
-    await services.chat.delete(session.guid, seen.asked.id)
+    await services.message_editing.delete(session.guid, seen.asked.id)
 
     (listed,) = await services.objecting.describe_objections(MIRA)
 

@@ -182,7 +182,7 @@ async def test_nothing_can_be_done_with_it_meanwhile(services: AppServices):
     await services.knowing.learn(MIRA, [fact])
     await services.sessions.delete(session.guid)
 
-    with pytest.raises(StorageError, match="no longer known"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await services.knowing.pin(fact.guid, pinned=True)
 
 

@@ -275,7 +275,7 @@ async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_add
 
 async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(services: AppServices):
     session = await services.sessions.new("mira-test")
-    await services.chat._chats.add_message(Message(session_id=session.guid, role=Role.USER))
+    await services.core.chats.add_message(Message(session_id=session.guid, role=Role.USER))
 
     second = await services.sessions.new("mira-test")
 

@@ -9,7 +9,7 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.recall import RecallWay
-from lethe_app.services.memory.announced import TOLD
+from lethe_app.services.memory.recall_context import ANNOUNCED
 from tests.services.stage import (
     MIRA,
     NATURAL,
@@ -71,7 +71,7 @@ async def test_in_another_conversation_before_which_the_first_one_stands_it_is_n
 async def test_once_the_line_is_deleted_it_is_brought_up_again(services: AppServices, session: ChatSession):
     memory = await keep(services, **LAMP)
     played = await say(services, session, "To the lighthouse!")
-    await services.chat.delete(session.guid, played.asked.id)
+    await services.message_editing.delete(session.guid, played.asked.id)
     assert await now_held(services, memory) is not None
     assert (await say(services, session, "The lighthouse, I said.")).ways["The lamp"] == "keyword"
 
@@ -96,7 +96,7 @@ async def test_a_reply_written_anew_sees_it_once(services: AppServices, session:
 
 async def test_what_cannot_be_understood_was_not_told(services: AppServices, session: ChatSession):
     await keep(services, keywords_main=["lighthouse"])
-    await set_state(services, session, TOLD, {"no": ["guid"]})
+    await set_state(services, session, ANNOUNCED, {"no": ["guid"]})
     assert (await say(services, session, "To the lighthouse!")).ways["The lamp"] == "keyword"
 
 

@@ -167,7 +167,7 @@ async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(
 async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(services: AppServices, session: ChatSession, says: Says):
     await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
     played = await say(services, session, "Let us play.")
-    await services.chat.delete(session.guid, played.reply.id)
+    await services.message_editing.delete(session.guid, played.reply.id)
     assert not [message for message in await log(services, session) if message.hidden]
 
 
@@ -409,12 +409,12 @@ async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(services: AppS
 @pytest.mark.parametrize(
     ("asked", "shown"),
     [
-        (call("week_get", day="Monday"), "looked at the plans for Monday"),
-        (call("week_get", day=""), "looked at the plans for today"),
-        (call("week_get", day=None), "looked at the plans for today"),
-        (call("bench_save", key=12, text=7, minutes="10"), "laid “12” aside"),
-        (call("memory_search", Words="lamp"), "searched the memories: nothing found"),
-        (call("time_now", timezone="UTC"), "looked at the clock"),
+        (call("week_get", day="Monday"), "checked the schedule for Monday"),
+        (call("week_get", day=""), "checked the schedule for today"),
+        (call("week_get", day=None), "checked the schedule for today"),
+        (call("bench_save", key=12, text=7, minutes="10"), "saved “12” to working memory"),
+        (call("memory_search", Words="lamp"), "searched memories: nothing found"),
+        (call("time_now", timezone="UTC"), "checked the time"),
     ],
 )
 async def test_arguments_are_taken_as_they_were_meant(
@@ -441,7 +441,7 @@ async def test_a_search_that_finds_nothing_certain_says_so(services: AppServices
     await keep(services)
     await says(call("memory_search", words="quantum chromodynamics"), "No idea.", template=HERMES)
     (result,) = results(await say(services, session, "What do you know of it?"))
-    assert result.shown in {"searched the memories: nothing found", "searched the memories: nothing certain found"}
+    assert result.shown in {"searched memories: nothing found", "searched memories: nothing reliable found"}
     assert "What do you know of it?" not in result.text
 
 

@@ -42,7 +42,7 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(s
     line = (await services.sessions.page(other.guid, 0, 1))[0]
 
     await services.sessions.delete(session.guid)
-    await services.chat.delete(other.guid, line.id)
+    await services.message_editing.delete(other.guid, line.id)
     await services.brain.forget_memory(memory.guid)
     await services.knowing.forget_fact(fact.guid)
     await services.library.delete_persona(persona.unique_name)
@@ -114,7 +114,7 @@ async def test_what_was_restored_meanwhile_is_not_erased(services: AppServices):
 async def test_an_erased_message_leaves_its_conversation_whole(services: AppServices):
     session = await conversation(services, "One.", "Two.", "Three.")
     line = (await services.sessions.page(session.guid, 1, 1))[0]
-    await services.chat.delete(session.guid, line.id)
+    await services.message_editing.delete(session.guid, line.id)
 
     await services.trash.erase([await only(services)])
 
@@ -188,7 +188,7 @@ async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(ser
     await services.sessions.delete(session.guid)
     items = {item.kind: item for item in await services.trash.all()}
 
-    with pytest.raises(LetheError, match="lies in the Trash"):
+    with pytest.raises(LetheError, match="is in the Trash"):
         await services.trash.restore(items[TrashKind.FACT])
     assert {item.kind for item in await services.trash.all()} == {TrashKind.FACT, TrashKind.CONVERSATION}
 

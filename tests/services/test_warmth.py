@@ -153,9 +153,9 @@ async def test_what_is_forgotten_is_in_no_state(
     if deed == "session":
         await services.sessions.delete(session.guid)
     elif deed == "message":
-        await services.chat.delete(session.guid, words)
+        await services.message_editing.delete(session.guid, words)
     elif deed == "edit":
-        await services.chat.edit(words, "Nothing.")
+        await services.message_editing.edit(words, "Nothing.")
     elif deed == "memory":
         await services.brain.forget_memory(memory.guid)
     elif deed == "memory rewritten":
@@ -177,7 +177,7 @@ async def test_what_is_forgotten_while_the_model_knows_it_is_not_kept_at_the_end
 ):
     words = (await log(services, session))[1].id
 
-    await services.chat.delete(session.guid, words)
+    await services.message_editing.delete(session.guid, words)
     await services.close()
 
     assert states(services) == []

@@ -338,7 +338,7 @@ def test_a_key_that_two_entries_have_is_told():
 
 
 def test_an_expression_is_weighed_while_it_is_typed():
-    assert objection_to("/lamp") == "misses its closing slash"
+    assert objection_to("/lamp") == "has no closing slash"
     assert objection_to("/lamp(/")
     assert objection_to("/lamp/i") == ""
     assert objection_to("24/7") == ""

@@ -135,7 +135,7 @@ async def test_each_message_follows_the_newest_one(chats: Chats, session: ChatSe
 async def test_of_several_messages_all_are_added_or_none(chats: Chats, session: ChatSession, say: Say):
     stranger = Message(session_id=uuid4(), role=Role.USER)
 
-    with pytest.raises(StorageError, match="no longer there"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await chats.add_messages([say("1"), stranger])
 
     assert await chats.outline(session.guid) == []
@@ -173,7 +173,7 @@ async def test_the_tail_is_the_newest_messages_oldest_first(chats: Chats, sessio
     assert [message.content for message in await chats.tail(session.guid, 2, before=added[6].id)] == ["4", "5"]
     assert [message.content for message in await chats.tail(session.guid, 99, before=added[1].id)] == ["0"]
     assert await chats.tail(session.guid, 5, before=added[0].id) == []
-    with pytest.raises(StorageError, match="no longer there"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await chats.tail(session.guid, 5, before=uuid4())
 
 
@@ -192,7 +192,7 @@ async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: Chats, say: Sa
 async def test_a_wording_that_is_not_there_cannot_be_shown(chats: Chats, say: Say, position: int):
     message = await chats.add_message(say("one"))
 
-    with pytest.raises(StorageError, match="has 1 wordings"):
+    with pytest.raises(StorageError, match="has 1 swipes"):
         await chats.set_shown(message.id, position)
 
 
@@ -207,7 +207,7 @@ async def test_a_streaming_reply_is_kept_bit_by_bit(chats: Chats, session: ChatS
 
 
 async def test_a_wording_of_a_purged_message_cannot_be_replaced(chats: Chats):
-    with pytest.raises(StorageError, match="no longer there"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await chats.replace_alternative(uuid4(), 0, Alternative())
 
 
@@ -236,7 +236,7 @@ async def test_taking_a_wording_back_keeps_the_others_and_what_is_shown(
 async def test_the_only_wording_cannot_be_taken_back(chats: Chats, say: Say):
     message = await chats.add_message(say("one"))
 
-    with pytest.raises(StorageError, match="only wording"):
+    with pytest.raises(StorageError, match="only version"):
         await chats.remove_alternative(message.id, 0)
 
 
@@ -258,7 +258,7 @@ async def test_deleting_in_the_middle_keeps_the_branch_whole(chats: Chats, sessi
 
     assert await lines(chats, session) == ["1", "3"]
     assert (await chats.message(added[2].id)).parent_id == added[0].id
-    with pytest.raises(StorageError, match="no longer there"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await chats.message(added[1].id)
 
 
@@ -293,10 +293,10 @@ async def test_of_several_deletions_all_happen_or_none(chats: Chats, session: Ch
 
     assert await lines(chats, session) == ["1", "2"]
     await chats.delete_message(added[0].id)
-    with pytest.raises(StorageError, match="no longer there"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await chats.delete_message(added[0].id)
     await chats.restore_message(added[0].id)
-    with pytest.raises(StorageError, match="not in the trash"):
+    with pytest.raises(StorageError, match="no longer in the Trash"):
         await chats.restore_message(added[0].id)
 
 
@@ -310,7 +310,7 @@ async def test_what_is_deleted_cannot_be_changed(chats: Chats, say: Say):
         chats.save_alternative(message.id, Alternative()),
         chats.remove_alternative(message.id, 0),
     ):
-        with pytest.raises(StorageError, match="no longer there"):
+        with pytest.raises(StorageError, match="no longer exists"):
             await change
 
 
@@ -396,7 +396,7 @@ async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: C
     assert await chats.sessions("mara") == []
     assert await chats.unfinished() == []
     for question in (chats.session(session.guid), chats.outline(session.guid), chats.add_message(say("more"))):
-        with pytest.raises(StorageError, match="trash"):
+        with pytest.raises(StorageError, match="Trash"):
             await question
     (lost,) = await chats.sessions("mara", deleted=True)
     assert lost.preview == "kept"
@@ -405,10 +405,10 @@ async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: C
 
 
 async def test_a_session_is_deleted_and_restored_once(chats: Chats, session: ChatSession):
-    with pytest.raises(StorageError, match="not in the trash"):
+    with pytest.raises(StorageError, match="no longer in the Trash"):
         await chats.restore_session(session.guid)
     await chats.delete_session(session.guid)
-    with pytest.raises(StorageError, match="no longer there"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await chats.delete_session(session.guid)
 
 
@@ -442,7 +442,7 @@ async def test_purging_erases_only_what_is_long_in_the_trash(chats: Chats, sessi
         return messages, connection.execute("SELECT count(*) FROM alternatives").fetchone()[0]
 
     assert await database.run(leftovers) == (3, 3)
-    with pytest.raises(StorageError, match="not in the trash"):
+    with pytest.raises(StorageError, match="no longer in the Trash"):
         await chats.restore_message(old.id)
 
 
@@ -460,7 +460,7 @@ async def test_a_row_that_someone_has_spoilt_is_told_as_damage(chats: Chats, dat
     message = await chats.add_message(say())
     await database.run(lambda connection: connection.execute("UPDATE messages SET role = 'ghost'"))
 
-    with pytest.raises(DatabaseDamaged, match="Message that cannot be understood"):
+    with pytest.raises(DatabaseDamaged, match="unreadable Message"):
         await chats.message(message.id)
 
 

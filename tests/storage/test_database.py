@@ -106,7 +106,7 @@ async def test_closing_twice_does_no_harm_and_nothing_runs_afterwards(path: Path
     await database.close()
     await database.close()
 
-    with pytest.raises(StorageError, match="closed already"):
+    with pytest.raises(StorageError, match="already closed"):
         await database.run(keys)
 
 
@@ -316,7 +316,7 @@ async def test_another_program_that_writes_is_told_as_locked(database: Database)
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
 
-        with pytest.raises(DatabaseLocked, match="Another program holds"):
+        with pytest.raises(DatabaseLocked, match="Another program is using"):
             await database.run(lambda connection: insert_key(connection, 1))
 
 
@@ -326,7 +326,7 @@ async def test_a_newer_database_is_refused_and_left_untouched(path: Path):
         connection.execute("PRAGMA user_version = 99")
     before = contents(path.parent)
 
-    with pytest.raises(DatabaseTooNew, match="version 99"):
+    with pytest.raises(DatabaseTooNew, match="schema 99"):
         await Database.open(path)
 
     assert contents(path.parent) == before
@@ -465,7 +465,7 @@ async def test_an_empty_file_without_a_backup_is_a_first_start(path: Path):
     await database.close()
 
 
-@pytest.mark.parametrize("state", ["is empty", "is gone"])
+@pytest.mark.parametrize("state", ["is empty", "is missing"])
 async def test_an_empty_or_missing_file_beside_a_backup_is_not_silently_started_anew(path: Path, state: str):
     backup = path.parent / "backups" / "lethe-20260501T120000000000Z.sqlite3"
     put(backup, b"kept")
@@ -483,7 +483,7 @@ async def test_an_empty_file_beside_a_full_log_is_not_started_anew(path: Path):
     put(path)
     put(beside(path, "-wal"), b"a log")
 
-    with pytest.raises(DatabaseDamaged, match="though its log is there"):
+    with pytest.raises(DatabaseDamaged, match="although its log exists"):
         await Database.open(path)
 
     assert beside(path, "-wal").read_bytes() == b"a log"

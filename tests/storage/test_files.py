@@ -91,8 +91,8 @@ def test_half_a_character_is_replaced_and_a_whole_one_kept(file: Path):
         (b"", "not valid JSON"),
         (b'{"name": "Mara",}', "line 1, column 17"),
         (b'{"name": "Mar', "not valid JSON"),
-        (b'[{"name": "Mara"}]', "does not hold a JSON object"),
-        (b"null", "does not hold a JSON object"),
+        (b'[{"name": "Mara"}]', "does not contain a JSON object"),
+        (b"null", "does not contain a JSON object"),
         (b'{"name": "M\xe4ra"}', "not UTF-8 text (byte 12)"),
         ('{"name": "Mara"}'.encode("utf-16"), "not UTF-8 text"),
         (b'{"name": ' + b"[" * 100_000, "nested too deeply"),
@@ -127,7 +127,7 @@ def test_what_is_wrong_with_a_file_is_told_and_the_file_left_as_it_is(file: Path
         ({"name": "M", "self_edit_tokens": 1.5}, "self_edit_tokens", "must be a whole number, not the number 1.5"),
         ({"name": "M", "schedule": []}, "schedule", "must be an object, not a list"),
         ({"name": "M", "schedule": {"someday": "x"}}, "schedule.someday", "must be 'monday'"),
-        ({"name": "M", "colour": "red"}, "colour", "is not a field that this version knows"),
+        ({"name": "M", "colour": "red"}, "colour", "is not a field this version knows"),
     ],
 )
 def test_the_field_at_fault_is_named_in_plain_words(file: Path, values: object, field: str, problem: str):
@@ -158,7 +158,7 @@ def test_bounds_are_told(file: Path, value: object, problem: str):
 
 
 def test_a_missing_file_is_told(file: Path):
-    with pytest.raises(FileError, match="is not there"):
+    with pytest.raises(FileError, match="does not exist"):
         read_model(file, Persona)
 
 

@@ -22,7 +22,7 @@ from lethe_app.storage.memory.memories import Memories
 Say = Callable[..., Message]
 SHARES = (
     Share(PromptPart.PERSONA, 70),
-    Share(PromptPart.MEMORIES, 20, 9, "1 of 3 left out: there is no room beside the conversation"),
+    Share(PromptPart.MEMORIES, 20, 9, "1 of 3 omitted: there is no space beside the conversation"),
 )
 ENTRY = ReceiptEntry(
     Receipt(SHARES, 90, 1000, 100, "model", 3, PromptLayout.DEPTH), Cost(40, 50, 2, 30, "memories stand among the messages")

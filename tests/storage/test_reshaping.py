@@ -100,9 +100,9 @@ async def test_the_first_message_and_one_out_of_sight_cannot_begin_another(
     side = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=[Alternative(content="aside")])
     await chats.add_message(side)
 
-    with pytest.raises(StorageError, match="begins the conversation"):
+    with pytest.raises(StorageError, match="already the first message"):
         await reshaping.split(said[0].id, rest_of(session))
-    with pytest.raises(StorageError, match="on display"):
+    with pytest.raises(StorageError, match="that is shown"):
         await reshaping.split(said[1].id, rest_of(session))
 
 
@@ -147,7 +147,7 @@ async def test_joining_keeps_what_the_user_wrote(chats: Chats, session: ChatSess
 async def test_only_conversations_with_one_persona_become_one(chats: Chats, session: ChatSession, reshaping: Reshaping):
     stranger = await chats.add_session(ChatSession(persona_id="edmund"))
 
-    with pytest.raises(StorageError, match="one persona"):
+    with pytest.raises(StorageError, match="the same persona"):
         await reshaping.merge([session.guid, stranger.guid])
     with pytest.raises(StorageError, match="two"):
         await reshaping.merge([session.guid, session.guid])

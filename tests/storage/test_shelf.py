@@ -102,7 +102,7 @@ def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(shelf:
 
 
 def test_a_value_that_is_not_there_is_told(shelf: FileCollection[Persona]):
-    with pytest.raises(FileError, match="is not there"):
+    with pytest.raises(FileError, match="does not exist"):
         shelf.get("nobody")
 
 
@@ -184,7 +184,7 @@ def test_deleting_the_users_version_shows_ours_again(shelf: FileCollection[Perso
 def test_ours_cannot_be_deleted(shelf: FileCollection[Persona], shipped: Path):
     with pytest.raises(ReadOnly, match="comes with Lethe"):
         shelf.delete("mara")
-    with pytest.raises(FileError, match="is not there"):
+    with pytest.raises(FileError, match="does not exist"):
         shelf.delete("nobody")
     assert (shipped / "mara.json").exists()
 

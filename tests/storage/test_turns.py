@@ -112,7 +112,7 @@ async def test_at_a_message_that_is_gone_nothing_is_kept(database: Database, cha
     await chats.delete_message(traces.message)
     before = await everything(database)
 
-    with pytest.raises(StorageError, match="no longer there"):
+    with pytest.raises(StorageError, match="no longer exists"):
         await TurnMemories(database).leave(traces)
 
     assert await everything(database) == before

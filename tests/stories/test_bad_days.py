@@ -34,7 +34,7 @@ def test_the_model_dies_in_mid_sentence(qapp: QApplication, home: Path, echo_mod
         await stage.until(stage.messages, "the greeting is there")
         await stage.write("Tell me about the storm.")
         await stage.until(lambda: "stopped working" in stage.words(), "the window says that the model died")
-        assert "Everything said so far is safe" in stage.words()
+        assert "The conversation so far is saved" in stage.words()
         await stage.until(lambda: not stage.is_answering, "the turn is over")
         kept.extend(stage.messages()[1:])
         echo_model("Fine again.")

@@ -189,7 +189,7 @@ async def test_a_database_of_a_newer_lethe_is_refused_and_left_byte_for_byte(pat
         connection.execute("PRAGMA user_version = 999")
     before = paths.database.read_bytes()
 
-    with pytest.raises(DatabaseTooNew, match=r"lethe\.sqlite3.*version 999"):
+    with pytest.raises(DatabaseTooNew, match=r"lethe\.sqlite3.*schema 999"):
         await build(paths, engine="echo")
 
     assert paths.database.read_bytes() == before
@@ -352,7 +352,7 @@ async def test_odd_words_are_a_title_and_an_edit_like_any_other(services: AppSer
     (greeting,) = await services.sessions.page(session.guid, 0, 1)
 
     await services.sessions.rename(session.guid, f"x{text}x")
-    edited = await services.chat.edit(greeting.id, text)
+    edited = await services.message_editing.edit(greeting.id, text)
 
     assert (await services.sessions.open(session.guid)).name == f"x{whole(text)}x"
     assert edited.content == whole(text)

@@ -81,7 +81,7 @@ async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Cl
 
     async with opened(home) as services:
         assert {one.guid: one for one in await services.brain.memories(MIRA)} == before
-        found = await services.brain.search(MIRA, "When does the ferry leave?", 10)
+        found = await services.lookup.search(MIRA, "When does the ferry leave?", 10)
         assert {one.memory for one in found} == set(before)
 
 
@@ -147,7 +147,7 @@ async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_pat
             assert {one.content for one in held} == set(said)
             assert sum(one.trigger_count for one in held) == 8
             assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.APPLIED] * 2
-            await services.brain.search(MIRA, "ferry")
+            await services.lookup.search(MIRA, "ferry")
 
             await sleep_on_it(services, clock)  # what was cut off is noted as lost, and waits a little
             await sleep_on_it(services, clock)

@@ -23,6 +23,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.paths import Paths
 from lethe_app.services.events import NoteAdded, Prompted, Recalled
+from lethe_app.services.memory.reason_words import reason_in_english
 from lethe_app.storage.chats.sessions import Chats
 from tests.stories.stage import Stage
 
@@ -129,7 +130,7 @@ async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(h
         assert recalled.way in {RecallWay.FACT, RecallWay.MEANING}
         assert any("walnuts" in lead.text for lead in recalled.leads)
         assert recalled.because
-        assert all(reason.what for reason in recalled.because)
+        assert all(reason_in_english(reason) for reason in recalled.because)
         assert "walnuts" in recalled.text
         assert small_talk.recalled == []
     finally:
@@ -250,7 +251,7 @@ async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_wha
     services = await opened(home, echo_model)
     friday = await services.sessions.new("mira-test")
     recalled, _note = await say(services, friday, "Where is the pistachio tin?")
-    found = [one.text for one in await services.brain.search("mira-test", "pistachio tin behind the flour", 9)]
+    found = [one.text for one in await services.lookup.search("mira-test", "pistachio tin behind the flour", 9)]
     places = [hit.text async for hits in services.finding.by_words("pistachio flour") for hit in hits]
     known = {fact.fact for fact in await services.knowing.all("mira-test")}
     await services.close()
@@ -322,6 +323,6 @@ def test_in_the_window_a_new_conversation_remembers_the_one_before(qapp: object,
         await stage.until(lambda: not stage.messages(), "a new conversation begins")
         await stage.write("Was it walnuts that I am allergic to?")
         await stage.until(lambda: [text for _name, text in stage.messages()][-1:] == ["Walnuts."], "she answers")
-        await stage.until(lambda: "1 came to mind" in stage.window.chat.status.words, "the window says that she remembered")
+        await stage.until(lambda: "1 memory used" in stage.window.chat.status.words, "the window says that she remembered")
 
     Stage(home, "echo").play(evening)

@@ -205,7 +205,7 @@ def test_memories_are_told_as_background_and_the_panel_lists_what_is_always_in_t
         stage.click(next(fold for fold in panel.findChildren(Fold) if fold.text() == "Always in the prompt"))
         await stage.take_picture("panel-always")
         always = stage.words(panel)
-        assert "Nothing came to mind" not in always
+        assert "No memories used" not in always
         assert "Tomas's neighbour is called Ken." in always
         assert "kettle" in always  # in the summary of yesterday
 

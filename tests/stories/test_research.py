@@ -173,7 +173,7 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
         runs = await services.away.runs()
 
     assert [run.outcome for run in runs] == [RunOutcome.NOTHING]
-    assert runs[0].summary == "Nothing could be found about “The lighthouse of Brenn”."
+    assert runs[0].summary == "Nothing was found about “The lighthouse of Brenn”."
     assert site.paths.count("/search") == 1
 
 
@@ -427,7 +427,7 @@ async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: P
         await services.preferences.set(web_in_chat=True)
         talk = await hold(services)
         played = await say(services, talk, ASKED)
-        await services.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        await services.message_editing.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
         anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
         messages = await log(services, talk)
         again = await heard(services.chat.regenerate(talk.guid, played.reply.id))
@@ -447,7 +447,7 @@ async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up
         await services.preferences.set(web_in_chat=True)
         talk = await hold(services)
         played = await say(services, talk, ASKED)
-        await services.chat.edit(played.asked.id, "Good evening, Mira.")
+        await services.message_editing.edit(played.asked.id, "Good evening, Mira.")
         anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
         messages = await log(services, talk)
 
@@ -465,7 +465,7 @@ async def test_other_words_are_not_looked_up_where_it_is_not_allowed_any_more(ho
         played = await say(services, talk, ASKED)
         before = len(site.asked)
         await services.preferences.set(web_allowed=False)
-        await services.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        await services.message_editing.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
         anew = await heard(services.chat.regenerate(talk.guid, played.reply.id))
 
     assert not searching(anew)
@@ -569,7 +569,7 @@ async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_st
     async with opened(copy) as services:
         (lost,) = await services.researching.all()
 
-    assert (lost.state, lost.doing) == (InquiryState.STOPPED, "Lethe was closed.")
+    assert (lost.state, lost.doing) == (InquiryState.STOPPED, "Interrupted because Lethe was closed.")
     assert "Ada Holm" in lost.report
 
 

@@ -274,8 +274,8 @@ async def test_a_tool_of_others_that_breaks_is_told_by_the_name_of_its_plugin(tm
     assert {one.outcome for one in done} == {CallOutcome.FAILED}
     assert played.reply.content == "Never mind."
     assert {(one.distribution, one.in_use, one.words) for one in services.tooling.faults} == {
-        ("lethe-dials", True, "It broke when it was to turn the dial (RuntimeError)."),
-        ("lethe-knobs", True, "Its tools “Knobs” cannot tell whether they may be used (RuntimeError)."),
+        ("lethe-dials", True, "An error occurred when it was asked to turn the dial (RuntimeError)."),
+        ("lethe-knobs", True, "The availability of its tools “Knobs” could not be checked (RuntimeError)."),
     }
     assert len(told) == 2  # each once
 

@@ -112,7 +112,7 @@ async def test_everything_on_the_welcome_screen_has_a_name(tmp_path: Path, wardr
 
 async def test_everything_in_the_conversation_has_a_name(tmp_path: Path, wardrobe: QApplication):
     async with opened(tmp_path) as scene:
-        scene.window.notifier.tell("Something was done.", button="Take it back", action=lambda: None)
+        scene.window.notifier.tell("Something was done.", button="Undo", action=lambda: None)
         view = scene.window.chat.view
         view.focus_row(0)
         view.edit_message(UUID(str(view.chat.outline(0).id)))

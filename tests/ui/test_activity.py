@@ -27,31 +27,31 @@ def test_nothing_at_work_shows_nothing(theme: Theme):
 
 
 def test_a_long_title_is_cut_at_its_end_and_whole_in_the_tooltip(theme: Theme):
-    button, title = ActivityButton(theme), "Remembering “A very long evening on the Petrel, and what came after it”"
+    button, title = ActivityButton(theme), "Archiving “A very long evening on the Petrel, and what came after it”"
     button.resize(200, 30)
 
     button.show_activities([Activity("archive", title)])
 
-    assert button.text().startswith("Remembering “A very")
+    assert button.text().startswith("Archiving “A very")
     assert button.text().endswith("…")
     assert button.toolTip() == title
 
 
 def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
     button, stopped = ActivityButton(theme), []
-    reading = Activity("read", "Reading memories", "40 still to be read", 0.5, "Pause", lambda: stopped.append("read"))
+    reading = Activity("read", "Indexing memories", "40 remaining", 0.5, "Pause", lambda: stopped.append("read"))
     button.resize(300, 30)
     button.show_activities([reading, Activity("load", "Loading a model")])
 
     row = button.list._rows["read"]
     QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
 
-    assert button.text() == "2 things at work"
-    assert (row.bar.value(), row.detail.text(), stopped) == (500, "40 still to be read", ["read"])
+    assert button.text() == "2 tasks running"
+    assert (row.bar.value(), row.detail.text(), stopped) == (500, "40 remaining", ["read"])
     assert button.list._rows["load"].button.isHidden()
     button.show_activities([reading])
     assert list(button.list._rows) == ["read"]
-    assert button.text() == "Reading memories"
+    assert button.text() == "Indexing memories"
 
 
 async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
@@ -59,7 +59,7 @@ async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
         archiving, button = scene.services.archiving, scene.window.sidebar.activity
         archiving.start()
         archiving._report(Archived(uuid4(), "First night", None, 1, 4))
-        assert button.list._rows["archive"].title.text() == "Remembering “First night”"
+        assert button.list._rows["archive"].title.text() == "Archiving “First night”"
 
         QTest.mouseClick(button.list._rows["archive"].button, Qt.MouseButton.LeftButton)
         await until(lambda: archiving.is_paused and button.text() == "Paused")
@@ -82,7 +82,7 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
         await scene.services.preferences.set(notify=False)
         herald.replied("Mira", "The tide turns.")
 
-        assert told == [("Mira has answered", ""), ("Mira has answered", "The tide turns.")]
+        assert told == [("Mira replied", ""), ("Mira replied", "The tide turns.")]
 
 
 async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -95,7 +95,7 @@ async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp
             archiving._report(Archived(uuid4(), "First night", None, part, 3))
         archiving._report(Archived(None, "", None, 3, 3))
 
-        assert told == [("A conversation will be remembered", "")]
+        assert told == [("Conversation archived", "")]
 
 
 async def test_a_model_that_is_being_loaded_can_be_stopped_from_the_list(tmp_path: Path):

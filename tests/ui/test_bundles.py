@@ -70,9 +70,9 @@ async def test_a_dropped_file_introduces_somebody_and_enter_lets_them_in(tmp_pat
         QTest.keyClick(dialog, Qt.Key.Key_Return)
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
 
-        assert "Meet Nerys?" in told
+        assert "Import Nerys?" in told
         assert "Nerys mends nets and keeps you company." in told
-        assert any("From Sam, packed on" in text for text in told)
+        assert any("From Sam, exported on" in text for text in told)
         assert "Nerys" in [persona.name for persona in await scene.services.library.personas()]
 
 
@@ -97,10 +97,10 @@ async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path)
         scene.host.bundles.meet(nerys(tmp_path))
         (await shown(scene, MeetingDialog)).accept()
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
-        await until(lambda: any("Nerys has come" in toast.text for toast in scene.toasts))
+        await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
 
-        toast = next(toast for toast in scene.toasts if "Nerys has come" in toast.text)
-        next(button for button in toast.findChildren(QPushButton) if button.text() == "Take it back").click()
+        toast = next(toast for toast in scene.toasts if "Nerys was imported" in toast.text)
+        next(button for button in toast.findChildren(QPushButton) if button.text() == "Undo").click()
         await until(lambda: not scene.window.windowTitle().startswith("Nerys"))
 
         assert "Nerys" not in [persona.name for persona in await scene.services.library.personas()]
@@ -152,7 +152,7 @@ async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path
         scene.host.bundles.meet(tmp_path / "Bad.lethe")
         await until(lambda: scene.toasts)
 
-        assert scene.toasts[0].text == "Bad.lethe: is not a bundle of Lethe, or only a part of one"
+        assert scene.toasts[0].text == "Bad.lethe: is not a Lethe file, or is incomplete"
         assert not visible(scene, MeetingDialog)
 
 
@@ -165,11 +165,13 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
         first.reject()
         await until(lambda: first not in visible(scene, MeetingDialog))
         second = await shown(scene, MeetingDialog)
-        assert {first.windowTitle(), second.windowTitle()} == {"Meet Nerys?", "Meet Brân?"}
+        assert {first.windowTitle(), second.windowTitle()} == {"Import Nerys?", "Import Brân?"}
         second.reject()
 
 
-@pytest.mark.parametrize(("entry", "scope"), [("Give away…", BundleScope.PERSONA), ("Take along…", BundleScope.EVERYTHING)])
+@pytest.mark.parametrize(
+    ("entry", "scope"), [("Export…", BundleScope.PERSONA), ("Export with history…", BundleScope.EVERYTHING)]
+)
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
         await FactStore(scene.services._database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
@@ -181,7 +183,7 @@ async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path
         dialog = await shown(scene, GivingDialog)
         assert dialog.scope is scope
         assert "1 fact" in dialog.cards[BundleScope.MEMORIES].accessibleName()
-        assert ("stay here" in dialog.warning.text()) == (scope is BundleScope.PERSONA)
+        assert ("are not exported" in dialog.warning.text()) == (scope is BundleScope.PERSONA)
 
         dialog.primary.click()
         chooser = await shown(scene, QFileDialog)
@@ -205,13 +207,13 @@ async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
         QTest.keyClick(dialog.cards[BundleScope.PERSONA], Qt.Key.Key_Down)
 
         assert dialog.scope is BundleScope.MEMORIES
-        assert "can read all of this" in dialog.warning.text()
+        assert "can read its contents" in dialog.warning.text()
         dialog.close()
 
 
 async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        waiting = asyncio.ensure_future(watched(Waiting(scene.window, "Packing Mira…"), FileTransfers(), half_done))
+        waiting = asyncio.ensure_future(watched(Waiting(scene.window, "Exporting Mira…"), FileTransfers(), half_done))
         dialog = await shown(scene, Waiting)
         assert dialog.bar.value() == 50
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
@@ -228,9 +230,9 @@ async def half_done(told: Callable[[float], None]) -> None:
 async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stopped_there(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         button = scene.window.sidebar.activity
-        dialog = Waiting(scene.window, "Packing Mira…")
+        dialog = Waiting(scene.window, "Exporting Mira…")
         waiting = asyncio.ensure_future(watched(dialog, scene.host.place.luggage, half_done))
-        await until(lambda: "Packing Mira" in titles(scene))
+        await until(lambda: "Exporting Mira" in titles(scene))
         row = at_work(scene)[0]
         assert dialog.isVisible()
         assert not button.isHidden()
@@ -238,7 +240,7 @@ async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stop
 
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
         assert not dialog.isVisible()
-        assert titles(scene) == ["Packing Mira"]
+        assert titles(scene) == ["Exporting Mira"]
         QTest.mouseClick(at_work(scene)[0].button, Qt.MouseButton.LeftButton)
 
         assert await waiting is None
@@ -254,7 +256,7 @@ async def test_what_is_done_at_once_is_neither_shown_nor_listed(tmp_path: Path):
             told(1.0)
             return "done"
 
-        assert await watched(Waiting(scene.window, "Packing Mira…"), luggage, work) == "done"
+        assert await watched(Waiting(scene.window, "Exporting Mira…"), luggage, work) == "done"
         assert told == []
 
 
@@ -266,11 +268,11 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
         scene.host.bundles.meet(nerys(tmp_path))
         (await shown(scene, MeetingDialog)).accept()
         dialog = await shown(scene, Waiting)
-        assert titles(scene) == ["Nerys is moving in"]
+        assert titles(scene) == ["Importing Nerys"]
 
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
         let_in.set()
-        await until(lambda: any("Nerys has come" in toast.text for toast in scene.toasts))
+        await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
 
         assert titles(scene) == []
         assert scene.window.windowTitle().startswith("Mira")
@@ -283,7 +285,7 @@ async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path
         held_back(monkeypatch, scene.services.bundles._belongings, "conversation")
         mira = await scene.services.library.persona("mira")
         scene.host.bridge.spawn(pack(scene.host.place, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe"))
-        await until(lambda: titles(scene) == ["Packing Mira"])
+        await until(lambda: titles(scene) == ["Exporting Mira"])
         assert len(list((tmp_path / "out").iterdir())) == 1  # half a file
 
         QTest.mouseClick(at_work(scene)[0].button, Qt.MouseButton.LeftButton)
@@ -322,7 +324,7 @@ async def test_a_persona_is_given_away_from_her_menu_in_the_list(tmp_path: Path)
         await until(lambda: sidebar.model.index_of("persona edmund").isValid())
 
         menu = sidebar.menu_for(sidebar.model.index_of("persona edmund"))
-        next(action for action in menu.actions() if action.text() == "Give away…").trigger()
+        next(action for action in menu.actions() if action.text() == "Export…").trigger()
 
         dialog = await shown(scene, GivingDialog)
         assert "Edmund" in dialog.windowTitle()

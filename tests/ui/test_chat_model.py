@@ -225,7 +225,7 @@ async def test_messages_are_read_aloud_with_name_time_and_plain_words(qtbot):
     spoken = model.data(model.index(0), Qt.ItemDataRole.AccessibleTextRole)
     assert spoken.startswith("Mira, ")
     assert spoken.endswith(": She nods.")
-    assert model.data(model.index(0), Qt.ItemDataRole.AccessibleDescriptionRole) == "alternative 1 of 2"
+    assert model.data(model.index(0), Qt.ItemDataRole.AccessibleDescriptionRole) == "swipe 1 of 2"
 
 
 def test_an_unknown_message_changes_nothing(qtbot):

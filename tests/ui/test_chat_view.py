@@ -246,7 +246,7 @@ async def test_only_the_last_reply_can_be_written_again(qtbot):
     for row in (0, 1):
         titles = [action.text() for action in view.deeds.menu(row).actions()]
         assert "Edit" in titles
-        assert "Write another reply" not in titles
+        assert "Regenerate" not in titles
 
 
 async def test_nothing_can_be_changed_while_a_reply_grows(qtbot):

@@ -70,7 +70,7 @@ def speakers(scene: Scene) -> list[str]:
 
 def menu_of(scene: Scene) -> QMenu:
     menus = [menu for menu in scene.window.findChildren(QMenu) if menu.isVisible()]
-    return next(menu for menu in menus if menu.accessibleName() == "Who answers")
+    return next(menu for menu in menus if menu.accessibleName() == "Choose next speaker")
 
 
 async def choose(scene: Scene, words: str) -> None:
@@ -95,8 +95,8 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
         assert set(session.guests) == {"edmund", "aiko"}
         assert scene.window.windowTitle() == f"{scene.host.company.names} — Lethe"
         assert scene.window.chat.header.name.accessibleName() == scene.host.company.names
-        assert scene.window.chat.chooser.button.accessibleName() == "Who answers: as it comes"
-        assert scene.window.chat.composer.button.accessibleName() == "Let somebody speak"
+        assert scene.window.chat.chooser.button.accessibleName() == "Next speaker: Auto"
+        assert scene.window.chat.composer.button.accessibleName() == "Let someone speak"
 
         say(scene, "Edmund, Aiko: what would you do with it?")
         await until(lambda: len(scene.words) == 4 and not scene.is_replying)
@@ -118,7 +118,7 @@ async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, ec
         assert messages.growing_row == 3
         assert speakers(scene)[3] == "Aiko"
         say(scene, "")
-        assert scene.window.chat.composer.note.text() == "Aiko is still writing. Esc stops."
+        assert scene.window.chat.composer.note.text() == "Aiko is still writing. Press Esc to stop."
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
@@ -187,7 +187,7 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
     async with opened(tmp_path, echo_model("Mine.", "And mine.", "Mine again.")) as scene:
         await ask_in(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
-        assert scene.window.chat.chooser.button.accessibleName() == "Who answers: Aiko"
+        assert scene.window.chat.chooser.button.accessibleName() == "Next speaker: Aiko"
         assert scene.window.chat.composer.button.accessibleName() == "Let Aiko speak"
 
         say(scene, "Edmund, what do you say?")
@@ -270,12 +270,12 @@ async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywher
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         header = scene.window.chat.header
         await until(header.group.isVisible)
-        assert header.group.accessibleName() == "Ask others in  Ctrl+G"
+        assert header.group.accessibleName() == "Add characters (group)  Ctrl+G"
         QTest.mouseClick(header.group, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, Invitation)
         assert nameless(dialog) == []
-        assert dialog.windowTitle() == "Who takes part?"
+        assert dialog.windowTitle() == "Choose participants"
         assert [row.name for row in dialog._rows if row.box is None] == ["Mira"]
 
         row = next(row for row in dialog._rows if row.name == "Edmund")
@@ -318,7 +318,7 @@ def test_with_nobody_else_there_is_a_way_to_make_somebody(theme, qtbot):
     dialog.open()
 
     assert dialog.is_alone
-    assert dialog.primary.text() == "Make a new persona"
+    assert dialog.primary.text() == "Create persona"
     assert nameless(dialog) == []
     QTest.keyClick(dialog, Qt.Key.Key_Return)
     assert answers == [1]

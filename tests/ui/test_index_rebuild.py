@@ -19,11 +19,11 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
         await brain.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
         await scene.services._database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
         await brain.reload()
-        lost = await brain.search("mira", "Where does the bell hang?")
+        lost = await scene.services.lookup.search("mira", "Where does the bell hang?")
         told: list[Progress] = []
         renewed: list[str] = []
         scene.services.indexing.changed.add(told.append)
-        brain._frames.renewed.add(renewed.append)
+        scene.services.core.prompts_outdated.add(renewed.append)
 
         action.trigger()
         assert not action.isEnabled()
@@ -31,6 +31,6 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
 
         assert lost == []
         assert action.isEnabled()
-        assert (await brain.search("mira", "Where does the bell hang?"))[0].title == "The bell"
+        assert (await scene.services.lookup.search("mira", "Where does the bell hang?"))[0].title == "The bell"
         assert any(progress.changes for progress in told)
         assert {"mira", "aiko"} <= set(renewed)

@@ -72,7 +72,7 @@ async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
         await scene.services.brain.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
         scene.host.turns.send("Is the pharos lit?")
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
-        assert "came to mind" in scene.window.chat.status.words
+        assert "memories used" in scene.window.chat.status.words
 
 
 async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
@@ -80,7 +80,7 @@ async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
         status, archiving, indexing = scene.window.chat.status, scene.services.archiving, scene.services.indexing
         archiving.progress = Archived(now_id(scene), "First night", None, 2, 7)
         archiving.changed.tell(archiving.progress)
-        assert "remembering First night, 3 of 7" in status.words
+        assert "archiving First night, 3 of 7" in status.words
         archiving.progress = Archived()
         indexing.progress = Progress(changes=500, without_meaning=1)
         indexing.changed.tell(indexing.progress)

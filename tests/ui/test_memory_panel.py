@@ -93,7 +93,7 @@ def press(card: MemoryCard, drawing: str) -> None:
 async def undo_by_toast(scene: Scene) -> None:
     def offered() -> list[QPushButton]:
         found = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
-        return [button for button in found if button.text() == "Take it back"]
+        return [button for button in found if button.text() == "Undo"]
 
     await until(offered)
     QTest.mouseClick(offered()[-1], Qt.MouseButton.LeftButton)
@@ -109,7 +109,7 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
     await until(lambda: card(scene, "kept the light"))
     fact = card(scene, FACT[:20])
     assert fact is not None
-    assert "You said" in fact.reason
+    assert "You mentioned" in fact.reason
     assert "“grandfather”" in fact.reason
     assert "Mira knows this" in fact.reason
 
@@ -135,7 +135,7 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
     assert found is not None
     press(found, "trash")
     await until(lambda: not scene.window.memory.cards and scene.host.messages.marks.count_of(row) == 0)
-    assert "is no longer remembered" in words_in(scene)
+    assert "have been forgotten since" in words_in(scene)
     await undo_by_toast(scene)
 
     await until(lambda: card(scene, "It is lit") and scene.host.messages.marks.count_of(row) == 1)
@@ -150,10 +150,10 @@ async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Sc
     assert found is not None
 
     press(found, "lower")
-    await until(lambda: "You said it did not belong here." in words_in(scene))
+    await until(lambda: "You marked it as irrelevant." in words_in(scene))
     assert scene.window.memory.cards == []
     links = scene.window.memory.findChildren(QPushButton)
-    link = next(one for one in links if one.accessibleName() == "Bring “The lamp” back into this reply")
+    link = next(one for one in links if one.accessibleName() == "Mark “The lamp” as relevant to this reply")
     QTest.keyClick(link, Qt.Key.Key_Space)
 
     await until(lambda: card(scene, "It is lit"))
@@ -207,7 +207,7 @@ async def test_the_link_leads_to_the_message_that_says_it(scene: Scene):
     panel_open(scene)
     await until(lambda: card(scene, FACT[:20]))
     links = scene.window.memory.findChildren(QPushButton)
-    link = next(one for one in links if one.accessibleName().startswith("Go to where it was said: “First night”"))
+    link = next(one for one in links if one.accessibleName().startswith("Go to message: “First night”"))
 
     QTest.mouseClick(link, Qt.MouseButton.LeftButton)
 
@@ -249,11 +249,11 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
     row = await say(scene, "Is the pharos lit?")
     view, model = scene.host.view, scene.host.messages
     await until(lambda: model.marks.count_of(row))
-    assert "1 came to mind" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
+    assert "1 memory used" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     view.go_to_message(model.outline(row).id)
     menu = view.deeds.menu(row)
-    next(action for action in menu.actions() if action.text() == "What was remembered").trigger()
+    next(action for action in menu.actions() if action.text() == "Memories used").trigger()
     await until(lambda: card(scene, "It is lit"))
 
 
@@ -272,7 +272,7 @@ async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene:
     ]
     await chats.add_messages(messages)
     memory = await lamp(scene)
-    one = (await scene.services.brain.would_recall("mira", "the pharos")).recalled[0]
+    one = (await scene.services.lookup.would_recall("mira", "the pharos")).recalled[0]
     assert one.memory == memory.guid
     turns = TurnMemories(scene.services._database)
     for message in messages[::20]:
@@ -298,7 +298,7 @@ async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
     row = await say(scene, "Is the pharos lit?")
     await say(scene, "Good.")
     panel_open(scene)
-    await until(lambda: "Nothing came to mind" in words_in(scene))
+    await until(lambda: "No memories used" in words_in(scene))
 
     scene.host.view.go_to_message(scene.host.messages.outline(row).id)
 
@@ -317,7 +317,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     (fold,) = [one for one in panel.findChildren(Fold) if one.isVisibleTo(panel)]
     assert fold.accessibleName() == "Always in the prompt: 1 fact and 1 summary of an earlier conversation"
     assert panel.area.widget().width() <= panel.width()
-    assert "Nothing came to mind" not in words_in(scene)
+    assert "No memories used" not in words_in(scene)
     assert FACT not in words_in(scene)
 
     QTest.keyClick(fold, Qt.Key.Key_Space)
@@ -332,7 +332,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
 
 async def test_an_empty_panel_teaches_and_a_greeting_needs_no_memory(scene: Scene):
     panel_open(scene)
-    await until(lambda: "Memories come with your words" in words_in(scene))
+    await until(lambda: "Memories are recalled in reply to your messages" in words_in(scene))
 
 
 async def test_numbers_lie_one_click_deeper(scene: Scene):
@@ -342,12 +342,12 @@ async def test_numbers_lie_one_click_deeper(scene: Scene):
     await until(lambda: card(scene, FACT[:20]))
     found = card(scene, FACT[:20])
     assert found is not None
-    assert "in common" not in words_in(scene)
+    assert "shared words" not in words_in(scene)
 
     QTest.keyClick(found.fold, Qt.Key.Key_Space)
 
-    assert "in common" in words_in(scene)
-    assert "likely to be meant" in words_in(scene)
+    assert "shared words" in words_in(scene)
+    assert "likely to be relevant" in words_in(scene)
 
 
 async def test_the_panel_is_remembered_and_gives_way_in_a_narrow_window(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -410,7 +410,7 @@ def test_the_users_own_words_are_quoted_not_their_roots():
 def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_since():
     leads = [
         RecallLead(kind="fact", text="Jo stays at home.", origin=uuid4()),
-        RecallLead(kind="message", text='Jo said, "We go to Bev."', origin=uuid4(), changed="Jo stays at home."),
+        RecallLead(kind="message", text='Jo said, "We go to Bev."', origin=uuid4(), is_outdated=True),
         RecallLead(kind="sentence", text="Jo has a tortoise.", origin=uuid4()),
     ]
     text = '**Plans** (Monday): Jo has a tortoise.\n- Jo stays at home.\n- Jo said, "We go to Bev."'
@@ -419,7 +419,7 @@ def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_sinc
     )
     told = Surfaced(recollection, SourceKind.CONVERSATION, recollection.memory, text, ())
 
-    lines = ["Jo stays at home.", "Jo: “We go to Bev.” (no longer so: Jo stays at home.)", "Jo has a tortoise."]
+    lines = ["Jo stays at home.", "Jo: “We go to Bev.” (outdated)", "Jo has a tortoise."]
     assert body(told).splitlines() == lines
     assert found_lines(told) == lines[:2]
 

@@ -55,7 +55,7 @@ def test_news_fades_by_itself(place, notifier, theme, qtbot):
 
 def test_news_with_a_button_stay_longer_than_those_without(place, notifier):
     notifier.tell("Saved.")
-    notifier.tell("Deleted.", button="Take it back", action=lambda: None)
+    notifier.tell("Deleted.", button="Undo", action=lambda: None)
 
     plain, offer = sorted(toasts(place), key=lambda toast: toast.text, reverse=True)
     assert (plain.text, offer.text) == ("Saved.", "Deleted.")
@@ -77,7 +77,7 @@ def test_a_known_error_offers_its_remedy(place, notifier):
 
 def test_a_button_that_is_enough_says_the_remedy_alone_and_codes_are_left_out(place, notifier):
     notifier.offer(ModelCrashed, "Restart", lambda: None, is_enough=True)
-    notifier.report(ModelCrashed("The model stopped working (code 9). All is safe.", "Restart the model to go on."))
+    notifier.report(ModelCrashed("The model stopped working (code 9). All is safe.", "Restart the model to continue."))
 
     (toast,) = toasts(place)
     assert (toast.text, toast.detail) == ("The model stopped working. All is safe.", "")
@@ -89,7 +89,7 @@ def test_a_bug_of_ours_is_logged_once_and_can_be_copied(place, notifier, quiet_l
     assert [record.levelno for record in quiet_log.records] == [logging.ERROR]
     quiet_log.records.clear()
     (toast,) = toasts(place)
-    assert toast.text == "Something went wrong inside Lethe."
+    assert toast.text == "Lethe ran into an unexpected error."
     QTest.mouseClick(toast.findChildren(QPushButton)[0], Qt.MouseButton.LeftButton)
     assert "KeyError: 'lost'" in QApplication.clipboard().text()
 

@@ -62,7 +62,7 @@ async def test_the_window_shows_the_end_and_the_draft_stays(tmp_path, echo_model
         await scene.services.timeout.archive_timed_out()
         await until(lambda: is_shown(scene) and ended_rows(scene))
 
-        assert scene.host.session_end.line.text().startswith("This conversation ended after 60 minutes of silence · ")
+        assert scene.host.session_end.line.text().startswith("This conversation ended after 60 minutes of inactivity · ")
         assert scene.draft.toPlainText() == "And by the way"
         assert scene.words == before
         assert scene.host.view.places.position == place
@@ -90,8 +90,8 @@ async def test_one_click_continues_it_and_the_next_message_stands_in_it(tmp_path
         guid = await fall_silent(scene, clock)
         line = scene.host.session_end.line
         if by == "mouse":
-            link = line.fontMetrics().horizontalAdvance("Continue it") // 2
-            words = line.fontMetrics().horizontalAdvance("This conversation ended after 60 minutes of silence · Continue it")
+            link = line.fontMetrics().horizontalAdvance("Continue") // 2
+            words = line.fontMetrics().horizontalAdvance("This conversation ended after 60 minutes of inactivity · Continue")
             at = line.rect().center()
             at.setX(at.x() + words // 2 - link)
             at.setY(line.height() - line.fontMetrics().height() // 2)

@@ -41,7 +41,7 @@ async def talk(scene: Scene, *sources: WebHit) -> int:
             alternatives=[Alternative(content="Ada Holm built it.")],
         ),
     )
-    await scene.services.chat._chats.add_messages([line, *said])
+    await scene.services.core.chats.add_messages([line, *said])
     persona = await scene.services.library.persona("mira")
     scene.host.turns.show(session, persona, await scene.services.sessions.outline(session.guid))
     await until(lambda: "Ada Holm built it." in scene.words)
@@ -91,7 +91,7 @@ async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
 
         assert sources is not None
         assert sources.told == LookedUp("the tower")
-        assert sources._heading() == "Searched for “the tower”, but nothing came back"
+        assert sources._heading() == "No results for “the tower”"
 
 
 async def test_other_replies_have_no_list(tmp_path: Path):

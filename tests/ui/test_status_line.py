@@ -65,7 +65,7 @@ def test_without_a_model_it_asks_for_one(status):
 def test_the_tooltip_says_what_the_numbers_are(status):
     status.show_ready("SmolLM2", 779, 8192)
 
-    assert "779 of the 8,192 tokens that SmolLM2 can see at once" in status.toolTip()
+    assert "779 of the 8,192 tokens in the context of SmolLM2" in status.toolTip()
     assert "another model" in status.toolTip()
 
     status.show_none()

@@ -39,13 +39,13 @@ async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_pat
         view.setFocus()
         view.focus_row(row_of_reply(scene))
         button = view.overlays.actions._buttons["good"]
-        assert button.accessibleName() == "A good reply"
+        assert button.accessibleName() == "Good reply"
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: verdict(scene) is ReplyRating.GOOD)
         assert button.isChecked()
         index = scene.host.messages.index(row_of_reply(scene))
-        assert "you liked it" in index.data(Qt.ItemDataRole.AccessibleDescriptionRole)
+        assert "rated good" in index.data(Qt.ItemDataRole.AccessibleDescriptionRole)
         assert await scene.services.feedback.about([reply]) == {reply: {0: ReplyRating.GOOD}}
 
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)

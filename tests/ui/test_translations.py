@@ -165,10 +165,10 @@ def test_the_catalogue_that_is_gathered_for_translators_reaches_every_way_of_ask
 
     assert window.sidebar.search.placeholderText() == "⟦Search⟧"  # self.tr
     assert heir.search.placeholderText() == "⟦Search⟧"  # asked by one that is made after its like
-    assert window.actions_["search"].text() == "⟦Find a persona or conversation⟧"  # a name that is declared
+    assert window.actions_["search"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
     assert contents_in_words(Holds(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
-    assert memory_labels.tr("Diary") == "⟦Diary⟧"  # a module's own
-    assert window.tr("The model's own") == "⟦The model's own⟧"  # asked through another object
+    assert memory_labels.tr("Journal") == "⟦Journal⟧"  # a module's own
+    assert window.tr("Model's own template") == "⟦Model's own template⟧"  # asked through another object
     assert translated(str(Settings.model_fields["theme"].title)) == "⟦Theme⟧"  # a setting
     heir.deleteLater()
     window.deleteLater()

@@ -17,6 +17,6 @@ def english():
 
 
 def test_reading_counts_only_once_it_has_come_somewhere():
-    assert reading(0, 612) == "Reading 612 tokens…"
-    assert reading(0, 1) == "Reading 1 token…"
-    assert reading(256, 1612) == "Reading 256 of 1,612 tokens…"
+    assert reading(0, 612) == "Processing prompt (612 tokens)…"
+    assert reading(0, 1) == "Processing prompt (1 token)…"
+    assert reading(256, 1612) == "Processing prompt: 256 of 1,612 tokens…"

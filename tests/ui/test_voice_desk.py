@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 def offers(scene: Scene) -> list[QPushButton]:
     found = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
-    return [button for button in found if button.text() == "Load it"]
+    return [button for button in found if button.text() == "Load model"]
 
 
 async def wanting(scene: Scene, model: str) -> Persona:

@@ -118,7 +118,7 @@ async def test_a_model_that_cannot_be_read_is_told_and_the_message_is_kept(tmp_p
 
         assert scene.words[1:] == ["Anyone?"]
         assert "broken.gguf" in scene.toasts[0].text
-        assert "Choose a model" in [button.text() for button in scene.toasts[0].findChildren(QPushButton)]
+        assert "Choose model" in [button.text() for button in scene.toasts[0].findChildren(QPushButton)]
         assert "not running" in scene.window.chat.status.words
 
 

@@ -96,7 +96,7 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
 
 
 def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
-    form = Form([Spec("name", "Name"), Spec("mood", "Has moods", FieldKind.SWITCH)], theme)
+    form = Form([Spec("name", "Name"), Spec("mood", "Moods", FieldKind.SWITCH)], theme)
     told: list[tuple[str, object]] = []
     form.changed.connect(lambda name, value: told.append((name, value)))
 

@@ -58,7 +58,7 @@ async def test_a_small_page_that_unpacks_to_a_gigabyte_is_refused_early(packing:
 
 async def test_a_packing_that_was_not_asked_for_is_refused():
     async with serving(Site({"/": Reply(b"\x1b\x00", headers={"Content-Encoding": "br"})})) as site:
-        with pytest.raises(PageUnreadable, match="not asked for"):
+        with pytest.raises(PageUnreadable, match="unsupported method"):
             await fetch(site)
 
 
@@ -95,7 +95,7 @@ async def test_a_page_of_another_kind_is_not_even_read():
 
 async def test_a_silent_site_is_left_in_time():
     async with serving(Site({"/": Reply(b"<html>", length=1000, stalls=True)})) as site:
-        with pytest.raises(PageUnreadable, match="took too long"):
+        with pytest.raises(PageUnreadable, match="did not respond in time"):
             await fetch(site, seconds=0.2)
 
 
@@ -110,7 +110,7 @@ async def test_the_time_is_for_all_hops_together():
 
     async with serving(Site({"/": moved("/b"), "/b": moved("/c"), "/c": moved("/d"), "/d": Reply(page())})) as site:
         here = NetworkRoute(allow_private=True, net=Slow(site.port))
-        with pytest.raises(PageUnreadable, match="took too long"):
+        with pytest.raises(PageUnreadable, match="did not respond in time"):
             await Fetcher(here, FetchLimits(seconds=0.4)).fetch(site.url, nothing)
 
     assert len(waited) < 4
@@ -138,7 +138,7 @@ async def test_an_answer_that_makes_no_sense_is_told_in_a_sentence(raw: bytes):
 
 async def test_an_answer_that_ends_too_early_is_told():
     async with serving(Site({"/": Reply(b"half of it", length=1000)})) as site:
-        with pytest.raises(PageUnreadable, match="broken off"):
+        with pytest.raises(PageUnreadable, match="incomplete or invalid"):
             await fetch(site)
 
 
@@ -168,7 +168,7 @@ async def test_five_moves_are_followed_and_each_is_told_before_it_leaves():
 
 async def test_round_and_round_is_left():
     async with serving(Site({"/": moved("/b"), "/b": moved("/")})) as site:
-        with pytest.raises(PageUnreadable, match="round and round"):
+        with pytest.raises(PageUnreadable, match="redirects in a loop"):
             await fetch(site)
 
     assert len(site.asked) == 6
@@ -213,7 +213,7 @@ async def test_no_move_leads_home(to: str):
 
 
 def test_no_move_leads_from_a_sealed_connection_to_an_open_one():
-    with pytest.raises(PageUnreadable, match="others can read"):
+    with pytest.raises(PageUnreadable, match="unencrypted connection"):
         Fetcher()._next(httpx.URL("https://example.com/"), "http://example.com/")
     assert Fetcher()._next(httpx.URL("http://example.com/"), "https://example.com/").scheme == "https"
 
@@ -235,7 +235,7 @@ async def test_a_name_that_changes_its_mind_between_two_hops_leads_nowhere():
     async with serving(Site({"/": moved("/again")})) as site:
         net = Net(site.port)
         here = way(net, open_example_com=[[PUBLIC], ["127.0.0.1"]])
-        with pytest.raises(NotAllowed, match="at home"):
+        with pytest.raises(NotAllowed, match="local address"):
             await Fetcher(here).fetch("http://open.example.com/", nothing)
 
     assert net.connected == [(PUBLIC, 80)]
@@ -244,7 +244,7 @@ async def test_a_name_that_changes_its_mind_between_two_hops_leads_nowhere():
 @pytest.mark.parametrize("found", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::ffff:10.0.0.1"], ["64:ff9b::a00:1"], ["fd00::1"]])
 async def test_a_name_with_any_address_at_home_is_refused(found: list[str]):
     net = Net(1)
-    with pytest.raises(NotAllowed, match="at home"):
+    with pytest.raises(NotAllowed, match="local address"):
         await Fetcher(way(net, trap_example_com=[found])).fetch("http://trap.example.com/", nothing)
 
     assert net.connected == []

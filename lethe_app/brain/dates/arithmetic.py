@@ -1,4 +1,4 @@
-"""Days and hours as people count them: right over midnight, over the changes of the clock and over journeys."""
+"""Time and calendar differences between zoned datetimes, correct across midnight, daylight-saving changes and time zones."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ from datetime import date, datetime, timedelta
 
 
 def elapsed(since: datetime, until: datetime) -> timedelta:
-    """True time between two moments with zones; negative if `until` is the earlier one.
+    """Return the true time between two zoned datetimes; negative if `until` is earlier.
 
-    Python subtracts moments of one and the same zone by the hands of the clock, an hour wrong over a change to summer time.
+    Python subtracts datetimes that share a tzinfo by their wall-clock values, which is an hour wrong across a
+    daylight-saving change.
     """
     hands = until.replace(tzinfo=None) - since.replace(tzinfo=None)
     return hands - (_offset(until) - _offset(since))
 
 
 def days_since(since: datetime, until: datetime) -> float:
-    """The same in days of 24 hours."""
+    """Return the true time between two zoned datetimes in days of 24 hours; negative if `until` is earlier."""
     return elapsed(since, until) / timedelta(days=1)
 
 
 def nights_between(since: datetime, until: datetime) -> int:
-    """How many days on the calendar lie between them, each read by the clock it carries; negative if `until` is earlier.
+    """Return the number of calendar days between two datetimes, each in its own UTC offset; negative if `until` is earlier.
 
-    A moment kept in UTC says nothing of where it was and is read by the other's clock.
+    A `since` stored in UTC carries no local offset and is therefore converted to the zone of `until` first.
     """
     return (until.date() - _by_the_clock_of(until, since)).days
 
 
 def local_date(moment: datetime) -> date:
-    """The day by the clock that a moment carries; a moment in UTC is read by the clock of this place."""
+    """Return the calendar date of a datetime in its own offset; a datetime in UTC is converted to the system's time zone."""
     return moment.date() if _offset(moment) else moment.astimezone().date()
 
 

@@ -1,4 +1,4 @@
-"""Ranges of days in the calendar: weeks, weekends and months before a day, and the years in which a month or day was last."""
+"""Calendar day ranges relative to a day: weeks, weekends, months, and the recent years in which a month or day occurred."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from lethe_app.retrieval.query_terms import MONTHS
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
 YEARS_BACK = 5
-"""Years in which a day or month without a year is looked for, the latest first."""
+"""Number of years searched for a day or month without a year, the latest first."""
 
 Range = tuple[date, date]
-"""The first and the last day, both included."""
+"""First and last day of a range, both included."""
 
 
 def days_back(first: int, last: int | None = None) -> Callable[[date], Range]:
-    """So many days before today, or from one to another."""
+    """Return a function from today to the range of days between `first` and `last` days ago; `last` defaults to `first`."""
     return lambda today: (today - timedelta(days=first), today - timedelta(days=first if last is None else last))
 
 
 def weeks_back(count: int) -> Callable[[date], Range]:
-    """The week so many weeks before this one, from its Monday on; this week up to today."""
+    """Return a function from today to the calendar week (from Monday) `count` weeks ago; the current week ends today."""
     return lambda today: (
         monday(today) - timedelta(days=7 * count), min(today, monday(today) - timedelta(days=7 * count - 6))
     )  # fmt: skip
 
 
 def weekend(back: int) -> Callable[[date], Range]:
-    """The latest that has begun, or an earlier one."""
+    """Return a function from today to the latest weekend that has begun, or to the weekend `back` weeks before it."""
 
     def days(today: date) -> Range:
         saturday = today - timedelta(days=(today.weekday() - 5) % 7 + 7 * back)
@@ -41,28 +41,32 @@ def weekend(back: int) -> Callable[[date], Range]:
 
 
 def last_weekend(today: date) -> Range:
-    """On a weekend the one before it."""
+    """Return the latest completed weekend: on a Saturday or Sunday it is the one before the current one."""
     return weekend(1 if today.weekday() >= 5 else 0)(today)
 
 
 def last_month(today: date) -> Range:
-    """The month before this one."""
+    """Return the range of the calendar month before the current one."""
     last = today.replace(day=1) - timedelta(days=1)
     return last.replace(day=1), last
 
 
 def last_year(today: date) -> Range:
-    """The year before this one."""
+    """Return the range of the calendar year before the current one."""
     return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
 
 
 def week_before(days: Range) -> Range:
-    """The same days a week earlier."""
+    """Return the range shifted back by seven days."""
     return days[0] - timedelta(days=7), days[1] - timedelta(days=7)
 
 
 def yearly(today: date, year: int | None, first: tuple[int, int], last: tuple[int, int]) -> list[Range]:
-    """The days in that year, or in each of the last years in which they have begun."""
+    """Return the range in `year`, or without a year in each of the last `YEARS_BACK` years in which it has begun, latest
+    first.
+
+    `first` and `last` are (month, day) pairs; a range whose `last` is before `first` ends in the following year.
+    """
     years = [year] if year else range(today.year, max(1, today.year - YEARS_BACK), -1)
     found: list[Range] = []
     for each in years:
@@ -77,20 +81,20 @@ def yearly(today: date, year: int | None, first: tuple[int, int], last: tuple[in
 
 
 def month_number(name: str) -> int:
-    """1 to 12, by a name or its first three letters."""
+    """Return the month number (1 to 12) of a month name or of its first three letters."""
     return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3]))
 
 
 def weekday_number(name: str) -> int:
-    """0 is Monday; by a name or its first three letters."""
+    """Return the weekday number (0 is Monday) of a weekday name or of its first three letters."""
     return next(number for number, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
 
 
 def day_number(written: str) -> int:
-    """Of “2nd” or “second”."""
+    """Return the day of the month written as “2nd”, “2” or “second”."""
     return ORDINALS.index(written) + 1 if written in ORDINALS else int(re.sub(r"\D", "", written))
 
 
 def monday(day: date) -> date:
-    """The Monday of its week."""
+    """Return the Monday of the week of a day."""
     return day - timedelta(days=day.weekday())

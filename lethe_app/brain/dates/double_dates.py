@@ -1,4 +1,6 @@
-"""Makes one time of two words for it, such as “next week … on Wednesday”, so that a fact never gets two dates."""
+"""Merge two time expressions of one sentence, such as “next week … on Wednesday”, into one date, so that a fact never gets
+two dates.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,11 @@ _SPELLED = re.compile(
 
 
 def reconcile_times(sentence: str, today: date) -> str | None:
-    """The sentence with at most one time in it where two words for it agree; None where they contradict each other."""
+    """Merge pairs of a coarse and an exact time expression into one date; return None if they contradict each other.
+
+    Days spelled out as words are written in digits, and a weekday in front of a date is dropped, whether or not there is
+    such a pair.
+    """
     text = _NAMED_DATE.sub(
         lambda found: "on " if found[0].startswith("on ") else "", _OF_MONTH.sub(r"\g<number> \g<month>", in_digits(sentence))
     )
@@ -71,7 +77,7 @@ def reconcile_times(sentence: str, today: date) -> str | None:
 
 
 def in_digits(text: str) -> str:
-    """With the days of months in digits: “June the fourteenth” as “June the 14th”."""
+    """Return the text with spelled-out days of the month in digits: “June the fourteenth” becomes “June the 14th”."""
     return _SPELLED.sub(_in_digits, text)
 
 
@@ -87,7 +93,7 @@ def _only(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _joined(text: str, wide: re.Match[str], exact: re.Match[str], words: str) -> str:
-    """The text without the wider time, and with these words where the exact one stood."""
+    """Return the text without the coarse expression `wide` and with `words` in place of the expression `exact`."""
     for found, put in sorted(((wide, ""), (exact, words)), key=lambda each: -each[0].start()):
         before, after = text[: found.start()].rstrip(" ,"), text[found.end() :]
         text = " ".join(filter(None, (before, put))) + after if before or put else after.lstrip(" ,")
@@ -99,7 +105,7 @@ def _step(wide: re.Match[str]) -> int:
 
 
 def _number(exact: re.Match[str]) -> int:
-    """Of the weekday, from Monday."""
+    """Return the weekday number (0 is Monday) of the matched weekday name."""
     name = (exact["full"] or exact["bare"]).lower()
     return next(place for place, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
 

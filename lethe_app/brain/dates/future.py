@@ -1,4 +1,4 @@
-"""Understands when something is to be: “tomorrow at 9”, “next Friday”, “in two weeks”, “24 December”, “2026-12-24 18:30”."""
+"""Parse future dates: “tomorrow at 9”, “next Friday”, “in two weeks”, “24 December”, “2026-12-24 18:30”."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lethe_app.retrieval.time_expressions import DATES, LAST_DAY, NUMBERS, WEEKD
 
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})(?:T(?=\d)|(?!\d))", re.IGNORECASE)
 _STAMP = re.compile(r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:Z|[+-]\d{2}:?\d{2})", re.IGNORECASE)
-"""A moment with its zone, as programs write it: it means that moment, whatever the clock shows here."""
+"""ISO 8601 timestamp with a zone, as programs write it; its zone is kept regardless of the local one."""
 _DOTTED = re.compile(r"\b(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?")
 _CLOCK = re.compile(
     r"\b(?:at )?(?:(\d{1,2})[:.h](\d{2})\s?(am|pm)?|(\d{1,2})\s?(am|pm)|(?<=at )(\d{1,2}))\b(?!\.\d)", re.IGNORECASE
@@ -41,27 +41,27 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _SPELLED = DATES[:2]
-"""“24 December”, “December 24th”, each with a year or without."""
+"""Patterns of dates with a month name: “24 December”, “December 24th”, each with or without a year."""
 
 
 @dataclass(frozen=True)
 class When:
-    """A day, and the hour if one was named."""
+    """Parsed future date: a day, and the time of day if one was named."""
 
     day: date
     hour: time | None = None
     exact: datetime | None = None
-    """The very moment, where hours or minutes were counted from now, or its zone was named."""
+    """Exact moment, if hours or minutes were counted from now or the zone was named; takes precedence over `day` and `hour`."""
 
     def moment(self) -> datetime | date:
-        """As `Reminders.remind` takes it: by the clock here."""
+        """Return the moment in the local time zone as `Reminders.remind` expects it: a date if no time of day is known."""
         if self.exact is not None:
             return self.exact.astimezone()  # the clock may be changed until then
         return self.day if self.hour is None else datetime.combine(self.day, self.hour).astimezone()
 
 
 def read(words: str, present: datetime) -> When | None:
-    """What the words mean when they are said at `present`, by the clock there; None where they name no day to come."""
+    """Parse a future date relative to `present`, in its time zone; return None if the text names no day from today on."""
     text = " ".join(words.split())
     exact = _exact(text, present)
     if exact is not None:
@@ -80,12 +80,14 @@ def read(words: str, present: datetime) -> When | None:
 
 
 def comes_again(words: str) -> bool:
-    """Do they ask for more than one day, as “every Friday” does? `read` knows the first of them."""
+    """Return whether the text asks for a repeated date, such as “every Friday”; `read` returns the first occurrence of it."""
     return _AGAIN.search(words) is not None
 
 
 def _exact(text: str, present: datetime) -> datetime | None:
-    """A moment with its zone, or hours, minutes and seconds from now on; clocks that are changed meanwhile do not matter."""
+    """Return the moment of a zoned timestamp or of a duration counted from `present`; durations are added in UTC, so a
+    daylight-saving change does not shift them.
+    """
     if stamp := _STAMP.search(text):
         try:
             return datetime.fromisoformat(stamp[0].replace(" ", "").upper() if "T" in stamp[0].upper() else stamp[0])
@@ -102,7 +104,9 @@ def _exact(text: str, present: datetime) -> datetime | None:
 
 
 def _is_evening(hour: time, text: str, *, is_over: bool) -> bool:
-    """Is “tonight at 9” in the evening, and “today at 8”, said at ten?"""
+    """Return whether an hour without am/pm means the evening: “tonight at 9”, or “today at 8” written after 8 a.m.
+    (`is_over`).
+    """
     if hour.hour >= 12 or re.search(r"\b(?:am|morning|0\d:\d\d)\b|\d ?am\b|-\d\d", text, re.IGNORECASE):
         return False
     late = re.search(r"\b(?:tonight|evening|afternoon)\b", text, re.IGNORECASE)
@@ -110,7 +114,7 @@ def _is_evening(hour: time, text: str, *, is_over: bool) -> bool:
 
 
 def _day(text: str, today: date) -> tuple[date | None, str]:
-    """The day, and the text without the words that name it."""
+    """Return the day named in the text, and the text without the words that name it."""
     meanings: list[tuple[re.Pattern[str], Callable[[re.Match[str]], date | None]]] = [
         (_ISO, lambda found: _date(int(found[1]), int(found[2]), int(found[3]))),
         (_DOTTED, lambda found: _coming(int(found[2]), int(found[1]), int(found[3] or 0), today)),
@@ -148,7 +152,9 @@ def _named(found: re.Match[str], today: date) -> date | None:
 
 
 def _coming(month: int, day: int, year: int, today: date) -> date | None:
-    """Without a year, the next one of its kind: a 29 February may be years ahead."""
+    """Return the date, without a year (0) its next occurrence; nine years are tried because 29 February can be eight years
+    ahead.
+    """
     if year:
         return _date(year, month, day)
     years = (_date(today.year + more, month, day) for more in range(9))
@@ -162,7 +168,7 @@ def _relative(words: str, today: date) -> date | None:
 
 
 def _weekday(found: re.Match[str], today: date) -> date:
-    """The next one; “next Friday” said on a Friday, or “Friday”, is the one in a week."""
+    """Return the next date with the named weekday; “Friday” or “next Friday” written on a Friday is a week later."""
     wanted = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(found[2].lower()))
     return today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1)
 

@@ -1,7 +1,7 @@
-"""Reads the past time that a question names, such as “on May 2nd”, “last Monday” or “two weeks ago”, as ranges of days.
+"""Parse the past time named in a question, such as “on May 2nd”, “last Monday” or “two weeks ago”, into day ranges.
 
-Days without a year, and weekdays, are the latest ones before today. Some words mean one of several ranges: “05/02”, or “last
-Monday” said on a Wednesday. Those come in the order in which they are likely.
+Days without a year and weekdays resolve to the latest ones before today. Ambiguous expressions yield several ranges, the
+most likely first: “05/02”, or “last Monday” written on a Wednesday.
 """
 
 from __future__ import annotations
@@ -33,26 +33,27 @@ from lethe_app.retrieval.query_terms import MONTHS
 from lethe_app.retrieval.time_expressions import NUMBERS, SEASONS, WEEKDAYS
 
 RECENT_DAYS = 14
-"""What “lately” covers."""
+"""Days covered by “lately”, “recently” and “these days”."""
 SLACK = {"day": 0, "night": 0, "week": 4, "month": 15, "year": 120}
-"""Days before and after what “two weeks ago” names exactly."""
+"""Tolerance in days before and after the exact day of “two weeks ago”, by unit."""
 LENGTH = {"day": 1, "night": 1, "week": 7, "month": 30, "year": 365}
+"""Length of each unit in days."""
 
 
 @dataclass(frozen=True)
 class PastTime:
-    """A past time as days, both ends included."""
+    """Past time expression with the day ranges that it may mean, both ends included."""
 
     words: str
-    """As it was written."""
+    """Text of the expression as written."""
     ranges: tuple[Range, ...]
-    """One of them is meant, the likeliest first."""
+    """Alternative readings, the most likely first."""
     is_night: bool = False
-    """A night ends on the morning after the day."""
+    """True if a night is meant, which ends on the morning after the day."""
 
     @property
     def is_exact(self) -> bool:
-        """Is a single day named?"""
+        """Return whether every reading is a single day."""
         return all(first == last for first, last in self.ranges)
 
 
@@ -60,7 +61,7 @@ _MONTH = "(?P<month>" + "|".join(f"{month}|{month[:3]}" for month in MONTHS if m
 _WEEKDAY = (
     f"(?P<weekday>{'|'.join(WEEKDAYS)}" + r"|(?:(?<=on )|(?<=last )|(?<=this ))(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun))\b"
 )
-"""Short names only behind such words: one may have sat in the sun."""
+"""Pattern of weekday names. Short names match only after “on”, “last” or “this”, because “sat” and “sun” are also words."""
 _PART = r"(?:(?:'s)? ?(?:early |late )?(?:morning|noon|afternoon|evening|night)\b)?"
 _NUMBER = r"(?P<count>\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _SPELLED = "|".join(sorted(ORDINALS, key=len, reverse=True))
@@ -83,7 +84,9 @@ HOLIDAYS = {
 
 
 def past_times(text: str, today: date) -> list[PastTime]:
-    """The past times in a text said today, lower case with plain apostrophes: the single days, or else the longer ones."""
+    """Return the past times in a lower-case text with straight apostrophes, relative to `today`: single days if there are
+    any, otherwise all ranges.
+    """
     found: list[tuple[int, int, PastTime]] = []
     rest = text
     for pattern, read in _RULES:
@@ -99,14 +102,14 @@ def past_times(text: str, today: date) -> list[PastTime]:
 
 
 def without_times(text: str) -> str:
-    """The text with every time that could be past taken out."""
+    """Return the text with every expression removed that could be a past time."""
     for pattern, _read in _RULES:
         text = pattern.sub(" ", text)
     return text
 
 
 def _safely(read: Callable[[re.Match[str], date], Sequence[Range]], match: re.Match[str], today: date) -> Sequence[Range]:
-    """Nothing where there is no such day, such as 31 February, or where the calendar ends."""
+    """Return the ranges of a match, or none if the date does not exist (31 February) or lies outside the calendar."""
     try:
         return read(match, today)
     except (ValueError, OverflowError):
@@ -114,7 +117,7 @@ def _safely(read: Callable[[re.Match[str], date], Sequence[Range]], match: re.Ma
 
 
 def _joined(text: str, found: Sequence[tuple[int, int, PastTime]]) -> list[PastTime]:
-    """“From the 2nd to the 5th” and “between Monday and Wednesday” as one range."""
+    """Merge “from the 2nd to the 5th” and “between Monday and Wednesday” into one range each."""
     times: list[PastTime] = []
     ends = -1
     for start, end, time in found:
@@ -133,7 +136,7 @@ def _joined(text: str, found: Sequence[tuple[int, int, PastTime]]) -> list[PastT
     return times
 
 
-# Readers: from a match and the present day to the ranges it may mean
+# Readers: each maps a match and today to the day ranges that the expression may mean.
 
 
 def _iso(match: re.Match[str], _today: date) -> list[Range]:
@@ -142,7 +145,9 @@ def _iso(match: re.Match[str], _today: date) -> list[Range]:
 
 
 def _slashed(match: re.Match[str], today: date) -> list[Range]:
-    """Month first as well as day first, each where it is a day; with dots the day comes first."""
+    """Return the ranges of a numeric date: with slashes month first and then day first, where valid; with dots day first
+    only.
+    """
     first, second = int(match["first"]), int(match["second"])
     orders = [(second, first)] if "." in match[0] else [(first, second), (second, first)]
     found: list[Range] = []
@@ -166,7 +171,7 @@ def _week_of_day(match: re.Match[str], today: date) -> list[Range]:
 
 
 def _day_alone(match: re.Match[str], today: date) -> list[Range]:
-    """“On the 2nd”: of this month, or of the month before where that is still to come."""
+    """Return the range of “on the 2nd”: in the current month, or in the previous one if that day has not passed yet."""
     day, which = day_number(match["day"]), match["which"] or ""
     month = today.replace(day=1)
     if which == "last" or (not which and day >= today.day):
@@ -223,7 +228,7 @@ def _ago(match: re.Match[str], today: date) -> list[Range]:
 
 
 def _past_count(match: re.Match[str], today: date) -> list[Range]:
-    """“The last three days”, up to now."""
+    """Return the range of “the last three days”, which ends today."""
     word = match["count"] or "few"
     days = (NUMBERS.get(word) or int(word)) * LENGTH[match["unit"]]
     return [(today - timedelta(days=days), today)]
@@ -266,7 +271,7 @@ _RELATIVE: dict[str, Callable[[date], Range]] = {
 
 
 def _rules() -> Iterator[tuple[str, Callable[[re.Match[str], date], Sequence[Range]]]]:
-    """What is more exact comes first: what it has read, nothing reads again."""
+    """Yield patterns and readers, the more exact ones first: text consumed by a rule is masked for all later rules."""
     yield r"\b(?P<year>(?:19|20)\d\d)-(?P<number>\d{1,2})-(?P<day>\d{1,2})\b", _iso
     yield r"(?<![\d/.])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?:/(?P<year>(?:20)?\d\d))?(?![\d/])", _slashed
     yield r"(?<![\d/.])(?P<first>\d{1,2})\.(?P<second>\d{1,2})\.(?P<year>(?:20)?\d\d)?(?!\d)", _slashed

@@ -1,4 +1,6 @@
-"""Puts a date in place of “yesterday” or “next Friday”, so that a sentence stays true when it is read later."""
+"""Replace relative dates such as “yesterday” or “next Friday” with absolute ones, so that a stored sentence stays true
+later.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,8 @@ _DAY = "|".join((*WEEKDAYS, "tues", "weds", "thurs", "thur", *(day[:3] for day i
 _MONTH = "|".join(MONTHS)
 _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
+# The excluded verbs are ambiguous: hurt, hit and cut are also present forms, and got, split and sold also participles, which
+# the pattern below accepts only without an auxiliary.
 _PAST_VERBS = "|".join(sorted(PAST - {"hurt", "hit", "cut", "got", "split", "sold"}))
 _PAST = re.compile(
     rf"\b(?:(?:{_PAST_VERBS})|did|was|had|died|(?<!'ve )(?<!have )(?<!has )(?<!'s )(?:got|split|sold|quit|fell|"
@@ -36,7 +40,7 @@ _ANY_TIME = re.compile(
     rf"[a-z]+th|{'|'.join(SEASONS)}|{_MONTH}|{_DAY})\b",
     re.IGNORECASE,
 )
-"""Without any of these there is no date to spell out."""
+"""Pre-check: a sentence without a match contains no date to resolve."""
 _FUTURE = re.compile(
     r"(?:\b(?:got|have|has) (?:got )?(?:an?|my|our|his|her) (?:\w+ ){0,2}(?:interview|exam|test|appointment|meeting|scan|"
     r"check-?up|date|viva|audition|"
@@ -49,18 +53,19 @@ _FUTURE = re.compile(
 )
 
 _DOUBLED = re.compile(r"\b(?P<before>by|until|till|since|from|before|after|for) on (?=\d)", re.IGNORECASE)
-"""“By tomorrow” as “by on 9 May 2023”."""
+"""Doubled preposition after a replacement: “by tomorrow” becomes “by on 9 May 2023”."""
 _UNMARKED_PAST = re.compile(
     r"\b(?:[Mm]y \w+|[Hh]e|[Ss]he|[A-Z][a-z]+) (?:put|read|set|cut|hit|hurt|let|quit|shut|cost|bet|split|spread)\b"
 )
-"""Without the “s” of the present after one person these are past."""
+"""Verbs with identical present and past forms; after a third-person singular subject the missing “s” marks the past."""
 
 
 def resolve(sentence: str, today: date, *, event: bool = False) -> str:
-    """The sentence with its relative dates spelled out, such as “on 10 March 2025” or “in February 2025”.
+    """Return the sentence with relative dates spelled out, such as “on 10 March 2025” or “in February 2025”.
 
-    For an `event` a month or day without a year gets one: the next for what is to come, the last for what has been.
-    What cannot be told, such as “recently”, stays, and so does everything where two times contradict each other.
+    With `event`, a month or day without a year gets one: the next occurrence in a future clause, the last one in a past
+    clause. Vague expressions such as “recently” are kept, and a sentence whose time expressions contradict each other is
+    returned unchanged.
     """
     if not _ANY_TIME.search(sentence):
         return sentence
@@ -78,17 +83,19 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
 
 
 def tells_past(sentence: str) -> bool:
-    """Return whether a sentence tells what has been, and nothing that is to come."""
+    """Return whether a sentence is in the past tense and mentions nothing that is still to come."""
     return bool(_PAST.search(sentence) or _UNMARKED_PAST.search(sentence)) and not _FUTURE.search(sentence)
 
 
 def spell(day: date) -> str:
-    """Such as “8 May 2023”."""
+    """Return a date as text, such as “8 May 2023”."""
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
 def _is_past(found: re.Match[str]) -> bool:
-    """Return whether a time is told as past, by its clause; by the whole sentence if the clause has no tense."""
+    """Return whether the clause of a time expression is in the past tense; a clause without tense takes that of the whole
+    sentence.
+    """
     before = [end.end() for end in _CLAUSE_END.finditer(found.string, 0, found.start())]
     after = _CLAUSE_END.search(found.string, found.end())
     clause = found.string[before[-1] if before else 0 : after.start() if after else None]
@@ -97,7 +104,7 @@ def _is_past(found: re.Match[str]) -> bool:
 
 
 def _safely(worded: Callable[[re.Match[str], date, bool], str], found: re.Match[str], today: date) -> str:
-    """At the ends of the calendar the words stay as they are."""
+    """Return the replacement for a match, or its original text if the date is invalid or lies outside the calendar."""
     try:
         return worded(found, today, _is_past(found))
     except (OverflowError, ValueError):
@@ -131,25 +138,29 @@ def _weekday(found: re.Match[str], today: date, past: bool) -> str:
 
 
 def _from_weekday(found: re.Match[str], today: date, past: bool) -> str:
-    """“From Monday”, “until Friday”, “since Tuesday”."""
+    """Return the replacement for “from Monday”, “until Friday” or “since Tuesday”."""
     day = _weekday(found, today, past or found["keep"].lower() == "since")
     return f"{found['keep']} {day.removeprefix('on ')}"
 
 
 def _weekday_after_next(found: re.Match[str], today: date, _past: bool) -> str:
-    """“Friday week”: a week after the coming Friday."""
+    """Return the replacement for “Friday week”, a week after the coming Friday."""
     number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(found["day"].lower()[:3]))
     return f"on {spell(today + timedelta((number - today.weekday() - 1) % 7 + 8))}"
 
 
 def _period(found: re.Match[str], today: date, past: bool) -> str:
-    """A period with its preposition, if it has none before it: “from this month” is “from November 2026”."""
+    """Return the replacement for a period, without its preposition if one precedes it: “from this month” is “from November
+    2026”.
+    """
     told = _whole_period(found, today, past)
     return told.split(" ", 1)[1] if _BEFORE_PERIOD.search(found.string, 0, found.start()) else told
 
 
 def _whole_period(found: re.Match[str], today: date, past: bool) -> str:
-    """Week, weekend, month, year or season; “this spring” is the next one unless it is told as past."""
+    """Return the replacement for a week, weekend, month, year or season; “this spring” is the next one unless the clause is
+    past.
+    """
     which, what = found["which"].lower(), found["what"].lower()
     step = {"last": -1, "next": 1}.get(which, 0)
     monday = today - timedelta(today.weekday())
@@ -172,7 +183,7 @@ def _whole_period(found: re.Match[str], today: date, past: bool) -> str:
 
 
 def _away(found: re.Match[str], today: date, past: bool) -> str:
-    """“Three weeks ago”, “in two days”; “in a week” of what is past says how long it took."""
+    """Return the replacement for “three weeks ago” or “in two days”; “in a week” in a past clause is a duration and is kept."""
     count, unit = found["count"].lower(), found["unit"].lower()
     number = NUMBERS.get(count) or int(count)
     sign = -1 if found[0].lower().endswith("ago") else 1
@@ -188,7 +199,7 @@ def _away(found: re.Match[str], today: date, past: bool) -> str:
 
 
 def _day_of_month(found: re.Match[str], today: date, past: bool) -> str:
-    """“On the 12th”, of this month, the next or the last."""
+    """Return the replacement for “on the 12th”: in this month, the next one or the last one, by the tense."""
     number = int(found["day"])
     months = today.year * 12 + today.month - 1
     months += -1 if past and number > today.day else 1 if not past and number < today.day else 0
@@ -196,14 +207,14 @@ def _day_of_month(found: re.Match[str], today: date, past: bool) -> str:
 
 
 def _ago_in(found: re.Match[str], today: date, _past: bool) -> str:
-    """“Four years ago last March”."""
+    """Return the replacement for “four years ago last March”."""
     count, what = found["count"].lower(), found["what"].lower()
     year = today.year - (NUMBERS.get(count) or int(count))
     return f"in the {what} of {year}" if what in SEASONS else f"in {what.capitalize()} {year}"
 
 
 def _vaguely(found: re.Match[str], today: date, _past: bool) -> str:
-    """“A few weeks ago”."""
+    """Return the replacement for “a few weeks ago”, counted back from today's date or year."""
     when = str(today.year) if found["unit"].lower() == "year" else spell(today)
     count = found["count"].lower()
     count = f"a {count}" if count.startswith(("few", "couple")) else count
@@ -278,12 +289,12 @@ _BARE = re.compile(
 _BEFORE_PERIOD = re.compile(r"\b(?:from|until|till|since|by|of|for) \Z", re.IGNORECASE)
 _HABITUAL = re.compile(r"\b(?:usually|always|normally|mostly|hobby|most weeks|as a rule)\b", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:19|20)\d\d,? (?:on )?(?:the )?\Z")
-"""“1989, the second of May”."""
+"""Year before the date, as in “1989, the second of May”."""
 _SEASON = re.compile(rf"\bin (?:the )?(?P<what>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
 
 
 def _with_year(sentence: str, today: date) -> str:
-    """“in May” as “in May 2025”."""
+    """Return the sentence with years added to months and seasons: “in May” becomes “in May 2025”."""
 
     def one(found: re.Match[str]) -> str:
         month = found["month"]
@@ -301,7 +312,7 @@ def _with_year(sentence: str, today: date) -> str:
 
 
 def _year_of(month: int, today: date, past: bool) -> int:
-    """Of the month of that number that was last or comes next; this month counts as both."""
+    """Return the year of the last or next month with that number; the current month counts as both."""
     if past:
         return today.year if month <= today.month else today.year - 1
     return today.year if month >= today.month else today.year + 1
@@ -312,4 +323,4 @@ MOVING = re.compile(
     r"year|time|one|night|morning)|earlier)\b",
     re.IGNORECASE,
 )
-"""Words of time that mean something else every day."""
+"""Time expressions whose meaning depends on the day on which they are read."""

@@ -1,1 +1,1 @@
-"""How each line of a conversation is meant: plainly, in character, as a quotation, as a joke, or taken back."""
+"""Classification of chat sentences: plain statements, in-character speech, quotations, jokes and retractions."""

@@ -1,4 +1,4 @@
-"""Tells what stands beside quoted speech: who says it, or what the user adds as themselves."""
+"""Separate quoted speech from the text around it: speech tags, and statements that the user adds about themselves."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ _SAYS = re.compile(
     r"add|go|yells?|growls?|sighs?|said|asked|whispered|shouted|muttered|replied|answered)\b",
     re.IGNORECASE,
 )
-"""Who speaks, beside a speech."""
+"""Speech tag next to a quotation, such as “I whisper” or “he said”."""
 
 
 def own_behind(sentence: str, narration: str, scene_words: frozenset[str]) -> str:
-    """Return what the user adds about their own life behind the last speech of a narration, typed as chats are; or nothing."""
+    """Return the statement about the user's own life that follows the last quotation of a narration, or an empty string.
+
+    It counts only if it begins in lower case, as typed in chats, is no speech tag and mentions none of the `scene_words`.
+    """
     last = max((found.end() for found in SPEECH.finditer(narration)), default=-1)
     own = sentence.strip(" .,…–-")
     is_typed = last >= 0 and own[:1].islower() and sentence in narration[last:] and not _SAYS.search(own)
@@ -28,9 +31,10 @@ def own_behind(sentence: str, narration: str, scene_words: frozenset[str]) -> st
 
 
 def by_quotes(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield what stands in quotation marks and what stands beside them, with whether it belongs to the speech.
+    """Yield the quoted and the unquoted pieces of a text, each with whether it belongs to the speech.
 
-    Beside it may stand who says it (“…,” I whisper), or the user's own words (“…!” ...and I'm allergic to nuts).
+    An unquoted piece belongs to it if it is a speech tag (“…,” I whisper) but not if the user talks about themselves (“…!”
+    ...and I'm allergic to nuts).
     """
     if not SPEECH.search(text):
         yield _MARKS.sub("", text), True

@@ -1,4 +1,4 @@
-"""Tells sentences that only a character can say from statements of everyday life."""
+"""Distinguish sentences that only a roleplay character can say from statements about everyday life."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ACTED = re.compile(
     r"press my|touch your|follow you|attack (?:the|him|her|it|you)|charge (?:at|the|into))",
     re.IGNORECASE,
 )
-"""Physical acts told in the present, which nobody does while typing."""
+"""Physical acts narrated in the present tense, which nobody performs while typing."""
 _MAYBE_ACTED = re.compile(
     rf"{_I}(?:smile|sigh|laugh|grab|pause|hesitate|approach|enter|examine|inspect|attack|hug|kiss|lean|turn|look|walk|run|"
     r"take|hold|pull|push|open|close|unlock|knock|sit|stand|follow|pick|hide|drop|wait for|pour|hand|give|throw|kick|light|"
     r"put|place|ride|fire|shoot|climb|slide|set|press|touch|lower|raise|search|ask|answer|say|tell|order)\b",
     re.IGNORECASE,
 )
-"""The same, but one may also do it every day: it counts only in a scene."""
+"""Acts narrated in the present tense that can also be habits; they count as acted only within a scene."""
 _MEDIA = re.compile(
     r"\b(?:read(?:ing)?|watch(?:ed|ing)?|play(?:ed|ing)?|books?|novels?|movies?|films?|series|shows?|games?|episodes?|"
     r"campaign|d&d|dnd|lego|costumes?|cosplay|collect\w*|named|called|posters?|museum|visited|tour|skyrim|witcher|zelda|"
@@ -99,20 +99,22 @@ _LIFE = (KIN - _KIN_IN_STORIES) | frozenset(
         """.split(),  # noqa: SIM905 - see retrieval/query_terms
     )
 )
-"""Words of everyday life that scenes seldom have."""
+"""Words of everyday life that are rare in roleplay scenes."""
 
 
 def plays(sentence: str, *, in_scene: bool = False) -> bool:
-    """Is the sentence an act or a speech that only a character can do or hold?"""
+    """Return whether the sentence is an act or utterance that only a character can perform; `in_scene` accepts ordinary acts
+    too.
+    """
     if (_ACTED.match(sentence) or (in_scene and _MAYBE_ACTED.match(sentence))) and not _HABIT.search(sentence):
         return True
     return bool(_FANTASTIC.search(sentence)) and not _MEDIA.search(sentence)
 
 
 def tells_life(sentence: str, scene_words: frozenset[str] = frozenset(), *, quoted: bool = False) -> bool:
-    """Is the sentence about everyday life, in the first person and without words of the scene?
+    """Return whether the sentence is about everyday life, in the first person and without any of the `scene_words`.
 
-    One `quoted` beside an action is a character's, whose family and age say nothing.
+    A sentence `quoted` beside an action belongs to a character, so mentions of family and age do not count for it.
     """
     words = {fold(word) for word in WORD.findall(sentence)}
     if not _FIRST.search(sentence) or not words.isdisjoint(scene_words) or plays(sentence):
@@ -123,7 +125,9 @@ def tells_life(sentence: str, scene_words: frozenset[str] = frozenset(), *, quot
 
 
 def tells_of_self(sentence: str) -> bool:
-    """Is the sentence a statement of the speaker, or about everyday life, that needs no scene?"""
+    """Return whether the sentence is a statement by the speaker in the first person or about everyday life, neither question
+    nor acted.
+    """
     words = {fold(word) for word in WORD.findall(sentence)}
     asks = sentence.rstrip("\"”’') ").endswith("?")
     return not asks and (bool(_FIRST.search(sentence)) or not _LIFE.isdisjoint(words)) and not plays(sentence)

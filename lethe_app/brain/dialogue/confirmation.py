@@ -1,4 +1,4 @@
-"""Tells whether the user confirms a line: what only the persona said was never decided."""
+"""Detect whether the user confirms a message; what only the persona proposed was never decided."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AGREES = re.compile(
 
 
 def is_confirmed(place: int, lines: Sequence[Utterance]) -> bool:
-    """Return whether the line at `place` is the user's own or the user agrees with it in the next one."""
+    """Return whether the message at index `place` is by the user, or the next message is the user's agreement to it."""
     if lines[place].role is Role.USER:
         return True
     after = lines[place + 1] if place + 1 < len(lines) else None

@@ -1,4 +1,4 @@
-"""Reads which detail of an earlier message is corrected: “it is twelve years, not eleven”."""
+"""Detect corrections of a weekday, month or number given in an earlier message: “it is twelve years, not eleven”."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from lethe_app.brain.text.fingerprint import content_words
 
 MOST_BACK = 60
-"""Messages back in which the corrected detail is looked for."""
+"""Number of preceding texts that are searched for the corrected detail."""
 _UNITS, _TENS, _ORDINALS = (
     line.split()
     for line in """
@@ -49,13 +49,17 @@ _DATED = re.compile(rf"\b(?:on|at|is|'s) (?:the )?(?P<detail>{_WEEKDAY}|\d{{1,2}
 
 
 def announced_detail(message: str) -> str:
-    """Return the weekday or day that a message gives anew, saying that what was said before is wrong; empty if none."""
+    """Return the weekday or day of the month that a message restates after announcing a correction, or an empty string."""
     found = _DATED.search(message) if _ANNOUNCED.search(message) else None
     return found["detail"] if found else ""
 
 
 def detail_of_kind(text: str, like: str, words: Collection[str]) -> str:
-    """Return the weekday or day of a text that shares one of the `words` (stems) and is of the kind of another one."""
+    """Return the weekday or day of the month of a text that is of the kind of `like` but differs from it, or an empty
+    string.
+
+    The text must share at least one stem with `words`.
+    """
     found = _DATED.search(text)
     if found is None or not set(words) & content_words(text):
         return ""
@@ -64,7 +68,7 @@ def detail_of_kind(text: str, like: str, words: Collection[str]) -> str:
 
 
 def detail_corrections(message: str) -> Iterator[tuple[str, str]]:
-    """Yield each weekday, month or number that a message says was wrong, and the right one."""
+    """Yield (wrong, right) for each weekday, month or number that a message corrects."""
     for pattern in _CORRECTIONS if "not " in message.lower() else ():
         for found in pattern.finditer(message):
             kind = _kind_of(found["old"])
@@ -73,7 +77,7 @@ def detail_corrections(message: str) -> Iterator[tuple[str, str]]:
 
 
 def corrected(text: str, old: str, new: str) -> str | None:
-    """Return a text with the detail `new` in place of `old`, however it is spelled; None if it does not hold it."""
+    """Return the text with its first mention of `old`, in any spelling, replaced by `new`; None if `old` does not occur."""
     for found in _kind_of(old).finditer(text):
         if _value(found[0]) == _value(old):
             plain = " ".join(word.lower() if word.isupper() else word for word in new.split(" "))
@@ -82,9 +86,9 @@ def corrected(text: str, old: str, new: str) -> str | None:
 
 
 def nearest(message: str, earlier: Sequence[str], old: str) -> int | None:
-    """Return the place of the text among the `earlier` ones, latest first, whose detail `old` a message corrects.
+    """Return the index in `earlier` (latest first) of the text whose detail `old` the message corrects, or None.
 
-    The first that shares a word with the message, or else the first that holds the detail.
+    Prefer the first text that shares a content word with the message, otherwise take the first that contains the detail.
     """
     holding = [place for place, text in enumerate(earlier[:MOST_BACK]) if corrected(text, old, "") is not None]
     words = {word for word in content_words(message) if word not in _VALUES and not word.isdigit()}
@@ -96,7 +100,7 @@ def _kind_of(detail: str) -> re.Pattern[str]:
 
 
 def _value(detail: str) -> int | str:
-    """Return the number a detail means; of a weekday or a month its name."""
+    """Return the number a detail stands for, or the lower-case name of a weekday or month."""
     low = re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", detail.lower())
     if low.isdigit():
         return int(low)

@@ -1,4 +1,4 @@
-"""Separates what a speaker states as themselves from what is said in character, line by line."""
+"""Classify each sentence of a session as a plain statement, in-character text, or text to be dropped."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from lethe_app.domain.chat import Role
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 PAUSE = timedelta(hours=3)
-"""Silence after which no scene goes on unless somebody sets it up again."""
+"""Gap between messages after which a scene ends unless it is set up again."""
 QUIET = 3
-"""Messages of the user without anything played after which an unannounced scene is over."""
+"""Number of user messages without anything acted after which an undeclared scene ends."""
 HINTED = 4
-"""Messages of the user after one such sentence."""
+"""Number of user messages in which a first sentence that only a character can say stays a hint."""
 LONG_ACTION = 4
-"""Words of an action from which the rest of its message may be played as well."""
+"""Minimum number of words of narrated actions for the rest of the message to count as acted as well."""
 _OUT_OF_CHARACTER = re.compile(
     r"(?<!\()\(\((?P<double>.+?)\)\)|[\[({]+\s*ooc\b[\s:,–-]*(?P<marked>[^\])}]+)[\])}]+|^\s*(?:ooc\s*[:–-]|"
     r"//)\s*(?P<line>[^\n]+)",
@@ -51,13 +51,13 @@ _ANOTHERS = re.compile(
 )
 _SAYS = r"(?:says?|said|asks?|asked|whispers?|whispered|shouts?|shouted|mutters?|muttered|replies|replied)"
 _TAGGED = re.compile(rf"[\"”]\W*(?:(?!i\b)[\w'-]+ {_SAYS}\b|{_SAYS} (?!i\b)[\w'-]+)", re.IGNORECASE)
-"""Somebody else says what stands in quotation marks: “…” says Ash."""
+"""Speech tag of a third party after a quotation: “…” says Ash."""
 _ADDRESSES = re.compile(
     r"\b(?:says?|tells?|whispers?|shouts?|yells?|calls?|mutters?|replies|announces?|declares?|lies)\b[^*]{0,20}?"
     r"\b(?:to |at )?(?:the|an?|one of the) \w+\W*$",
     re.IGNORECASE,
 )
-"""What follows is said to somebody in the scene: *whispers to the merchant*."""
+"""Action after which the following speech addresses somebody in the scene: *whispers to the merchant*."""
 _IN_VOICE = re.compile(
     r"\b(?:imaginary|invisible|pretend) \w+\W*$|\b(?:in (?:an?|my|his|her|the) (?:best )?(?!(?:[\w-]+ )*?(?:small|quiet|low|"
     r"soft|tiny|hoarse|shaky|sleepy|tired|hushed|"
@@ -66,13 +66,13 @@ _IN_VOICE = re.compile(
     r"(?:voice|accent|impression))\W*$",
     re.IGNORECASE,
 )
-"""What follows is said as somebody else: *in a deep voice*."""
+"""Action after which the following speech is in another character's voice: *in a deep voice*."""
 _COURTLY = re.compile(
     r"\b(?:sir|m'?lord|milord|m'?lady|my (?:lord|lady|liege|queen|king)|your (?:grace|majesty|highness|lordship|honour|honor)|"
     r"cap'?n|inspector|arr+|ahoy|matey)\b",
     re.IGNORECASE,
 )
-"""A form of address that belongs to a part somebody plays."""
+"""Forms of address that only occur in roleplay."""
 _OWN_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
 _NARRATED = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
 _REPORTED = re.compile(
@@ -83,81 +83,85 @@ _REPORTED = re.compile(
 
 
 class SentenceMeaning(Enum):
-    """How a sentence is meant."""
+    """Meaning of a sentence."""
 
     PLAIN = "plain"
-    """Stated by its speaker as themselves."""
+    """Stated by the speaker as themselves."""
     IN_CHARACTER = "in character"
-    """Said or done in a played scene."""
+    """Said or done in a roleplay scene."""
     DROPPED = "dropped"
-    """Passed on, quoted, drafted, imagined or taken back."""
+    """Passed on, quoted, drafted, imagined or retracted."""
 
 
 class _Scene(Enum):
-    """How much the user's messages say that something is played."""
+    """Whether the user's messages belong to a roleplay scene."""
 
     NONE = 0
     LOOSE = 1
-    """Acted without announcement, or beside a closeness with the persona: what tells of everyday life is the user's own."""
+    """Acted without a declaration, or in a relationship with the persona; sentences about everyday life stay the user's own."""
     DECLARED = 2
-    """Set up with a part for the user: everything but asides is in character."""
+    """Set up with a role for the user; everything but out-of-character asides is in character."""
 
 
 @dataclass(frozen=True)
 class MessageParts:
-    """The text of one message, by how it is meant; what is neither was passed on, quoted, drafted or taken back."""
+    """Text of one message by meaning; passed-on, quoted, drafted and retracted text is in neither part."""
 
     plain: str
-    """What its speaker states as themselves; empty where there is nothing."""
+    """Statements of the speaker as themselves; may be empty."""
     in_character: str
-    """Actions and speech of a played scene."""
+    """Actions and speech of a roleplay scene."""
 
 
 @dataclass
 class DialoguePiece:
-    """One sentence or action of a message."""
+    """One sentence or action of a message with its meaning."""
 
     text: str
     meaning: SentenceMeaning
     narrates: bool = False
-    """It tells what somebody does instead of speaking."""
+    """True if the text narrates an action instead of being speech."""
 
 
 @dataclass
 class _Reading:
-    """What is known of the conversation while its messages are read in order."""
+    """State of the session while its messages are read in order."""
 
     usual: int
-    """Median words of a message of the user."""
+    """Median number of words of the user's messages."""
     scene: _Scene = _Scene.NONE
     quiet: int = 0
     hints: int = 0
-    """Messages for which another sentence that only a character can say begins a scene: one alone is a figure of speech."""
+    """Remaining user messages for which a second sentence that only a character can say begins a scene; a single one may be
+    a figure of speech.
+    """
     narrated: bool = False
-    """In this scene the user tells of themselves as “he” or “she”."""
+    """True if the user narrates themselves in the third person in this scene."""
     character_asked: bool = False
-    """The user asked the persona to speak as somebody else."""
+    """True after the user asked the persona to speak as somebody else."""
     text_announced: bool = False
     dream_announced: bool = False
-    """The user's last message ended by saying that they had a dream."""
+    """True if the user's last message ended with the announcement of a dream."""
     before: Utterance | None = None
     own: dict[str, list[DialoguePiece]] = field(default_factory=dict)
-    """The pieces of each speaker's last message."""
+    """Pieces of the last message of each speaker, by name."""
     scene_words: set[str] = field(default_factory=set)
-    """Names the user gave in character."""
+    """Folded names that the user gave in character."""
 
 
 def read_parts(lines: Sequence[Utterance]) -> list[MessageParts]:
     """Return the parts of every message, in the order of `lines`.
 
-    Whether something is played is judged by the user's messages alone. In doubt a statement of everyday life is plain, and
-    what only a story can hold is in character.
+    Only the user's messages decide whether a scene is played. If in doubt, a statement of everyday life is plain and a
+    sentence that only fits a story is in character.
     """
     return [joined(found) for found in read_pieces(lines)]
 
 
 def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
-    """Return the sentences and actions of every message with how they are meant, in the order of `lines`."""
+    """Return the classified sentences and actions of every message, in the order of `lines`; corrections are applied to the
+    text.
+    """
     counts = [len(WORD.findall(line.text[:MOST_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual=int(median(counts)) if counts else 0)
     pieces = [_read(line, reading) for line in lines]
@@ -166,7 +170,7 @@ def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
 
 
 def _correct_details(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:
-    """Put right, where it was first said, what the user corrects in a later message."""
+    """Apply corrections in later user messages to the sentence that first stated the detail."""
     said: list[DialoguePiece] = []
     for line, found in zip(lines, pieces, strict=True):
         if line.role is Role.USER:
@@ -181,27 +185,27 @@ def _correct_details(lines: Sequence[Utterance], pieces: Sequence[Sequence[Dialo
 
 
 def joined(pieces: Sequence[DialoguePiece]) -> MessageParts:
-    """Return the pieces of one message put together by how they are meant."""
+    """Join the pieces of one message by their meaning."""
     return MessageParts(_joined(pieces, SentenceMeaning.PLAIN), _joined(pieces, SentenceMeaning.IN_CHARACTER))
 
 
 def _correct_day(message: str, said: Sequence[DialoguePiece]) -> bool:
-    """Put right the day of what was said before about the matter of a message such as “no wait, the play's on the 11th”.
+    """Apply a day correction such as “no wait, the play's on the 11th” to the earlier sentences about the same subject.
 
-    Return whether there was something to put right.
+    Return whether any sentence was corrected.
     """
     return bool(announced_detail(message)) and any(_puts_day_right(message, one) for one in reversed(said[-3 * MOST_BACK :]))
 
 
 def _drop_announced(pieces: Sequence[DialoguePiece]) -> None:
-    """Drop the sentences of a message that only put the day of an earlier one right."""
+    """Drop the sentences of a message that only announce the corrected day of an earlier sentence."""
     for piece in pieces:
         if announced_detail(piece.text):
             piece.meaning = SentenceMeaning.DROPPED
 
 
 def _puts_day_right(message: str, piece: DialoguePiece) -> bool:
-    """Put right the day of an earlier sentence if a message gives it anew; return whether it does."""
+    """Replace the day of an earlier sentence if the message announces a new one for it; return whether it was replaced."""
     new = announced_detail(message)
     words = {word for word in content_words(message) if word.isalpha()} - content_words("no wait wrong read letter got")
     old = detail_of_kind(piece.text, new, words) if new else ""
@@ -233,7 +237,7 @@ def _read(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
 
 
 def _set_game_apart(pieces: Sequence[DialoguePiece]) -> None:
-    """Mark what follows the name of a game in the same message as told of the game: “Stardew. Year 6, wife called Abigail.”"""
+    """Mark sentences after the name of a game in the same message as in character: “Stardew. Year 6, wife called Abigail.”"""
     plays = False
     for piece in pieces:
         if plays and piece.meaning is SentenceMeaning.PLAIN:
@@ -242,7 +246,7 @@ def _set_game_apart(pieces: Sequence[DialoguePiece]) -> None:
 
 
 def _drop_dream(pieces: Sequence[DialoguePiece], reading: _Reading) -> None:
-    """Drop what is told of a dream: what follows its announcement, up to a sentence about something else."""
+    """Drop the sentences that narrate a dream, from its announcement to the first sentence about something else."""
     dreams = reading.dream_announced
     for piece in pieces:
         if unreal_statements.is_of_dream(piece.text):
@@ -255,7 +259,7 @@ def _drop_dream(pieces: Sequence[DialoguePiece], reading: _Reading) -> None:
 
 
 def _of_persona(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
-    """A persona's speech is its own unless the user plays a scene or asked for another character."""
+    """Yield the pieces of a persona's message; they are plain unless the user plays a scene or asked for another character."""
     played = reading.scene is not _Scene.NONE or reading.character_asked
     for part in parts(text):
         for sentence in split_sentences(part.text):
@@ -288,7 +292,7 @@ def _of_user(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
 
 
 def _move_scene(text: str, reading: _Reading) -> None:
-    """Go on with or end the scene, or begin one that is not announced, by what the user writes now."""
+    """Continue, end or begin an undeclared scene according to the user's current message."""
     found = parts(text)
     said = [sentence for part in found if not part.narrates for sentence in split_sentences(part.text)]
     acted = any(part.narrates for part in found)
@@ -315,7 +319,9 @@ def _move_scene(text: str, reading: _Reading) -> None:
 
 
 def _is_played(part: MessagePart) -> bool:
-    """An action told in the third person or with what only a story has, or prose that is no report of what others said."""
+    """Return whether a part is an action in the third person or with fantastic content, or prose that does not report what
+    others said.
+    """
     if not part.narrates:
         return False
     if is_prose(part.text):
@@ -325,7 +331,9 @@ def _is_played(part: MessagePart) -> bool:
 
 
 def _is_report(prose: str) -> bool:
-    """Does the user only tell what others said? Whoever plays begins with speech, or keeps out of the narration."""
+    """Return whether prose only reports what others said; roleplay prose begins with speech or has no first person in the
+    narration.
+    """
     around = _SPEECH.sub(" ", prose)
     is_own = bool(re.search(r"\b(?:I|I'm|I've|I'd|im|me|my|mine|we|our|us)\b", around, re.IGNORECASE))
     is_amid_own = bool(_SPEECH.search(prose)) and prose.lstrip()[:1] not in {'"', "“", "«"}
@@ -333,7 +341,7 @@ def _is_report(prose: str) -> bool:
 
 
 def _of_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
-    """The sentences and actions of a user's message outside of marked asides."""
+    """Yield the sentences and actions of a user's message without its marked asides."""
     found = parts(text)
     told = [part for part in found if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))]
     actions = sum(len(WORD.findall(part.text)) for part in told)
@@ -388,13 +396,13 @@ def _in_character(text: str, reading: _Reading, *, narrates: bool = False) -> Di
 
 
 def _own(sentence: str) -> SentenceMeaning:
-    """Stated by the user as themselves, unless it is imagined or a joke."""
+    """Return PLAIN for a sentence by the user as themselves, DROPPED if it is hypothetical or ends as a joke."""
     unreal = unreal_statements.is_hypothetical(sentence) or is_taken_back(sentence)
     return SentenceMeaning.DROPPED if unreal else SentenceMeaning.PLAIN
 
 
 def _is_anothers(text: str) -> bool:
-    """Is what stands in quotation marks said to be somebody else's?"""
+    """Return whether a quotation in the text is attributed to somebody else."""
     return any(_ANOTHERS.search(text[: found.start()]) for found in _SPEECH.finditer(text))
 
 
@@ -404,13 +412,13 @@ def _unquoted(text: str) -> str:
 
 
 def _take_back(pieces: list[DialoguePiece], before: list[DialoguePiece], asked: str) -> bool:
-    """Drop what a retraction takes back, and put right what it corrects; whether there was one."""
+    """Drop the sentences that a retraction cancels and apply its corrections; return whether there was a retraction."""
     found = False
     for place, piece in enumerate(pieces):
         stated = _last_statement(pieces[:place])
         if piece.meaning is SentenceMeaning.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
             continue
-        # “did I tell you I'm a prince? kidding” takes back its own question only
+        # “Did I tell you I'm a prince? Kidding.” retracts only the question in the same message, nothing in the one before.
         says_it_here = any(len(one.text.split()) > LONG_ACTION for one in pieces[:place])
         taken = stated or (None if says_it_here else _last_statement(before))
         if stated is None and taken is not None and corrects_another(piece.text, taken.text):
@@ -433,7 +441,7 @@ def _last_statement(pieces: Sequence[DialoguePiece]) -> DialoguePiece | None:
 
 
 def _joined(pieces: Sequence[DialoguePiece], meaning: SentenceMeaning) -> str:
-    """The pieces of one meaning, with a line break after one that has no end mark."""
+    """Join the pieces of one meaning, with a line break after a piece without an end mark."""
     text = ""
     for piece in pieces:
         if piece.meaning is meaning and (bare := piece.text.strip()):

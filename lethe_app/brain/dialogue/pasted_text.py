@@ -1,4 +1,4 @@
-"""Removes from a message what its sender only passed on: pasted texts, code, lists, scripts, lyrics and quotations."""
+"""Remove from a message what its sender did not write: pasted texts, code, lists, scripts, lyrics and quotations."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from lethe_app.retrieval.query_terms import WORD
 
 LONG = 60
-"""Words from which a message may be a pasted text."""
+"""Minimum number of words of a message that may be a pasted text."""
 TIMES_USUAL = 4
-"""How much longer than the sender's usual message a pasted text is."""
+"""Factor by which a pasted text is longer than the sender's median message."""
 PERSONAL = 0.035
-"""Share of “I”, “my” and “we” among the words from which a long message is the sender's own."""
+"""Share of first-person pronouns among the words from which a long message counts as the sender's own."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE_LINE = re.compile(
@@ -39,7 +39,7 @@ _INTRODUCED = re.compile(
     r"(?::|\?\s*\n|\.\s*\n\s*\n|!?\s*\n\s*\n)\s*",
     re.IGNORECASE,
 )
-"""Words that announce another text, up to where it begins."""
+"""Phrase that announces another text, up to where that text begins."""
 _ASKED_FOR = re.compile(
     r"\b(?:summari[sz]e|translate|proof-?read|paraphrase|rewrite|rephrase|edit|review|check|read|look (?:at|over))\b"
     r"[^.!?\n]{0,60}\b(?:text|article|essay|draft|e-?mail|letter|poem|story|chapter|paragraph|speech|passage|code|script|"
@@ -66,7 +66,7 @@ _QUOTATION = re.compile(r"[\"“«](?P<said>[^\"“”«»\n]{12,600})[\"”»]"
 _SAID_SO = re.compile(
     r"(?P<says>\b(?:goes|says|said|like|texted me|told me|asked me|wrote),? )'(?=\w)[^\n]{8,300}?\w[.!?]?'(?!\w)"
 )
-"""Speech of others in single quotation marks."""
+"""Reported speech in single quotation marks."""
 _SPEECHLESS = re.compile(
     r"\b(?:goes|says|said|saying|texted me|told me|asked me|wrote|used to say|would say|writes),? +(?:and|so|but)\b|"
     r"\b(?:goes|texted me|used to say|says|she said|he said|they said)\W*$",
@@ -76,10 +76,10 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 def own_words(text: str, usual: int, *, was_announced: bool = False) -> str:
-    """Return the message without what is not its sender's own words.
+    """Return the message without text that is not the sender's own.
 
-    `usual` is the median number of words of the sender's messages; `was_announced` says that the sender's last message asked
-    for something to be done with a text, so that a long message after it is that text.
+    `usual` is the median number of words of the sender's messages. `was_announced` is true if the sender's last message
+    asked for something to be done with a text, so that a long message after it is that text.
     """
     text = _QUOTED_LINE.sub("", _SUNG.sub("", _CODE.sub("\n", text)))
     text = _without_announced(text)
@@ -89,18 +89,18 @@ def own_words(text: str, usual: int, *, was_announced: bool = False) -> str:
 
 
 def announces_text(text: str) -> bool:
-    """Does the message ask for something to be done with a text that it does not contain?"""
+    """Return whether the message asks for something to be done with a text that it does not contain."""
     return len(WORD.findall(text)) < 40 and bool(_ASKED_FOR.search(text))
 
 
 def without_quotations(text: str) -> str:
-    """Return the text without quoted sentences; quoted titles and single words stay."""
+    """Return the text without quoted sentences; quoted titles and fewer than four quoted words are kept."""
     text = _SAID_SO.sub(r"\g<says>", text)
     return _QUOTATION.sub(lambda found: found[0] if _is_title(found["said"].split()) else " ", text)
 
 
 def has_lost_quotation(sentence: str) -> bool:
-    """Return whether a sentence without its quotation says nothing any more: “a bloke goes and his card got declined”."""
+    """Return whether a sentence is meaningless without its removed quotation: “a bloke goes and his card got declined”."""
     return bool(_SPEECHLESS.search(sentence))
 
 
@@ -110,7 +110,7 @@ def _is_title(words: list[str]) -> bool:
 
 
 def _without_announced(text: str) -> str:
-    """Cut a text that the message itself announces, up to a question after it."""
+    """Cut a text that the message itself announces, but keep a question after it."""
     for found in _INTRODUCED.finditer(text):
         rest = text[found.end() :]
         if len(WORD.findall(rest)) >= 4:
@@ -132,18 +132,18 @@ def _is_pasted(text: str, usual: int, *, was_announced: bool) -> bool:
 
 
 def _is_set_out(text: str) -> bool:
-    """Does it have the headings, paragraphs or list of a written text?"""
+    """Return whether the text has the headings or paragraphs of a written document."""
     return len(_BLANK_LINES.findall(text)) >= 2 or bool(re.search(r"^\s*#{1,4} |^\s*\*\*[^*\n]+\*\*\s*$", text, re.MULTILINE))
 
 
 def _closing_question(text: str) -> str:
-    """What is asked after a pasted text, such as “what do you think?”."""
+    """Return the question after a pasted text, such as “what do you think?”, or an empty string."""
     last = text.rstrip().rsplit("\n", 1)[-1].strip()
     return last if last.endswith("?") and "\n" in text.strip() and len(last.split()) <= 20 else ""
 
 
 def _without_lines(text: str) -> str:
-    """Leave out lines of code, of lists and of scripts with a label for each speaker."""
+    """Remove lines of code, of lists, and of scripts with speaker labels."""
     lines = text.split("\n")
     if len(lines) == 1:
         return text

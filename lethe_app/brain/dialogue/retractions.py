@@ -1,4 +1,4 @@
-"""Recognises that a speaker takes back, or puts right, what they said just before."""
+"""Detect that a speaker retracts or corrects their last statement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _JOKED = re.compile(
     r"not really|psych|as if|/s)\b[\s,.!…:;)-]*(?:(?:lol|lmao|(?:ha)+h?|hehe|xd|obviously|obvs|of course)\b[\s,.!…)]*)*$",
     re.IGNORECASE,
 )
-"""“I own 40 reindeer, jk lol”."""
+"""Trailing joke marker: “I own 40 reindeer, jk lol”."""
 _WRONG = re.compile(
     _LEAD
     + r"(?:that|this|it)(?:'s| is| was|s) (?:a lie|not (?:(?:actually|really|quite) )?(?:right|correct|true)|wrong|incorrect|"
@@ -40,7 +40,7 @@ _WRONG = re.compile(
     re.IGNORECASE,
 )
 _MISTAKEN = re.compile(_LEAD + r"i tell a lie\b[\s,.!:–—-]*(?:that(?:'s| is| was) [\w' ]+)?", re.IGNORECASE)
-"""“No, I tell a lie, that is the dentist.”"""
+"""Idiom of self-correction: “No, I tell a lie, that is the dentist.”"""
 _ALONE = re.compile(_LEAD + r"not(?: really)?\W*(?:$|(?<=really),)", re.IGNORECASE)
 _WAIT = re.compile(
     r"^\W*(?:(?:oh|no|oops|sorry|ah|um|uh|argh|ugh|shit|actually)\b[\s,.!…]*)*(?:no[, ]+wait|wait[, ]+(?:no|sorry)|"
@@ -74,14 +74,14 @@ _KINDS = (
     ),
     re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-zà-ÿ]+\b"),
 )
-"""What one word can be put right by another of its kind: a weekday, a month, a number, a name."""
+"""Kinds of words that a single word of the same kind can correct: weekdays, months, numbers, names."""
 
 
 def retracts(sentence: str, *, follows_own: bool, asked: str = "") -> bool:
-    """Does the sentence take back its speaker's last statement?
+    """Return whether the sentence retracts its speaker's last statement.
 
-    `follows_own` says that the statement stands in the same message; otherwise `asked` is the message of the other speaker in
-    between: a “not really” may only answer its question, and “that's wrong” may only contradict it.
+    `follows_own` is true if that statement is in the same message. Otherwise `asked` is the message of the other speaker in
+    between, because “not really” may only answer its question and “that's wrong” may only contradict it.
     """
     if _MISTAKEN.match(sentence):
         return follows_own
@@ -95,23 +95,23 @@ def retracts(sentence: str, *, follows_own: bool, asked: str = "") -> bool:
 
 
 def corrects_another(sentence: str, before: str) -> bool:
-    """Return whether “no wait, the play's on the 11th” names another matter than the message just `before` told of."""
+    """Return whether “no wait, the play's on the 11th” is about a different subject than the preceding message `before`."""
     waits = _WAIT.match(sentence)
     rest = sentence[waits.end() :] if waits else ""
     return bool(_NAMES_MATTER.match(rest)) and content_words(rest).isdisjoint(content_words(before))
 
 
 def is_taken_back(sentence: str) -> bool:
-    """Return whether a sentence ends with the remark that it is a joke."""
+    """Return whether a sentence ends by declaring itself a joke."""
     found = _JOKED.search(sentence)
     return found is not None and len(sentence[: found.start()].split()) > 2 and not _EARNEST.search(sentence)
 
 
 def stated_instead(sentence: str, before: str) -> str:
-    """Return what is stated with a retraction: “I'm 34” of “just kidding, I'm 34”.
+    """Return what is stated along with a retraction: “I'm 34” of “just kidding, I'm 34”.
 
-    A single word puts the retracted statement `before` right where it has one of the same kind: “no wait, Friday” after
-    “The exam is on Thursday.” is “The exam is on Friday.”; a fragment that fits nowhere is dropped.
+    A single word replaces the last word of its kind in the retracted statement `before`: “no wait, Friday” after “The exam
+    is on Thursday.” gives “The exam is on Friday.”. Return an empty string if `before` has no word of that kind.
     """
     rest = sentence
     for pattern in (_WAIT, _JOKE, _MISTAKEN, _WRONG, _ALONE):

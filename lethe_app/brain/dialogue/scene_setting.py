@@ -1,4 +1,4 @@
-"""Recognises where a user sets up, leaves or ends a played scene."""
+"""Detect where a user sets up, leaves or ends a roleplay scene."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CLOSE = re.compile(
     r"roommates?)\b",
     re.IGNORECASE,
 )
-"""A companion's part, beside which the user stays who they are."""
+"""Roles of a companion, in which the user keeps their own identity."""
 _CHARACTER_ASKED = re.compile(
     r"(?:^|[.!?,\n]\s*|\b(?:can|could|would|will) you |\bplease |\bnow |\bi want you to |\blet'?s )"
     r"(?:(?:pretend|imagine|act|speak|talk|answer|respond|reply)\b[^.!?\n]{0,25}?\b(?:to be|you(?:'re| are)|as if you|as an?|"
@@ -73,9 +73,9 @@ _ASIDE = re.compile(
 
 
 def cut_declaration(text: str) -> tuple[str, str, str]:
-    """Return the text before, in and after the sentences that set up a scene with a part for the user.
+    """Split a text into what precedes, forms and follows the sentences that set up a scene with a role for the user.
 
-    Where nothing is set up, the text is all in the third.
+    Without such a declaration the first two parts are empty.
     """
     found = _DECLARED.search(text)
     if not found:
@@ -87,20 +87,22 @@ def cut_declaration(text: str) -> tuple[str, str, str]:
 
 
 def keeps_own_life(text: str) -> bool:
-    """Is the scene only a closeness with the persona, in which the user goes on telling their own life?"""
+    """Return whether the declared scene is only a relationship with the persona, in which the user still talks about their
+    own life.
+    """
     return bool(_CLOSE.search(text))
 
 
 def asks_for_character(text: str) -> bool:
-    """Does the user ask the persona to speak as somebody else?"""
+    """Return whether the user asks the persona to speak as somebody else."""
     return bool(_CHARACTER_ASKED.search(text))
 
 
 def ends_scene(sentence: str, *, may_turn: bool) -> bool:
-    """Does the sentence step out of a scene? `may_turn` says that a mere “anyway” does."""
+    """Return whether the sentence ends a scene; with `may_turn` a mere “anyway” is enough."""
     return bool(_ENDED.match(sentence) or (may_turn and _TURNS_AWAY.match(sentence)))
 
 
 def is_aside(sentence: str) -> bool:
-    """Does the sentence say by itself that it leaves the scene?"""
+    """Return whether the sentence marks itself as out of character."""
     return bool(_ASIDE.search(sentence))

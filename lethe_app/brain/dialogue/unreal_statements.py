@@ -1,4 +1,4 @@
-"""Recognises sentences that state nothing of the speaker's life: imagined, dreamt, of a game, or about being a model."""
+"""Detect sentences that are no facts about the speaker: hypothetical, dreamt, about a game, or about being a language model."""
 
 from __future__ import annotations
 
@@ -85,36 +85,36 @@ _ARTIFICIAL = re.compile(
 
 
 def is_hypothetical(sentence: str) -> bool:
-    """Is the sentence about something imagined or dreamt?"""
+    """Return whether the sentence is about something imagined or dreamt."""
     return bool(_HYPOTHESIS.search(sentence)) or _would_do(sentence)
 
 
 def _would_do(sentence: str) -> bool:
-    """Return whether a sentence tells what its speaker would do: “I'd buy mum a bungalow”."""
+    """Return whether a sentence states what its speaker would do: “I'd buy mum a bungalow”."""
     found = _WOULD.match(sentence)
     return found is not None and found["verb"].lower() in _DEEDS and not _LONG_AGO.search(sentence)
 
 
 def names_game(sentence: str) -> bool:
-    """Return whether a sentence only says which game its speaker plays."""
+    """Return whether a sentence only names the game that its speaker plays."""
     return bool(_GAME_ALONE.match(sentence))
 
 
 def is_of_dream(sentence: str) -> bool:
-    """Return whether a sentence says that somebody had a dream."""
+    """Return whether a sentence mentions that somebody had a dream."""
     return bool(_DREAM.search(sentence))
 
 
 def may_be_dreamt(sentence: str) -> bool:
-    """Return whether a sentence after the announcement of a dream may tell what happened in it."""
+    """Return whether a sentence after the announcement of a dream may describe its content."""
     return bool(_DREAMT.match(sentence)) and not _AWAKE.search(sentence)
 
 
 def is_of_game(sentence: str) -> bool:
-    """Is the sentence about a character in a game?"""
+    """Return whether the sentence is about a character in a game."""
     return bool(_GAME.search(sentence))
 
 
 def is_of_model(sentence: str) -> bool:
-    """Does the speaker tell that they are a language model?"""
+    """Return whether the speaker states that they are a language model."""
     return bool(_ARTIFICIAL.search(sentence))

@@ -1,1 +1,1 @@
-"""Consolidation of memories and inference of preferences while the user is away."""
+"""Dream runs: consolidation of memories and facts, and inference of preferences, while the user is away."""

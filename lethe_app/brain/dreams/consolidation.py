@@ -1,7 +1,9 @@
-"""What a dream does with memories and facts: what may be touched, what belongs together, and what becomes of it.
+"""Consolidation of memories and facts in a dream run: which may be changed, which belong together, and the resulting
+changes.
 
-Nothing here reads or writes anything. A dream may change only what a task or the archive wrote, and never what is protected,
-pinned or always in mind; merged words may hold only what their sources hold, and must keep every name and number of them.
+Nothing here reads or writes the store. A dream may change only what a task or the archive wrote, and never a record that is
+protected, pinned or sticky. A merged text may contain only what its sources contain, and must keep every name and number of
+them.
 """
 
 from __future__ import annotations
@@ -27,51 +29,54 @@ from lethe_app.retrieval.query_terms import WORD
 
 T = TypeVar("T")
 DREAM = "dream"
-"""Who wrote what a dream wrote."""
+"""Value of `made_by` for records written by a dream."""
 KEPT_APART = frozenset(
     {MemoryType.IMAGE, MemoryType.FILE, MemoryType.GOAL, MemoryType.REMINDER, MemoryType.JOURNAL, MemoryType.CHAT_SESSION}
 )
-"""Types in which two alike are two all the same, or that have a keeper of their own."""
+"""Memory types that are never merged, because similar ones are still distinct or because another component manages them."""
 INFERRED, ANTI_PATTERNS = "user-preferences/inferred", "anti-patterns"
+"""Categories of inferred preferences and of anti-patterns."""
 RESERVED = (INFERRED, ANTI_PATTERNS)
-"""Categories that only a dream's own conclusions have."""
+"""Categories that only a dream's own conclusions may have."""
 MOST_LEVELS, LONGEST_LEVEL, MOST_TAGS = 3, 30, 5
 MOST_TOGETHER = 8
-"""Records that are looked at as one; of more, a model loses sight."""
+"""Maximum number of records in one group; a model loses track of more."""
 _ARTICLES = frozenset({"a", "an", "the"})
 _NOT_IN_A_LEVEL = re.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What is to become of some records that lie near each other, by their place among them."""
+    """Outcome for a group of similar records, which are given by their indices in the group."""
 
     text: str = ""
-    """Of what they are merged into; empty where they are not."""
+    """Text of the merged record; empty if nothing is merged."""
     sources: tuple[int, ...] = ()
-    """Those that are merged."""
+    """Indices of the records that are merged."""
     dropped: tuple[int, ...] = ()
     filed_under: str = ""
     tags: tuple[str, ...] = ()
 
 
 def may_dream_of(memory: MemoryUnit, moment: datetime) -> bool:
-    """May a dream change it? It must be a task's, in nobody's keeping, and not waiting to be told."""
+    """Return whether a dream may change the memory: written by a task, of a mergeable type, due, not reserved and not
+    waiting to be brought up proactively.
+    """
     waits = memory.insertion in WAITING or memory.insertion is MemoryInsertion.USER_RETURN
     is_own = memory.filed_under.startswith(RESERVED)
     return not is_the_users(memory) and memory.category not in KEPT_APART and not waits and not is_own and memory.is_due(moment)
 
 
 def may_dream_of_fact(fact: ExtractedFact) -> bool:
-    """The same of a fact."""
+    """Return whether a dream may change the fact: not the user's, not superseded and not part of a story."""
     return not is_the_users(fact) and not fact.superseded and not fact.in_story
 
 
-# what belongs together
+# Grouping of records.
 
 
 def alike_by_words(records: Sequence[Kept]) -> list[list[Kept]]:
-    """Groups of at least two that say the same word for word; articles, case and punctuation do not count."""
+    """Return groups of at least two records of one kind with identical words; articles, case and punctuation are ignored."""
     groups: dict[object, list[Kept]] = {}
     for one in records:
         words = tuple(word for word in WORD.findall(fold(said(one), keep_case=False)) if word not in _ARTICLES)
@@ -81,7 +86,7 @@ def alike_by_words(records: Sequence[Kept]) -> list[list[Kept]]:
 
 
 def together(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) -> list[list[Kept]]:
-    """Groups of at least two that are linked by pairs, of one kind each, none larger than `MOST_TOGETHER`."""
+    """Return groups of at least two records of one kind linked by `pairs`, each with at most `MOST_TOGETHER` records."""
     held = {one.guid: one for one in records}
     group_of: dict[UUID, list[UUID]] = {guid: [guid] for guid in held}
     for one, other in pairs:
@@ -100,26 +105,26 @@ def together(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) -> lis
 
 
 def said(record: Kept) -> str:
-    """Its words."""
+    """Return the text of a memory or fact."""
     return record.content if isinstance(record, MemoryUnit) else record.fact
 
 
 def kind_of(record: Kept) -> object:
-    """Only records of one kind can become one."""
+    """Return the grouping key of a record; only records with the same key can be merged."""
     if isinstance(record, ExtractedFact):
         return "fact"
     return record.category, record.insertion, record.filed_under.split("/")[0] if record.filed_under else "", record.enabled
 
 
-# what becomes of it
+# Changes that result from a decision.
 
 
 def changes_of(
     decision: Decision, group: Sequence[Kept], persona_id: str, run_id: UUID | None, moment: datetime, names: Collection[str]
 ) -> list[RecordedChange]:
-    """The changes that a decision comes to; nothing of it that is not grounded, or that touches what may not be touched.
+    """Return the changes of a decision; none if the merged text is not grounded or a record is the user's.
 
-    All sources of a merger go, and all that is to be dropped, whichever of both lists they stand in.
+    All sources of a merger are removed, as well as the dropped records; a record listed in both belongs to the merger.
     """
     if any(is_the_users(one) for one in group):
         return []
@@ -139,19 +144,19 @@ def changes_of(
 
 
 def holds(text: str, sources: Sequence[str], names: Collection[str]) -> bool:
-    """Do merged words say nothing that their sources do not, and lose no name and no number of theirs?"""
+    """Return whether a merged text states only what its sources state and keeps every name and number of them."""
     sentences = [part.strip() for part in SENTENCE_END.split(text) if part and part.strip()]
     grounded = bool(sentences) and all(is_grounded(sentence, sources, names) for sentence in sentences)
     return grounded and not any(invented(f". {source}", [text]) for source in sources) and not invented(text, sources)
 
 
 def same_words(group: Sequence[Kept]) -> Decision:
-    """What rules can decide: they say the same, so the longest wording stands for all."""
+    """Return the decision for records with identical words: merge all of them into the longest wording."""
     return Decision(text=max((said(one) for one in group), key=len), sources=tuple(range(len(group))))
 
 
 def merged_memory(sources: Sequence[MemoryUnit], text: str, moment: datetime, filed: str, tags: Iterable[str]) -> MemoryUnit:
-    """One in the place of several: known since the first of them was, with all their sources, counts and keywords."""
+    """Return one memory for several: with the earliest creation date and the united sources, counts and keywords of all."""
     oldest = min(sources, key=lambda one: one.added)
     ends = [one.end_time for one in sources]
     return MemoryUnit(
@@ -178,7 +183,7 @@ def merged_memory(sources: Sequence[MemoryUnit], text: str, moment: datetime, fi
 
 
 def merged_fact(sources: Sequence[ExtractedFact], text: str) -> ExtractedFact:
-    """The same for facts."""
+    """Return one fact for several: with the earliest first date and the united sources and counts of all."""
     return ExtractedFact(
         fact=text,
         first_seen=min(one.first_seen for one in sources),
@@ -228,7 +233,7 @@ def _dropping(record: Kept, frame: _Frame) -> RecordedChange:
 
 
 def _filing(record: Kept, decision: Decision, frame: _Frame) -> RecordedChange | None:
-    """Facts have no categories."""
+    """Return the change of category and tags of a memory; None if nothing changes, and for facts, which have no categories."""
     if not isinstance(record, MemoryUnit):
         return None
     tags = _each_once([*record.tags, *decision.tags])
@@ -238,24 +243,26 @@ def _filing(record: Kept, decision: Decision, frame: _Frame) -> RecordedChange |
     return frame.change(REFINE, "It is found more easily.", Records(memories=[record]), Records(memories=[filed]))
 
 
-# words of categories and tags
+# Categories and tags.
 
 
 def category(text: str) -> str:
-    """A category as it is kept: small letters, levels parted by slashes; empty where it is none, or is a dream's own."""
+    """Return a category in its stored form: lower case, levels separated by slashes; empty if it is invalid or reserved for
+    dreams.
+    """
     levels = [_NOT_IN_A_LEVEL.sub("-", level.strip().lower()).strip("-_")[:LONGEST_LEVEL] for level in text.split("/")]
     made = "/".join([level for level in levels if level][:MOST_LEVELS])
     return "" if made.startswith(RESERVED) else made
 
 
 def tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """The same for tags."""
+    """Return tags in their stored form: lower case, without duplicates, at most `MOST_TAGS`."""
     made = (_NOT_IN_A_LEVEL.sub("-", text.strip().lower()).strip("-_")[:LONGEST_LEVEL] for text in texts)
     return tuple(list(dict.fromkeys(tag for tag in made if tag))[:MOST_TAGS])
 
 
 def signature(change: RecordedChange) -> str:
-    """What tells whether the same was thought of before: nothing is proposed twice."""
+    """Return a key of a change by which the same proposal is recognised later, so that nothing is proposed twice."""
     before = sorted(str(guid) for guid in Records.before(change).guids)
     texts = sorted(" ".join(sorted(content_words(said(one)))) for one in Records.after(change).holding) if not before else []
     return " ".join([change.what, *before, *texts])
@@ -266,7 +273,7 @@ def _each_once(words: Iterable[T]) -> list[T]:
 
 
 def categories_of(memories: Iterable[MemoryUnit]) -> Mapping[str, int]:
-    """How many memories lie in each category, those in its branches included, in the order of a tree."""
+    """Return the number of memories per category, including its subcategories, sorted by category."""
     counts: dict[str, int] = {}
     for one in memories:
         levels = [level for level in one.filed_under.split("/") if level.strip()]

@@ -1,7 +1,8 @@
-"""Hears, by rules for English, where the user corrects how they are talked to: what they want otherwise, and how strongly.
+"""Detect, by rules for English, where the user corrects the persona's way of talking: what they want instead, and how
+strongly.
 
-What stands in quotation marks or between asterisks is told and not said to the persona, so it is no correction. A bare “don't
-…” counts only with a verb of talking: “don't worry” and “don't go” are no wishes about the conversation.
+Quoted text and text between asterisks is not addressed to the persona and is ignored. A bare “don't …” counts only with a
+verb of talking, because “don't worry” and “don't go” are no requests about the conversation.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from lethe_app.brain.text.fingerprint import content_words
 
 
 class Strength(IntEnum):
-    """How irritated it was said; the number is how often it must be said before it counts as a lasting wish."""
+    """Irritation with which a correction was made; the value is how often it must occur before it counts as a lasting
+    preference.
+    """
 
     STRONG = 1
     MILD = 2
@@ -23,24 +26,25 @@ class Strength(IntEnum):
 
 @dataclass(frozen=True)
 class Correction:
-    """One wish about the way of talking."""
+    """Request about the persona's way of talking."""
 
     words: str
-    """The sentence, as it was said."""
+    """Sentence as the user wrote it."""
     strength: Strength
     unwanted: str = ""
-    """What is not to be done, as it follows “don't”; empty for a wish that forbids nothing."""
+    """What the persona shall not do, as it follows “don't”; empty for a request that forbids nothing."""
     instead: str = ""
-    """What is to be done in its place, where that was said."""
+    """What the persona shall do instead; empty if it was not stated."""
 
     @property
     def about(self) -> frozenset[str]:
-        """Stems of the words that carry it, without those that only ask."""
+        """Return the stems of the content words, without words that only express the request."""
         plain = _COMPARED.sub(lambda match: _PLAIN[match[0].lower()], self.unwanted or self.words)
         return content_words(plain) - ASKING
 
     @property
     def forbids(self) -> bool:
+        """Return whether the correction forbids something."""
         return bool(self.unwanted)
 
 
@@ -49,7 +53,7 @@ _ASKING_WORDS = (
     "times asked ask go d next little bit nice never ever just really bother annoying annoy"
 )
 ASKING = content_words(_ASKING_WORDS)
-"""Words with which somebody asks, whatever it is they ask for."""
+"""Stems of words that only express a request, whatever its content."""
 _PLAIN = {
     "shorter": "short", "briefer": "short", "brief": "short", "longer": "long", "simpler": "simple", "slower": "slow",
     "faster": "fast", "kinder": "kind", "gentler": "gentle", "quieter": "quiet", "funnier": "funny", "warmer": "warm",
@@ -132,20 +136,20 @@ _IDLE = _rule(
     r"say another word|mention it|call it|ask me (?:why|how))",
 )
 THAT = "do that"
-"""What is not to be done where only the reply itself shows what was meant."""
+"""Placeholder for `unwanted` if only the criticised reply shows what was meant."""
 LONGEST = 240
-"""Characters of a sentence; a longer one is a story."""
+"""Maximum length of a sentence in characters; a longer one is a narration."""
 
 
 def corrections(text: str) -> list[Correction]:
-    """Every wish about the way of talking that the user's words hold, in their order."""
+    """Return every request about the way of talking in the user's text, in order."""
     plain = _TOLD.sub(" ", text).replace("’", "'")
     found = (_heard(" ".join(sentence.split())) for sentence in _SENTENCE.findall(plain))
     return [one for one in found if one is not None]
 
 
 def is_alike(one: Correction, other: Correction) -> bool:
-    """Do both ask for the same: half of the words that carry the shorter one?"""
+    """Return whether two corrections request the same: they share half of the content words of the shorter one."""
     if one.forbids != other.forbids and (one.instead or other.instead):
         return False
     shared, fewer = one.about & other.about, min(len(one.about), len(other.about))
@@ -180,7 +184,7 @@ def _forbidding(sentence: str, match: re.Match[str]) -> Correction:
 
 
 def strength_of(sentence: str) -> Strength:
-    """Of how it was said; plain words that demand are mild."""
+    """Return the strength of a request by its wording; a plain demand is mild."""
     letters = [sign for sign in sentence if sign.isalpha()]
     if _STRONG.search(sentence) or (len(letters) > 8 and all(sign.isupper() for sign in letters)):
         return Strength.STRONG

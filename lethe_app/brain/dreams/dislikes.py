@@ -1,4 +1,4 @@
-"""What thumbs down without a word may mean: weak evidence, from which nothing but a question to the user is ever concluded."""
+"""Inference from thumbs down without an explanation: weak evidence, which only ever leads to a question to the user."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from lethe_app.domain.changes import INFER, THUMBS, Records
 from lethe_app.domain.memory import MemoryUnit
 
 LEAST = int(Strength.CASUAL)
-"""Replies that must have it in common: a thumb without a word says no more than a casual remark."""
+"""Minimum number of disliked replies that share a pattern: a thumb without explanation weighs as much as a casual remark."""
 MOST = 8
-"""Replies that are looked at together, the newest ones."""
+"""Maximum number of disliked replies examined together, the newest ones."""
 LONGEST = 500
-"""Characters of each."""
+"""Maximum length of each text in the prompt, in characters."""
 
 
 @dataclass(frozen=True)
 class Disliked:
-    """A reply that was not liked, and nobody said why."""
+    """Reply with a thumb down and no explanation."""
 
     message: UUID
     position: int
     session: UUID
     at: datetime
     asked: str
-    """What the user had said; empty where the persona began."""
+    """The user's message before the reply; empty if the persona began the session."""
     reply: str
 
 
 def spelled(disliked: Sequence[Disliked], user: str, name: str) -> str:
-    """For a model, numbered from 1; how long each is stands with it, for that cannot be seen once they are cut."""
+    """Return the replies as a numbered prompt text, from 1, each with its word count because long replies are shortened."""
     lines: list[str] = []
     for number, one in enumerate(disliked, 1):
         asked = f"{user}: {_short(one.asked)}\n" if one.asked.strip() else ""
@@ -48,9 +48,11 @@ def spelled(disliked: Sequence[Disliked], user: str, name: str) -> str:
 def concluded(
     pattern: str, meant: Sequence[Disliked], names: tuple[str, str], frame: tuple[str, UUID | None, datetime]
 ) -> RecordedChange | None:
-    """What the user may not like, as something to be asked about; None where too little speaks for it.
+    """Return an inferred dislike as a change to be confirmed by the user; None if too few replies support it or it is not
+    grounded.
 
-    `names` are the user's and the persona's; `pattern` goes on after the persona's name: “asks a question at every end”.
+    `names` are the user's and the persona's names, `frame` is (persona id, run id, moment). `pattern` continues a sentence
+    that begins with the persona's name: “asks a question at every end”.
     """
     (user, name), (persona_id, run_id, moment) = names, frame
     what = pattern.strip().rstrip(".!… ")
@@ -82,7 +84,9 @@ def concluded(
 
 
 def reasons_in(words: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
-    """Why a reply was not liked, written down afterwards: who takes that trouble means it, whatever the tone."""
+    """Return the remarks in an explanation that was written after a thumb down; all count as strong, because writing it
+    takes effort.
+    """
     found = remarks_in(words, message, session, at)
     if not found and words.strip():
         found = [Remark(words=words.strip(), strength=Strength.STRONG, message=message, session=session, at=at, unwanted=THAT)]

@@ -1,4 +1,4 @@
-"""What a dream concludes from how the user talked to the persona: lasting wishes, and what is not to be done again."""
+"""Inference of lasting preferences and anti-patterns from the user's corrections of the persona."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lethe_app.domain.changes import AVOID, INFER, Records
 from lethe_app.domain.memory import MemoryUnit
 
 FIRM = "strong"
-"""Tag of what must never happen again."""
+"""Tag of an anti-pattern that must never occur again."""
 MOST_FIRM = 2
-"""Of these, as many as always stand in the prompt."""
+"""Maximum number of anti-patterns with the tag `FIRM` that are in every prompt."""
 ASK_FIRST = "Ask before acting on this."
-"""Goes with what touches safety, secrets or money."""
+"""Sentence appended to memories that concern safety, secrets or money."""
 _DELICATE = re.compile(
     r"\b(?:passwords?|passphrases?|pin|credentials?|log ?ins?|tokens?|keys?|secrets?|2fa|security|secure|safety|encrypt\w*|"
     r"bank\w*|money|pay\w*|paid|spend\w*|spent|buy\w*|bought|purchas\w*|price\w*|cost\w*|budget\w*|invest\w*|stocks?|shares?|crypto\w*|"
@@ -37,7 +37,7 @@ _TALK = "talk"
 
 
 class Remark(BaseModel):
-    """One occasion on which the user wished for something."""
+    """One occasion on which the user corrected the persona."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,15 +49,16 @@ class Remark(BaseModel):
     unwanted: str = ""
     instead: str = ""
     wish: str = ""
-    """The same as a sentence about the user, where a model has said it and it is grounded."""
+    """The correction as a sentence about the user, if a model wrote one and it is grounded; otherwise empty."""
 
     @property
     def correction(self) -> Correction:
+        """Return the remark as a `Correction`."""
         return Correction(self.words, self.strength, self.unwanted, self.instead)
 
 
 class PreferenceRemarks(BaseModel):
-    """Remarks that ask for the same."""
+    """Group of remarks with the same request."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -65,17 +66,21 @@ class PreferenceRemarks(BaseModel):
 
     @property
     def strongest(self) -> Remark:
-        """Of several as strong, the newest."""
+        """Return the strongest remark, the newest one among equals."""
         return min(self.remarks, key=lambda one: (one.strength, -one.at.timestamp()))
 
     @property
     def counts(self) -> bool:
-        """Was it said often enough for how strongly it was said: once strongly, twice mildly, three times casually?"""
+        """Return whether the request was made often enough for its strength: once strongly, twice mildly or three times
+        casually.
+        """
         return any(sum(one.strength <= strength for one in self.occasions) >= strength for strength in Strength)
 
     @property
     def occasions(self) -> list[Remark]:
-        """One of each message, the strongest; what was sent once more word for word is no new occasion."""
+        """Return the strongest remark of each message, oldest first; a verbatim repetition in the same session does not
+        count.
+        """
         kept: dict[UUID, Remark] = {}
         for one in sorted(self.remarks, key=lambda one: one.strength):
             is_again = any(one.session == other.session and one.words == other.words for other in kept.values())
@@ -85,7 +90,7 @@ class PreferenceRemarks(BaseModel):
 
 
 def remarks_in(text: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
-    """What rules hear in a message of the user's."""
+    """Return the remarks that the rules find in a user message."""
     return [
         Remark(
             words=one.words,
@@ -103,7 +108,7 @@ def remarks_in(text: str, message: UUID, session: UUID, at: datetime) -> list[Re
 def wishes(
     remarks: Iterable[Remark], near: Callable[[Remark, Remark], bool] = lambda _one, _other: False
 ) -> list[PreferenceRemarks]:
-    """Remarks that ask for the same by their words, or are `near` each other by meaning, together; oldest first."""
+    """Group remarks whose requests agree by their words or are `near` each other by meaning; oldest first."""
     groups: list[list[Remark]] = []
     for one in sorted(remarks, key=lambda one: one.at):
         group = next((each for each in groups if any(_ask_alike(one, other) or near(one, other) for other in each)), None)
@@ -115,7 +120,7 @@ def wishes(
 
 
 def preference(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> RecordedChange:
-    """A lasting wish as a memory, with the words it was heard in."""
+    """Return the change that adds a lasting preference as a memory, quoting the user's words."""
     best = wish.strongest
     told = next((one.wish for one in sorted(wish.remarks, key=lambda one: one.strength) if one.wish), "")
     content = told or f"{user} wants it so: “{best.words.rstrip('.!?… ')}.”"
@@ -123,7 +128,7 @@ def preference(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UUID
 
 
 def anti_pattern(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> RecordedChange:
-    """“Don't X because Y, instead Z”, out of nothing but the user's own words."""
+    """Return the change that adds an anti-pattern (“Don't X because Y. Instead: Z.”), made from the user's own words only."""
     best = next((one for one in sorted(wish.remarks, key=lambda one: one.strength) if one.unwanted), wish.strongest)
     what = in_third_person(best.unwanted or THAT, user)
     instead = next((one.instead for one in wish.remarks if one.instead), "")
@@ -137,7 +142,7 @@ def anti_pattern(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UU
 def told_anti_pattern(
     avoid: str, because: str, instead: str, domain: str, wish: PreferenceRemarks, frame: tuple[str, UUID | None, datetime]
 ) -> RecordedChange:
-    """The same as a model has put it."""
+    """Return the change that adds an anti-pattern in a model's wording."""
     content = f"Don't {avoid.strip().rstrip('.')} because {because.strip().rstrip('.')}"
     content += f", instead {instead.strip().rstrip('.')}." if instead.strip() else "."
     tags = ["anti-pattern", *([FIRM] if wish.strongest.strength is Strength.STRONG else [])]
@@ -172,23 +177,25 @@ def _change(
 
 
 def is_delicate(text: str) -> bool:
-    """Does it touch safety, secrets or money? Then it is to be asked about before anything is done."""
+    """Return whether the text concerns safety, secrets or money, so that the persona must ask before acting on it."""
     return _DELICATE.search(text) is not None
 
 
 def domain_of(words: str) -> str:
-    """What a complaint is about, in one word."""
+    """Return the topic of a complaint as one word, used as its subcategory."""
     return next((name for name, pattern in _DOMAINS if pattern.search(words)), _TALK)
 
 
 def in_third_person(words: str, user: str) -> str:
-    """“call me Tommy” is “call Tomas Tommy”, for whoever reads it later."""
+    """Replace the first person by the user's name: “call me Tommy” becomes “call Tomas Tommy”."""
     owned = re.sub(r"\bmy\b", f"{user}'s", words, flags=re.IGNORECASE)
     return re.sub(r"\b(?:me|I|myself)\b", user, owned)
 
 
 def firm(memories: Iterable[MemoryUnit]) -> set[UUID]:
-    """The newest of what must never happen again: it stands in every prompt, the rest comes where it belongs."""
+    """Return the ids of the newest enabled anti-patterns with the tag `FIRM`, which are in every prompt; the others are
+    recalled.
+    """
     held = [one for one in memories if one.filed_under.startswith(ANTI_PATTERNS) and FIRM in one.tags and one.enabled]
     return {one.guid for one in sorted(held, key=lambda one: one.added, reverse=True)[:MOST_FIRM]}
 

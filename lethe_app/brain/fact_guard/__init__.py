@@ -1,1 +1,1 @@
-"""Checks that a fact written by a model is said by the lines it quotes."""
+"""Checks that a fact written by a model is supported by the messages that it quotes."""

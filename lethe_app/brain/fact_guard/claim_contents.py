@@ -1,4 +1,4 @@
-"""Checks of what a claim makes of its quotation: hedges, negation, questions, tenses, names, numbers and wording."""
+"""Checks of a claim's content against its quotation: hedges, negation, questions, tenses, names, numbers and wording."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from lethe_app.retrieval.query_terms import MONTHS, cut, fold
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
 LEAST_SUPPORT = 0.4
-"""Share of the fact's content words that its message and the one before must hold, in any form."""
+"""Minimum share of the fact's content words that occur, in any form, in its message and the one before (English)."""
 LEAST_SUPPORT_ELSEWHERE = 0.34
-"""The same in other languages, whose forms of a word are compared by their beginnings alone."""
+"""The same share for other languages, whose word forms are compared by their beginnings only."""
 _AUXILIARIES = frozenset({"be", "have", "do"})
 _FEW = 2
-"""Of so few content words none may be new: “allergic to peanuts” is not “allergic to walnuts”."""
+"""Number of content words up to which all must be supported: “allergic to peanuts” is not “allergic to walnuts”."""
 _LARGEST_COUNT = 10
-"""A larger number is not counted together from what was said."""
+"""Largest number that a model may have counted from the messages; a missing one up to it is doubtful rather than
+unsupported.
+"""
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
 _YEARS = re.compile(r"jahr|ann[ée]e|\ban\b|\baños?\b|年", re.IGNORECASE)
@@ -45,7 +47,7 @@ _DENYING = re.compile(
     r"little|prefers?|afraid|fear\w*|scared|phobia|uncomfortable|worr\w+)\b",
     re.IGNORECASE,
 )
-"""Words that deny without a negation."""
+"""Words that negate without a negation marker."""
 _IDIOM = re.compile(
     r"\b(?:can(?:'?t| ?not) (?:wait|believe|help|get enough|imagine|stop|thank|stand|bear)|could(?:n'?t| not) (?:be (?:happier|"
     r"prouder|more)|agree more|have (?:done|asked))|no (?:problem|worries|doubt|idea|kidding|way|matter)|not (?:only|just|to "
@@ -54,7 +56,7 @@ _IDIOM = re.compile(
     r"isn'?t it|(?:wouldn'?t|would not) (?:trade|change|miss|have))\b",
     re.IGNORECASE,
 )
-"""Negations that deny nothing."""
+"""Idioms with a negation marker that negate nothing."""
 _LIKING = re.compile(r"\b(?:like|likes|liked|love|loves|loved|enjoy\w*|fond|ador\w*|favou?rite)\b", re.IGNORECASE)
 _DISLIKING = re.compile(
     r"\b(?:hat(?:e|es|ed|ing)|dislik\w*|detest\w*|loath\w*|despis\w*|can(?:'?t| ?not) (?:stand|bear)|sick of|not a fan)\b",
@@ -81,7 +83,9 @@ _COMMA = re.compile(r"[,，]\s*")
 
 
 def check_language(case: Case) -> Outcome:
-    """A fact in another language than its message, or in one without markers, cannot be read by rules."""
+    """Return DOUBTFUL if the message's language is unknown or the fact is in another language, because rules cannot compare
+    them.
+    """
     if case.language is None:
         return Support.DOUBTFUL, "the language is unknown"
     told = language_of(case.claim.fact)
@@ -89,7 +93,7 @@ def check_language(case: Case) -> Outcome:
 
 
 def check_hedges(case: Case) -> Outcome:
-    """What might be, is wished for, or holds under a condition is not told as so."""
+    """Check that a possibility, wish or condition in the quotation is not stated as a fact."""
     language = case.language
     if language is None or language.hedged_fact.search(case.fact):
         return GOOD
@@ -106,7 +110,9 @@ def _hedge_in(clause: Clause, case: Case, language: Language) -> Outcome:
 
 
 def _governs(mark: re.Match[str], text: str, case: Case, language: Language) -> bool:
-    """Is what stands right after a marker what the fact tells? Where verbs may come last, anything in the clause."""
+    """Return whether what follows a marker is the fact's content; in languages with final verbs, anything in the clause
+    counts.
+    """
     if language is not ENGLISH:
         return bool(overlap(case.wanted, content(text, language)))
     told = [words for word in cut(text[mark.end() :]) if (words := content(word, language))]
@@ -114,7 +120,7 @@ def _governs(mark: re.Match[str], text: str, case: Case, language: Language) -> 
 
 
 def check_negations(case: Case) -> Outcome:
-    """What denies must come from a clause that denies, what asserts from one that asserts."""
+    """Check that a negated fact comes from a negated clause and an affirmative fact from an affirmative one."""
     language = case.language
     if language is None:
         return GOOD
@@ -125,6 +131,7 @@ def _negation_in(text: str, case: Case, language: Language) -> Outcome:
     why = "one denies what the other asserts"
     if language is ENGLISH:
         text, fact = _IDIOM.sub(" ", text), _IDIOM.sub(" ", case.fact)
+        # An ended activity (“stopped”) already implies “no longer”.
         if _ENDED.search(text):  # who stopped does it no longer
             fact = _NO_LONGER.sub(" ", fact)
     else:  # a comma parts main clauses
@@ -143,7 +150,7 @@ def _negation_in(text: str, case: Case, language: Language) -> Outcome:
 
 
 def check_sentiments(case: Case) -> Outcome:
-    """Nobody likes what they cannot stand."""
+    """Check that a dislike is not stated as a liking, and vice versa."""
     text = " ".join(clause.text for clause in case.relevant)
     if _DISLIKING.search(text) and not _LIKING.search(text) and _LIKING.search(case.fact) and not _negated(case.fact):
         return Support.NONE, "the speaker does not like it"
@@ -157,7 +164,7 @@ def _negated(text: str) -> bool:
 
 
 def check_questions(case: Case) -> Outcome:
-    """A question states nothing, unless it tells something on the way."""
+    """Check that the fact does not come from a question alone; a question that also states something is only doubtful."""
     asked = " ".join(clause.text for clause in case.relevant)
     if not all(clause.asks for clause in case.relevant) or _TAG.search(asked):
         return GOOD
@@ -166,7 +173,7 @@ def check_questions(case: Case) -> Outcome:
 
 
 def check_tenses(case: Case) -> Outcome:
-    """What was so need not be so now."""
+    """Check that something in the past tense is not stated in the present tense."""
     past = all(_PAST.search(clause.text) and not _PRESENT.search(clause.text) for clause in case.relevant)
     if past and _PRESENT.search(case.fact) and not _PAST_FACT.search(case.fact):
         return Support.DOUBTFUL, "it was so once"
@@ -185,14 +192,14 @@ def _past_verbs(text: str) -> Iterator[str]:
 
 
 def check_totals(case: Case) -> Outcome:
-    """Nothing becomes the only one or the favourite by being mentioned."""
+    """Check that words such as “only” or “favourite” were said and not added by the model."""
     said = {stem(found) for found in _TOTAL.findall(case.window)}
     added = {stem(found) for found in _TOTAL.findall(case.fact)} - said
     return (Support.DOUBTFUL, f"nobody said {min(added)}") if added else GOOD
 
 
 def check_names(case: Case) -> Outcome:
-    """Names and numbers must have been said; dates may follow from the day of the message."""
+    """Check that every name and number was said; a date may follow from the date of the message."""
     marks_of_names = case.language is not None and case.language.capitals_name
     names = names_in(case.fact, case.names) if marks_of_names else []
     first = {mark for word in names[:1] if case.fact.startswith(word) for mark in _marks(word)}
@@ -213,7 +220,7 @@ def check_names(case: Case) -> Outcome:
 
 
 def _heard(case: Case) -> Iterator[str]:
-    """Names and numbers around the message, and those that follow from its day."""
+    """Yield the names and numbers around the message, and those that follow from its date."""
     day = case.source.time.date()
     yield from _marks(case.window)
     yield from (str(day.year), MONTHS[day.month - 1])
@@ -229,7 +236,7 @@ def _heard(case: Case) -> Iterator[str]:
 
 
 def _nearest(day: date, weekday: int) -> Iterator[str]:
-    """The dates of this weekday, in the week before and in the two to come."""
+    """Yield the day, month and year of a weekday's dates from the week before `day` to two weeks after it."""
     for shift in range(-7, 15):
         other = day + timedelta(shift)
         if other.weekday() == weekday:
@@ -241,7 +248,7 @@ def _is_shortened(mark: str, other: str) -> bool:
 
 
 def check_wording(case: Case) -> Outcome:
-    """The wording is free, but a fact that shares few words with its source may be another one."""
+    """Check that the fact shares enough content words with its source; otherwise it may be another fact."""
     wanted = {word for word in case.wanted if not (word.isdigit() or word in _DATES)}
     for feeling in (_LIKING, _DISLIKING):
         if feeling.search(case.message):  # whoever cannot stand it dislikes it
@@ -258,6 +265,6 @@ def check_wording(case: Case) -> Outcome:
 
 
 def _marks(text: str) -> set[str]:
-    """Folded words, small numbers as digits."""
+    """Return the folded words of a text, small numbers as digits."""
     words = [fold(word) for word in [*cut(text), *_KATAKANA.findall(text)]]
     return {NUMBERS.get(word) or NUMBERS.get(word.removesuffix("s")) or _ORDINAL.sub("", word) for word in words}

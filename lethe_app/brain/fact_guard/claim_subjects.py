@@ -1,4 +1,4 @@
-"""Checks of whom a claim is about: nobody gets what somebody else said, is or owns."""
+"""Checks of a claim's subject: a fact must not be assigned to somebody other than the person who said, is or owns it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from lethe_app.domain.chat import Role
 from lethe_app.retrieval.query_terms import cut, fold
 
 _HAS = re.compile(r"\S+(?: \w+ly| also)? (?:has|had|have|lost|is married|is the)\b")
-"""“Tom has a sister who …” names the speaker first and tells of somebody else."""
+"""Beginning of a fact that names the speaker but may be about somebody else: “Tom has a sister who …”."""
 _OWNED = re.compile(r"\b(?P<who>[\w-]+)'s (?P<what>[\w-]+)(?: (?P<more>[\w-]+))?")
 _OF_MINE = re.compile(r"\bthe (?P<what>[\w-]+) of my (?P<who>[\w-]+)", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:his|her|their) (?P<what>[\w-]+)", re.IGNORECASE)
 _YOURS = re.compile(r"\byour (?P<what>[\w-]+)", re.IGNORECASE)
 _NOBODY = frozenset("it that he she what who there here let where how this today everyone everybody one".split())  # noqa: SIM905
 _ANYBODYS = frozenset({"family", "families", "pet", "pets", "friend", "friends"})
-"""General words that a fact may use for those spoken of."""
+"""General words that a fact may use for relations mentioned by other words."""
 
 
 def check_speaker(case: Case) -> Outcome:
-    """The message must be its subject's own, or tell of them with their consent."""
+    """Check that the message is by the fact's subject, or about them and confirmed by them."""
     who, is_bare = case.named
     subjects = (case.claim.about, case.fact.split(" ", 1)[0])
     if not who and not any(_stands_in(subject, case.window) for subject in subjects):
@@ -39,7 +39,7 @@ def check_speaker(case: Case) -> Outcome:
 
 
 def _said_by_other(case: Case, who: str) -> Outcome:
-    """A persona's word about somebody counts where they agree with it at once."""
+    """Check a claim about another person than the speaker; a persona's statement counts only if the user agrees at once."""
     language = case.language or ENGLISH
     text = " ".join(clause.text for clause in case.relevant)
     is_addressed = language.second_person.search(text) is not None
@@ -54,7 +54,7 @@ def _said_by_other(case: Case, who: str) -> Outcome:
 
 
 def check_clause_subject(case: Case) -> Outcome:
-    """“My mother is a nurse” says nothing of the speaker's own work."""
+    """Check that the clause is about the speaker: “My mother is a nurse” states nothing about the speaker's own work."""
     who, is_bare = case.named
     outcomes = [_of_clause(case, clause) for clause in case.relevant] if who == case.source.name and is_bare else []
     return max(outcomes, default=GOOD)
@@ -79,7 +79,7 @@ def _of_clause(case: Case, clause: Clause) -> Outcome:
 
 
 def _is_giver(relation: str, fact: str) -> bool:
-    """Does the fact keep them in their part, as “from his aunt” or “by her mother” does?"""
+    """Return whether the fact keeps the relation in its role, as “from his aunt” or “by her mother” does."""
     parts = re.findall(r"\b(?:from|by|of|thanks to) (?:his|her|their) (?:\w+ ){0,2}?(\w+)", fact)
     return any(is_named(relation, part) for part in parts)
 
@@ -89,7 +89,7 @@ def _names_listener(case: Case) -> bool:
 
 
 def check_possessors(case: Case) -> Outcome:
-    """“My sister's dog” is not the speaker's."""
+    """Check that a possession of somebody else is not assigned to the speaker: “My sister's dog”."""
     text = " ".join(clause.text for clause in case.relevant)
     told = {stem(word) for word in cut(case.fact)}
     for found in (*_OWNED.finditer(text), *_OF_MINE.finditer(text)):
@@ -107,7 +107,7 @@ def check_possessors(case: Case) -> Outcome:
 
 
 def _has_no_owner(thing: str, told: Collection[str], text: str, case: Case) -> bool:
-    """“Her dog”: does the fact tell of the dog and leave out whose it is?"""
+    """Return whether the fact mentions a thing (“her dog”) without its owner."""
     owners = {word for word in relations_in(case.fact) if not is_form(stem(word), stem(thing))}
     owners |= {name for name in names_in(case.fact, case.names) if name not in text}
     is_theirs = re.search(rf"\b(?:his|her|their) (?:\w+ )?{re.escape(thing)}\b", case.fact) is not None
@@ -115,7 +115,7 @@ def _has_no_owner(thing: str, told: Collection[str], text: str, case: Case) -> b
 
 
 def check_relations(case: Case) -> Outcome:
-    """Nobody gets relatives or animals that were not spoken of."""
+    """Check that the fact mentions no relatives or pets that the messages do not mention."""
     said = {word.lower() for word in cut(case.window)}
     unknown = [
         word
@@ -126,7 +126,7 @@ def check_relations(case: Case) -> Outcome:
 
 
 def check_foreign_subject(case: Case) -> Outcome:
-    """The same as `check_clause_subject` by a list of the relations of that language."""
+    """Check the clause's subject in other languages than English, by the language's list of relations."""
     language, (who, is_bare) = case.language, case.named
     if language is None or who != case.source.name:
         return GOOD

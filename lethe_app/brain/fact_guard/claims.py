@@ -1,4 +1,4 @@
-"""A fact in a model's words together with all that its checks read of the conversation."""
+"""Claim (a fact in a model's words) with the parts of the session that its checks need."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ NUMBERS = {word: str(number) for number, word in enumerate((*COUNTS, "eleven", "
 _SMALL = frozenset().union(STOP_WORDS, *(language.function_words for language in LANGUAGES.values()))
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’]*[^\W_]")
 _SIGNS = re.compile("[\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]+")
-"""Runs of Katakana and Han: the words of Japanese that carry meaning."""
+"""Runs of Katakana and Han, the content words of Japanese."""
 _POSSESSIVE = re.compile(r"(?:'s?\b|'|s\b(?= \w)|の)")
 
 
 class Support(IntEnum):
-    """How a conversation supports a fact."""
+    """Degree to which a session supports a fact."""
 
     NONE = 0
     DOUBTFUL = 1
-    """Rules cannot tell: ask whether the message says it."""
+    """Undecidable by rules; a model must be asked whether the message states it."""
     FULL = 2
 
 
 Outcome = tuple[Support, str]
-"""How one check sees a claim, and what speaks against it."""
+"""Result of one check: the support, and the objection if it is not FULL."""
 GOOD: Outcome = (Support.FULL, "")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A fact in a model's words and where the model says it stands."""
+    """Fact in a model's words with the place that the model cites."""
 
     place: int
-    """Index of the message."""
+    """Index of the cited message."""
     quote: str
     fact: str
     about: str = ""
-    """Whom the model says it is about."""
+    """Person the fact is about, according to the model."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A claim whose quotation was found."""
+    """Claim with a located quotation, and the session around it."""
 
     claim: Claim
     quotation: Quotation
@@ -74,7 +74,7 @@ class Case:
 
     @cached_property
     def window(self) -> str:
-        """The quotation's message, the two before it and the one after."""
+        """Return the text of the quotation's message, the two before it and the one after."""
         place = self.quotation.place
         return "\n".join(map(text_of, self.parts[max(0, place - 2) : place + 2]))
 
@@ -84,13 +84,13 @@ class Case:
 
     @cached_property
     def language(self) -> Language | None:
-        """Of the quotation's message; a short one is read in the language of its conversation."""
+        """Return the language of the quotation's message; a message too short to tell has the language of its session."""
         own = language_of(self.message)
         return own or language_of(f"{self.message} {self.claim.fact}") or language_of(self.conversation)
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Speakers by their names and by each word of these."""
+        """Return the speakers by their full names and by each word of these."""
         found: dict[str, str] = {}
         for line in self.lines:
             for name in filter(None, (line.name, *line.name.split())):
@@ -99,7 +99,7 @@ class Case:
 
     @cached_property
     def named(self) -> tuple[str, bool]:
-        """The speaker the fact speaks of, and whether it begins with that name in no possessive."""
+        """Return the speaker that the fact mentions first, and whether it begins with that name and no possessive follows."""
         places = [(place, -len(name), name) for name in self.names if (place := place_of(name, self.fact)) >= 0]
         if not places:
             return "", False
@@ -108,24 +108,24 @@ class Case:
 
     @cached_property
     def relevant(self) -> list[Clause]:
-        """The clauses of the quotation that share most with the fact."""
+        """Return the clauses of the quotation that share most content words with the fact."""
         shared = [overlap(self.wanted, content(clause.text, self.language)) for clause in self.quotation.clauses]
         return [clause for clause, count in zip(self.quotation.clauses, shared, strict=True) if count == max(shared)]
 
     @cached_property
     def wanted(self) -> set[str]:
-        """Content words of the fact without the speakers' names, also as German writes them: “Toms”."""
+        """Return the content words of the fact without the speakers' names and their German genitives (“Toms”)."""
         speakers = {word for name in self.names for word in content(name, self.language)}
         return content(self.fact, self.language) - speakers - {f"{word}s" for word in speakers}
 
 
 def text_of(part: MessageParts) -> str:
-    """Return all that counts of a message, with one kind of apostrophe."""
+    """Return the plain and in-character text of a message, with straight apostrophes."""
     return f"{part.plain}\n{part.in_character}".strip().replace("’", "'")
 
 
 def place_of(name: str, text: str) -> int:
-    """Return where a name stands as a word of its own, in a script without spaces anywhere; −1 where it does not."""
+    """Return the index of a name as a whole word, in a script without spaces anywhere; −1 if it does not occur."""
     if SPACELESS.search(name):
         return text.find(name)
     found = re.search(rf"(?<!\w){re.escape(name)}(?:s(?= )|(?!\w)|(?={SPACELESS.pattern}))", text, re.IGNORECASE)
@@ -133,13 +133,13 @@ def place_of(name: str, text: str) -> int:
 
 
 def names_in(text: str, speakers: Collection[str]) -> list[str]:
-    """Return words with a capital, those of the speakers and small words left out."""
+    """Return the capitalised words of a text that are neither speakers' names nor function words."""
     found = [each[0].removesuffix("'s") for each in _NAME.finditer(SPACELESS.sub(" ", text))]
     return [name for name in found if name not in speakers and fold(name) not in _SMALL]
 
 
 def content(text: str, language: Language | None) -> set[str]:
-    """Return the content words in comparable form; of a script without spaces pairs of neighbouring characters."""
+    """Return the content words in comparable form; in a script without spaces, pairs of adjacent characters."""
     if SPACELESS.search(text):
         runs: list[str] = _SIGNS.findall(text)
         return {pair for run in runs for pair in ([left + right for left, right in pairwise(run)] or [run])}
@@ -151,12 +151,12 @@ def content(text: str, language: Language | None) -> set[str]:
 
 
 def overlap(wanted: Collection[str], said: Collection[str]) -> int:
-    """Return how many words occur among others in some form."""
+    """Return how many of the wanted words occur in `said` in some form."""
     return sum(any(is_form(word, other) for other in said) for word in wanted)
 
 
 def is_form(one: str, other: str) -> bool:
-    """Are these folded words forms of one, such as “support” and “supportive”?"""
+    """Return whether two folded words are forms of the same word, such as “support” and “supportive”."""
     if one == other:
         return True
     least = min(len(one), len(other))

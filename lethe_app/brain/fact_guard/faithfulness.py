@@ -1,4 +1,4 @@
-"""How far a summary keeps to what was said: names and numbers it invented, and how many of its words come from the talk."""
+"""Faithfulness of a summary: invented names and numbers, and the share of its words that occur in the sources."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from lethe_app.retrieval.time_expressions import COUNTS
 
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<![.!?…:“\"(*]\s)(?<!^)\b[A-Z][a-zà-ÿ]+")
-"""A capital where no sentence begins."""
+"""Capitalised word that does not begin a sentence."""
 _DIGITS = {word: str(number) for number, word in enumerate(COUNTS, 1)}
 
 
 def invented(text: str, sources: Sequence[str]) -> list[str]:
-    """Names and numbers of `text` that stand in none of the sources, in their order."""
+    """Return the names and numbers of `text` that occur in none of the sources, in order."""
     heard = {word for source in sources for word in _comparable(source)}
     doubtful = [*_NAME.findall(text), *_NUMBER.findall(text)]
     return [word for word in dict.fromkeys(doubtful) if _comparable(word) and not heard.issuperset(_comparable(word))]
 
 
 def coverage(text: str, sources: Sequence[str]) -> float:
-    """The share of the content words of `text` that stand in the sources in whatever form, from 0 to 1; 0 without any."""
+    """Return the share (0 to 1) of the content words of `text` that occur in the sources in some form; 0 without content
+    words.
+    """
     heard = {word for source in sources for word in _comparable(source)}
     wanted = set(_comparable(text))
     return len(wanted & heard) / len(wanted) if wanted else 0.0
 
 
 def _comparable(text: str) -> list[str]:
-    """Content words by their stems, small numbers as digits."""
+    """Return the stems of the content words, small numbers as digits."""
     words = [fold(word) for word in cut(text)]
     return [_DIGITS.get(word) or stem(word) for word in words if word not in STOP_WORDS]

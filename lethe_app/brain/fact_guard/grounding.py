@@ -1,4 +1,4 @@
-"""Checks that a fact says nothing its sources do not: the guard against models that make things up."""
+"""Grounding check: a fact or summary sentence may contain nothing that its sources do not contain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, cut, fold
 from lethe_app.retrieval.time_expressions import COUNTS, SEASONS, WEEKDAYS
 
 LINKS = frozenset(stem(word) for word in ("called", "named", "name", "themselves", "around", "alone", "old"))
-"""Words a third-person sentence needs that add nothing."""
+"""Stems of words that a third-person sentence may add without adding content."""
 _PERIODS = ("week", "weekend", "month", "year", "day", "morning", "afternoon", "evening", "night")
 _TIME = frozenset(stem(word) for names in (MONTHS, WEEKDAYS, SEASONS, _PERIODS) for word in names)
 _MOVING = re.compile(
@@ -38,10 +38,11 @@ _SHORT_FORMS = frozenset(
 
 
 def is_grounded(fact_text: str, sources: Sequence[str], names: Collection[str]) -> bool:
-    """Does every content word of the fact stand in its sources, in whatever form, or belong to one of the names?
+    """Return whether every content word of the fact occurs in its sources, in some form, or belongs to one of the names.
 
-    Dates may be new where a source speaks of a time that moves (“yesterday”, “next Friday”). What denies must come from a
-    sentence that denies, what asserts from one that asserts. A fact without a content word of its own is not grounded.
+    Dates may be new if a source contains a relative time (“yesterday”, “next Friday”). A negated fact must come from a
+    negated sentence and an affirmative one from an affirmative sentence. A fact without content words of its own is not
+    grounded.
     """
     said = [sentence for source in sources for sentence in _PIECES.split(in_digits(tidy(source))) if sentence]
     known = [set(_stems(sentence)) for sentence in said]
@@ -62,7 +63,7 @@ def is_grounded(fact_text: str, sources: Sequence[str], names: Collection[str]) 
 
 
 def _stems(text: str) -> Iterable[str]:
-    """Content words in comparable form; small numbers as digits."""
+    """Yield the content words in comparable form, small numbers as digits."""
     for word in cut(text):
         low = fold(word)
         if low not in STOP_WORDS and low not in _SHORT_FORMS and stem(low) not in _STOPS:

@@ -1,4 +1,4 @@
-"""Checks a fact that a model took from a conversation: by its quotation, its subject, and what it makes of the quotation."""
+"""Check of a fact that a model extracted from a session: its quotation, its subject and its content."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _ELSEWHERE = (check_foreign_subject,)
 
 @dataclass(frozen=True)
 class CheckedClaim:
-    """How far a claim holds, and where its quotation really stands."""
+    """Result of checking a claim, with the actual location of its quotation."""
 
     support: Support
     reason: str = ""
-    """What speaks most against it."""
+    """Strongest objection; empty if there is none."""
     quotation: Quotation | None = None
 
 
 def check_claim(claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> CheckedClaim:
-    """Check one claim against the conversation it was taken from; `parts` are those of `lines`.
+    """Check one claim against the session it was extracted from; `parts` are those of `lines`.
 
-    Only what the quotation's message says plainly enough is FULL. Where rules cannot tell, also because they do not know the
-    language, it is DOUBTFUL: ask whether the message says it.
+    The support is FULL only if the quoted message states the claim plainly. It is DOUBTFUL if rules cannot decide, for
+    example because the language is unknown; a model must then be asked whether the message states it.
     """
     quotation = find_quotation(claim.quote, claim.place, parts)
     if quotation is None:

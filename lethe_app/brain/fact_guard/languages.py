@@ -1,4 +1,4 @@
-"""Markers of negation, possibility, intention and person in the languages whose facts can be checked by rules."""
+"""Markers of negation, possibility, intention and person in the languages whose facts are checked by rules."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from lethe_app.retrieval.query_terms import WORD, fold
 
 _KANA = re.compile("[\u3040-\u30ff]")
 _LEAST_SHARE = 0.2
-"""Share of function words from which a text counts as written in a language; below it the language is unknown."""
+"""Minimum share of function words for a text to count as written in a language; below it the language is unknown."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """What a rule can recognise in one language; every pattern ignores case."""
+    """Patterns of one language that the rules use; all ignore case."""
 
     code: str
     function_words: frozenset[str]
-    """Frequent small words, folded: they tell the language and carry no meaning of their own."""
+    """Frequent function words, folded; they identify the language and carry no content."""
     negation: re.Pattern[str]
     hedge: re.Pattern[str]
-    """Possibility, wish, intention, condition, and what only nearly or no longer is so."""
+    """Markers of possibility, wish, intention or condition, and of what is only nearly or no longer so."""
     hedged_fact: re.Pattern[str]
-    """Marks a fact that states a possibility, wish or intention itself."""
+    """Markers of a fact that itself states a possibility, wish or intention."""
     first_person: re.Pattern[str]
     second_person: re.Pattern[str]
     possessed_person: re.Pattern[str]
-    """A clause whose subject is somebody of the speaker's, captured as `who`."""
+    """Clause whose subject is a relative or acquaintance of the speaker, captured as `who`."""
     letters: str = ""
-    """Letters that tell the language where small words do not."""
+    """Letters that identify the language of texts with few function words."""
     capitals_name: bool = True
-    """A capital within a sentence marks a name."""
+    """True if a capital letter within a sentence marks a name; false for German, where every noun has one."""
 
 
 def language_of(text: str) -> Language | None:
-    """Return the language of a text; None where it is not known or the text is too short to tell."""
+    """Return the language of a text; None if it is unknown or the text is too short."""
     if _KANA.search(text):
         return JAPANESE
     words = [fold(word) for word in WORD.findall(text.replace("'", " ").replace("’", " "))]

@@ -1,4 +1,4 @@
-"""Finds a verbatim quotation in a conversation, and the clauses around it."""
+"""Locate a verbatim quotation in a session, with the clauses around it."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _CLAUSE_BREAK = re.compile(
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause of one message."""
+    """Clause of one message."""
 
     text: str
     asks: bool
-    """Its sentence is a question."""
+    """True if its sentence is a question."""
 
 
 @dataclass(frozen=True)
 class Quotation:
-    """Where a quotation stands."""
+    """Location of a quotation in a session."""
 
     place: int
-    """Index of its message."""
+    """Index of the message."""
     clauses: tuple[Clause, ...]
-    """The clauses it touches, each whole: a quotation that leaves out “I might” is read with it."""
+    """Clauses that the quotation touches, each complete, so that an omitted “I might” is considered."""
     in_story: bool
-    """It is said in character."""
+    """True if the text is in character."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,11 @@ class _Token:
 
 
 def find_quotation(quote: str, place: int, parts: Sequence[MessageParts]) -> Quotation | None:
-    """Return where the words of `quote` stand in this order, in the message at `place` or else in the one nearest to it.
+    """Return the location of the words of `quote` in this order, preferring the message at `place` and then the nearest
+    ones.
 
-    Case, accents, space, punctuation, quotation marks and apostrophes do not count; “...” stands for words left out within
-    one message. What is said plainly goes before what is said in character. None where no message holds it.
+    Case, accents, white space, punctuation, quotation marks and apostrophes are ignored; “...” stands for omitted words
+    within one message. Plain text is searched before in-character text. Return None if no message contains the quotation.
     """
     pieces = [words for piece in _ELLIPSIS.split(quote) if (words := [token.word for token in _tokens(piece)])]
     if not pieces:
@@ -67,7 +68,7 @@ def find_quotation(quote: str, place: int, parts: Sequence[MessageParts]) -> Quo
 
 
 def clauses_of(text: str) -> list[Clause]:
-    """Return the clauses of a message in their order."""
+    """Return the clauses of a message, in order."""
     return [Clause(text[start:end].strip(), asks) for start, end, asks in _clause_spans(text)]
 
 
@@ -76,7 +77,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _spans(pieces: Sequence[Sequence[str]], tokens: Sequence[_Token]) -> list[tuple[int, int]]:
-    """Character ranges of the pieces, one after the other; empty unless all are there."""
+    """Return the character ranges of consecutive pieces; empty unless all pieces occur."""
     words = [token.word for token in tokens]
     found: list[tuple[int, int]] = []
     start = 0
@@ -104,7 +105,7 @@ def _clause_spans(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _between(breaks: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The stretches of `text` between the breaks, those without a word left out."""
+    """Yield the ranges of `text` between the breaks that contain at least one word."""
     for found in breaks.finditer(text, start, end):
         if _TOKEN.search(text, start, found.start()):
             yield start, found.start()

@@ -1,4 +1,6 @@
-"""Assigns a statement its attribute (“home”, “partner name”), which a newer statement of it supersedes, and its kind."""
+"""Attribute and kind of a statement. The attribute (“home”, “partner name”) is the key under which a newer statement
+supersedes it.
+"""
 
 from __future__ import annotations
 
@@ -219,11 +221,13 @@ _KINDS = (
     (_TASTE, FactKind.TASTE),
 )
 _MAY_HAPPEN = frozenset((FactKind.PEOPLE, FactKind.TASTE))
-"""Kinds whose statements in the past, with a time, are events."""
+"""Kinds whose statements in the past tense with a time are events."""
 
 
 def key_of(clause: str, text: str, given: str) -> str:
-    """Return the attribute that a clause states; `text` is it as `lasting.plain` reads it, `given` what its rule says."""
+    """Return the attribute key of a clause; empty if it has none. `text` is the clause as returned by `durability.plain`,
+    `given` the key of the rule it matches.
+    """
     if given and given not in {"job", "home", "origin"}:
         return normal(given)
     for pattern, key in _ATTRIBUTES:
@@ -244,14 +248,14 @@ def key_of(clause: str, text: str, given: str) -> str:
 
 
 def normal(key: str) -> str:
-    """Return the key with one word for each relative: “girlfriend name” and “wife name” are both “partner name”."""
+    """Return the key with synonyms unified: “girlfriend name” and “wife name” are both “partner name”."""
     for pattern, word in _SAME:
         key = pattern.sub(word, key)
     return key
 
 
 def _key_of_kin(clause: str, text: str) -> str:
-    """Return such as “sister home”, or “ana home” for one who is named: a name keeps two sisters apart."""
+    """Return a key such as “sister home”, or “ana home” if she is named, because the name distinguishes two sisters."""
     called = _NAMED.match(clause)
     name = called["name"].lower() if called else ""
     found = _WHO.match(re.sub(rf",? {re.escape(name)}\b,?", "", text, count=1) if name else text)
@@ -265,7 +269,7 @@ def _key_of_kin(clause: str, text: str) -> str:
 
 
 def _key_of_event(text: str) -> str:
-    """Return such as “plan dentist appointment”: another day for it replaces the one before."""
+    """Return a key such as “plan dentist appointment”, so that a new date for it replaces the former one."""
     found = _EVENT.match(text) or _PLANNED_EVENT.match(text)
     if not found or text.startswith(("i had", "i have had")):
         return ""
@@ -274,7 +278,7 @@ def _key_of_event(text: str) -> str:
 
 
 def kind_of(text: str, key: str) -> FactKind:
-    """Return what a clause is about, as `lasting.plain` reads it, with its key."""
+    """Return the kind of a statement. `text` is the clause as returned by `durability.plain`, `key` its attribute key."""
     if key.startswith(("plan ", "favourite ")):
         return FactKind.PLAN if key.startswith("plan ") else FactKind.TASTE
     if key in _KEY_KINDS and not _HEALTH.search(text):

@@ -1,4 +1,4 @@
-"""Tells a lasting statement about oneself (“I live in Porto”) from talk of the moment (“I'm tired”)."""
+"""Distinction of lasting statements about the speaker (“I live in Porto”) from momentary ones (“I'm tired”)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lethe_app.brain.vocabulary.verbs import is_adverb
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern over a clause in lower case without contractions and adverbs."""
+    """Pattern for a clause in lowercase without contractions and adverbs (`plain`)."""
 
     pattern: re.Pattern[str]
     key: str = ""
-    """What a newer statement of the same kind replaces; `{…}` names a group of the pattern."""
+    """Attribute key, under which a newer statement replaces an older one; `{…}` inserts a group of the pattern."""
     event: bool = False
-    """It happens once: its date may be given a year."""
+    """True if the statement is about a single event, so that its date may be completed with a year."""
 
 
 _HEDGED = re.compile(
@@ -77,7 +77,7 @@ _FIGURATIVE = re.compile(
     r"queen of|two brain cells|"
     r"million things|a black belt in (?:napping|procrast\w+)|professional (?:napper|overthinker|procrastinator))\b"
 )
-"""Said in jest or as a figure of speech."""
+"""Jokes and figures of speech."""
 _EXAGGERATED = re.compile(
     r"\bI(?:'ve| have)? (?:(?:absolutely|literally|actually|basically|just|only|quietly|honestly) )*(?:died|melted|drowned|"
     r"combusted|"
@@ -88,7 +88,7 @@ _EXAGGERATED = re.compile(
     r"ghost|a corpse|a puddle|deceased)\b",
     re.IGNORECASE,
 )
-"""“I died today, I called her Mrs Fluffy.”"""
+"""Exaggerations such as “I died today, I called her Mrs Fluffy”."""
 _NOT_QUITE = re.compile(r"\bI (?:almost|nearly|all but)\b(?! (?:never|always|only|exclusively|every))", re.IGNORECASE)
 _NO_OBJECT = re.compile(
     r"(?:\bto|\bwill) (?:apply|go|do|try|buy|get|make|see|take|learn|start|visit|join|sell|find|have|tell|ask|help|change|"
@@ -99,7 +99,7 @@ _NO_OBJECT = re.compile(
     r"practi[sc]e|"
     r"played|done|used|been)(?: any ?more| either| any longer)?\Z"
 )
-"""What is done to whom, or what is loved, has been left out."""
+"""Clauses whose object is missing, so that they cannot be understood alone."""
 _SHORT = (
     (r"\bcan't\b|\bcannot\b", "can not"),
     (r"\bwon't\b", "will not"),
@@ -129,15 +129,18 @@ _TRAIT = re.compile(
     r"smoker|eater|holic|sleeper|swimmer|reader|hoarder|learner|perfectionist|optimist|pessimist|sister|brother)$"
 )
 _MODEST = re.compile(r"I(?:'m| am) (?:(?:only|just|merely|but|simply) an? |an? (?:poor|humble|simple|mere) )", re.IGNORECASE)
-"""“I am only a poor musician”: a part being played far more often than a fact."""
+"""Modest self-descriptions such as “I am only a poor musician”, which belong to a played character far more often than to
+the user.
+"""
 _KIN_RELATIVE = re.compile(r"\b(?:he|she|they|(?:his|her|their)(?= [a-z]))\b")
 _PAIRED = re.compile(r"\b(?:we|our|ours|us)\b")
-"""“My wife and I … our”."""
+"""Pronouns that “My wife and I … our” explains itself."""
 
 
 @lru_cache(maxsize=512)  # a clause is judged by patterns, judged generally, and given its attribute
 def plain(clause: str) -> str:
-    """The clause as rules read it: lower case, no contractions, no adverbs around its first verbs."""
+    """Normalise a clause for the rules: lowercase, no contractions, no adverbs around its first verbs."""
+    # In lowercase “IT” would be read as the pronoun.
     text = re.sub(r"\bIT\b", "computing", clause).lower().replace("only child", "only-child")
     for short, full in _SHORT:
         text = re.sub(short, full, text)
@@ -147,10 +150,13 @@ def plain(clause: str) -> str:
 
 
 _MEANT = frozenset(("never", "once", "first", "basically", "kinda", "sometimes", "since", "then"))
+"""Adverbs that change the meaning of a clause and are therefore kept by `plain`."""
 
 
 def judge(clause: str) -> Rule | None:
-    """The rule by which a clause states something lasting about its speaker and can be read alone, if there is one."""
+    """Return the rule by which a clause is a lasting statement about its speaker that can be understood alone; None if there
+    is none.
+    """
     text = plain(clause)
     first = text.split(" ", 1)[0] if text else ""
     if len(text) < 7 or len(text) > 180 or _HEDGED.search(text) or _OPEN_END.search(text) or _NO_OBJECT.search(text):
@@ -168,17 +174,17 @@ def judge(clause: str) -> Rule | None:
 
 
 def is_figurative(clause: str) -> bool:
-    """Return whether a clause is said in jest."""
+    """Return whether a clause is a joke or an exaggeration."""
     return bool(_FIGURATIVE.search(plain(clause)) or _EXAGGERATED.search(clause))
 
 
 def _is_figurative(clause: str) -> bool:
-    """Is it said in jest, or of what did not quite happen?"""
+    """Return whether a clause is a joke, or tells something that almost happened."""
     return bool(_MODEST.match(clause) or _NOT_QUITE.search(clause)) or is_figurative(clause)
 
 
 def _is_dangling(text: str, first: str) -> bool:
-    """Does it point at something said elsewhere?"""
+    """Return whether a clause refers to something outside of it."""
     if first == "my":  # “my brother … his wife” explains itself
         text = _KIN_RELATIVE.sub("", text)
         text = _PAIRED.sub("", text) if " and i " in text else text

@@ -1,4 +1,6 @@
-"""Reads what no longer holds: “I don't live in Porto any more”, “I wanted to run Berlin, I'll do Poznan instead”."""
+"""Detection of statements that no longer hold: “I don't live in Porto any more”, “I wanted to run Berlin, I'll do Poznan
+instead”.
+"""
 
 from __future__ import annotations
 
@@ -54,13 +56,14 @@ _CHANGED = re.compile(
     r"satur|sun)days?|next|january|february|march|april|may|june|july|august|september|october|november|december))\b",
     re.IGNORECASE,
 )
-"""Says that something is no longer as it was told before."""
+"""Phrases that announce that an earlier statement no longer holds."""
 _BEFORE = (
     (_INSTEAD, "{before}{old}"),
     (_QUIT, "I work {at}"),
     (_MOVED, "I live in {place}"),
     (_DIED, "I have a {who}"),
 )
+"""Patterns of clauses that end an earlier statement, with that statement."""
 _PARTNERS = ("girlfriend", "boyfriend", "partner")
 _LATER = re.compile(
     r" (?:on new year's .+|(?:in|on|for|this|last|next) (?:the )?\w+(?: \w+){0,2}|(?:\w+|a few) "
@@ -69,7 +72,7 @@ _LATER = re.compile(
 
 
 def exchange(message: str) -> tuple[str, str] | None:
-    """Return the new intention as a clause and the one that it replaces; None if the message exchanges nothing."""
+    """Return the new intention and the one it replaces, as first-person clauses; None if the message replaces none."""
     found = _EXCHANGE.search(message)
     if not found:
         return None
@@ -77,12 +80,12 @@ def exchange(message: str) -> tuple[str, str] | None:
 
 
 def announces_change(message: str) -> bool:
-    """Return whether a message says that something is no longer as it was told before."""
+    """Return whether a message announces that an earlier statement no longer holds."""
     return bool(_CHANGED.search(message))
 
 
 def ended(clause: str) -> tuple[str, ...]:
-    """Return what no longer holds because of a first-person clause, as first-person clauses."""
+    """Return the statements that a first-person clause ends, as first-person clauses."""
     if _ANY_MORE.search(clause) or " no longer " in clause:
         return _denied(_ANY_MORE.sub("", clause))
     if found := _PARTED.match(clause):
@@ -98,7 +101,7 @@ def ended(clause: str) -> tuple[str, ...]:
 
 
 def _denied(clause: str) -> tuple[str, ...]:
-    """Return what a clause denies: “I don't live in Porto” denies “I live in Porto”."""
+    """Return the statement a clause denies: “I live in Porto” for “I don't live in Porto”."""
     found = _NO_MORE.match(clause)
     if not found:
         return ()

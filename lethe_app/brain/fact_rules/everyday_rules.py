@@ -1,6 +1,6 @@
-"""Rules for what people tell of their everyday life: shifts, homes, money, health, wishes and what they are not.
+"""Rules for statements about everyday life: shifts, homes, money, health, wishes, and what does not apply to the speaker.
 
-Patterns and keys as in `self_rules`.
+Patterns and keys as in `first_person_rules`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Extracts facts from a conversation by rules alone, for when no model can be trusted with it."""
+"""Rule-based extraction of facts from a session, used when no model is qualified for it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.query_terms import EVERYDAY, WORD, cut, fold
 
 LONGEST_MESSAGE = 4000
-"""Characters of a message that are read; beyond lie pasted texts."""
+"""Characters of a message that are read; longer ones mostly contain pasted text."""
 _UNREAL = re.compile(r"(?:if|when(?! (?:I was|we were)\b)|imagine|suppose|let's say|what if|pretend)\b", re.IGNORECASE)
 _GAME = re.compile(
     r"(?:let's|shall we|wanna|want to) (?:play|pretend|roleplay|do a scene)\b|(?:never have I ever|two truths)\b", re.IGNORECASE
@@ -43,7 +43,7 @@ _IRONIC = re.compile(
     r"humans)\b|(?<!or )\bnot\W*$|\b(?:thinks?|says|claims|reckons) (?:it's|that's) (?:just |only )?because\b",
     re.IGNORECASE,
 )
-"""Said in irony, or with a word that has its meaning from a trade, as a photographer shoots people."""
+"""Irony, and words with a special meaning in a trade, as a photographer shoots people."""
 _TELLING = re.compile(
     r"\b(?:I|my|me|we|our|he|she|her|his|him)\b|\bthe (?:\w+ ){1,2}(?:is|will be|starts|got|was|has been)\b", re.IGNORECASE
 )
@@ -51,11 +51,11 @@ _WORK = re.compile(
     r"^I(?:'m| am|'ve been| have been| work)?(?: working)? (?P<how>(?:as|at|for|in) .+|(?P<what>an? .+))", re.IGNORECASE
 )
 MOST_EARLIER = 200
-"""Plans and habits, the last ones told, among which the one that a message changes is looked for."""
+"""Number of the latest plans and habits among which the one changed by a message is searched."""
 SHORT_CHANGE = 20
-"""Words of a message that announces a change and tells of nothing else."""
+"""Words up to which a message that announces a change is about nothing else."""
 _NEARBY = 3
-"""Messages back to the speaker's last one, in which somebody may have been named whom “she” means now."""
+"""Messages back to the speaker's last one in which somebody may be named to whom a pronoun refers."""
 _BIRTHDAY = re.compile(
     r"(?:it's|it is|today is|today's) my (?:\w+ )?birthday(?P<when> today| tomorrow|(?: on| this| next) .+)?\Z", re.IGNORECASE
 )
@@ -73,7 +73,7 @@ _CALLED = re.compile(
     rf"(?:'s|their| an?) (?P<who>(?:[a-z-]+ )?(?:{RELATIVES}|{ANIMALS})),?(?: is)?(?: (?:called|named))?,? "
     rf"(?P<name>[A-Z][^\W\d_]+)\b"
 )
-"""“Tomas's daughter Emma …”, “… a dog called Max”."""
+"""Name with a relation, as in “Tomas's daughter Emma …”, “… a dog called Max”."""
 _FULL_NAME = re.compile(r"\bname is [A-Z][\w'-]+ [A-Z][\w'-]+")
 _HERE = re.compile(r" here(?= from)")
 _CONTRASTED = re.compile(r"\b(?:never|not|n't|almost|wanted|before|always thought|only had)\b", re.IGNORECASE)
@@ -82,43 +82,45 @@ _CONTRAST = re.compile(r"\W*\b(?:but|until|till|however|yet|except)\b", re.IGNOR
 
 @dataclass(frozen=True)
 class Statement:
-    """One lasting thing somebody said of themselves, as a sentence about them that stands alone."""
+    """Lasting statement of a speaker about themselves, as a third-person sentence that is understood alone."""
 
     text: str
-    """Third person, one sentence, with a full stop."""
+    """One third-person sentence with a full stop."""
     subject: str
-    """The speaker's name."""
+    """Name of the speaker."""
     messages: tuple[UUID, ...]
-    """The message that says it; for an answer its question first."""
+    """Ids of the messages that state it; for an answer the question comes first."""
     time: datetime
     key: str = ""
-    """The attribute it states, such as “home”: newer statements of the same subject and key supersede it; empty if they
-    stand side by side."""
+    """Attribute key such as “home”: a newer statement of the same subject and key supersedes it. Empty if statements do not
+    exclude each other.
+    """
     kind: FactKind = FactKind.OTHER
     in_story: bool = False
-    """It was said in character: a fact of this conversation's story only."""
+    """True if it was made in character; it then belongs to the story of this session only."""
     ends: tuple[str, ...] = ()
-    """What no longer holds because of it, as sentences in the third person, such as “Tomas wants to run Berlin.”; whoever
-    stores facts supersedes the known ones that say so."""
+    """Sentences in the third person that no longer hold because of it, such as “Tomas wants to run Berlin.” The caller that
+    stores facts supersedes the known ones with these texts.
+    """
 
 
 @dataclass
 class _Reading:
-    """What one pass over the lines knows so far."""
+    """State of one pass over the lines."""
 
     is_played: bool
-    """The lines are said in character."""
+    """True if the lines are in character."""
     speakers: frozenset[str] = frozenset()
-    """Names of the speakers, which nobody else is taken to have."""
+    """Names of the speakers, which are not accepted as names of anybody else."""
     found: dict[str, Statement] = field(default_factory=dict)
     spoken: dict[str, tuple[int, list[Referent]]] = field(default_factory=dict)
-    """Whom each speaker spoke of in their last message, and its place."""
+    """By speaker: the index of their last message and whom they mentioned in it."""
     named: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Speaker and name → whose name it is, such as “daughter”."""
+    """Relation by speaker and name, such as “daughter”."""
     people: dict[str, People] = field(default_factory=dict)
 
     def add(self, statement: Statement) -> None:
-        """Keep a statement; said again, its first wording stays, with both messages."""
+        """Add a statement. If it is repeated, the first wording stays and gets the ids of both messages."""
         if statement.key == "name" and any(statement.text.endswith(f" is {name}.") for name in self.speakers):
             return
         if statement.key.endswith(" name") and any(statement.text.endswith(f" called {name}.") for name in self.speakers):
@@ -135,7 +137,7 @@ class _Reading:
                 self.people.setdefault(statement.subject, People()).learn(called["name"], called["who"], statement.messages[-1])
 
     def merge(self, statement: Statement, names: Sequence[str]) -> None:
-        """Keep a statement about those called so, in place of what this message says of them in a worse way."""
+        """Add a statement about people of these names in place of worse wordings from the same message."""
         for key, one in [(key, one) for key, one in self.found.items() if one.messages[-1] == statement.messages[-1]]:
             if is_run_on(one.text, names) or is_nameless(one.text, statement.text, names):
                 del self.found[key]
@@ -144,16 +146,17 @@ class _Reading:
         self.add(statement)
 
     def knows(self, name: str, noun: str) -> bool:
-        """Return whether a statement of this speaker already speaks of such a thing of theirs."""
+        """Return whether a statement of this speaker already mentions such a thing of theirs."""
         own = re.compile(rf"(?:'s|their|\ban?|\d|two|three|four) (?:[\w-]+ )*{re.escape(noun)}", re.IGNORECASE)
         return any(one.subject == name and own.search(one.text) for one in self.found.values())
 
 
 def extract(lines: Sequence[Utterance]) -> list[Statement]:
-    """Return the lasting statements of all speakers about themselves, in the order in which they were made, each but once.
+    """Return the lasting statements of all speakers about themselves without duplicates, in the order of their messages.
 
-    English only: other languages yield nothing. Questions, hedges, moods of the moment and whatever cannot be read without its
-    neighbours are passed over. What is said in character is read by itself and marked `in_story`.
+    English only: other languages yield nothing. Questions, hedges, momentary states and everything that is not understood
+    alone are skipped. Utterances in character are read separately and marked `in_story`. The result is cached for the last
+    two sessions.
     """
     return list(_extracted(tuple(lines)))
 
@@ -174,9 +177,10 @@ def _extracted(lines: Sequence[Utterance]) -> tuple[Statement, ...]:
 def _in_own_words(
     lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]], stated: Sequence[Statement]
 ) -> list[Statement]:
-    """Return the statements with what users tell beyond them; one that says less than their words gives way.
+    """Return the statements together with what users tell beyond them; a statement that contains less than the user's words
+    is replaced.
 
-    One with a key is wanted for itself, save a plan, whose key the longer sentence takes over.
+    A statement with a key stays, because the key is needed; only a plan's key is passed on to the longer sentence.
     """
     held = {one.text: one for one in stated}
     of_message: dict[UUID, list[Statement]] = {}
@@ -213,14 +217,14 @@ def _in_own_words(
 
 
 def _may_change(earlier: Statement, line: Utterance) -> bool:
-    """Return whether somebody who announces a change may mean this earlier statement of theirs."""
+    """Return whether an announced change may refer to this earlier statement of the same speaker."""
     is_other = line.id not in earlier.messages and earlier.subject == line.name and earlier.time <= line.time
     is_plan = earlier.kind is FactKind.PLAN or earlier.key.startswith("plan ")
     return is_other and (is_plan or (not earlier.key and earlier.kind in {FactKind.TASTE, FactKind.EVENT, FactKind.OTHER}))
 
 
 def _changed_plan(earlier: Mapping[str, frozenset[str]], message: str, told: str) -> tuple[str, ...]:
-    """Return the earlier statement that something told in a message most likely changes; none if they share too little."""
+    """Return the earlier statement that a fact told in a message most likely changes; empty if they share too few words."""
     is_short = len(message.split()) <= SHORT_CHANGE
     words = content_words(told) | (content_words(message) if is_short else frozenset())
     likely = max(reversed(list(earlier.items())), key=lambda one: len(one[1] & words), default=None)
@@ -230,14 +234,14 @@ def _changed_plan(earlier: Mapping[str, frozenset[str]], message: str, told: str
 
 
 def _plan_words(earlier: Statement) -> frozenset[str]:
-    """Return the stems of the words that show what a statement is about: no names, relatives or times."""
+    """Return the stems of the words that show the topic of a statement, without names, relatives and times."""
     words = [word for word in WORD.findall(earlier.text) if len(word) > 3 and word.islower() and not is_telling(word)]
     return content_words(" ".join(words)) - _everyday() - content_words(f"{earlier.subject} said asked")
 
 
 @lru_cache(maxsize=1)
 def _everyday() -> frozenset[str]:
-    """Return the stems of words that stand in every conversation."""
+    """Return the stems of words that occur in every conversation."""
     return content_words(" ".join(EVERYDAY))
 
 
@@ -255,6 +259,7 @@ def _read(lines: Sequence[Utterance], *, is_played: bool) -> list[Statement]:
         between = [other.text for other in lines[since + 1 : place] if other.name != line.name]
         mine = reading.people.setdefault(line.name, People())
         for one in mine.read_message(line, place, between) if line.role is Role.USER else ():
+            # `_stated` uses only key and event of a rule; the pattern is a placeholder here and in similar calls.
             rule = Rule(_BIRTHDAY, one.key, event=bool((known := judge(one.clause)) and known.event))
             for statement in _stated(one.clause, rule, line, *one.sources):
                 reading.merge(statement, one.names)
@@ -278,7 +283,7 @@ def _of_line(reading: _Reading, lines: Sequence[Utterance], place: int, before: 
 
 
 def _completed(reading: _Reading, lines: Sequence[Utterance], place: int, own: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield what an answer states together with its question, unless the message has said so in full."""
+    """Yield the statements an answer makes together with its question, unless the message makes them in full."""
     line = lines[place]
     for asked, clause, key in everyday.read(lines, place):
         for made in _stated(_with_relation(reading, line.name, clause), Rule(_BIRTHDAY, key), line, asked):
@@ -288,13 +293,16 @@ def _completed(reading: _Reading, lines: Sequence[Utterance], place: int, own: S
 
 
 def _of_message(reading: _Reading, line: Utterance, before: Sequence[Referent], asked: Utterance | None) -> Iterator[Statement]:
-    """Read a message sentence by sentence; `before` are those spoken of just before it, `asked` is what it replies to."""
+    """Yield the statements of a message sentence by sentence. `before` are the people mentioned just before it, `asked` is
+    the message it replies to.
+    """
     here = reading.spoken[line.name][1]
     text = line.text[:LONGEST_MESSAGE]
     exchanged = endings.exchange(tidy(text))
     if exchanged:
         yield from _stated(exchanged[0], Rule(re.compile("")), line, ends=exchanged[1:])
     parts = [part for sentence in sentences(text) for part in fragments.split(sentence)]
+    # A message that proposes a game states nothing about the speaker.
     if parts and _GAME.match(parts[0]):
         return
     who = fragments.asked_about(asked.text) if asked else ""
@@ -319,19 +327,19 @@ def _of_message(reading: _Reading, line: Utterance, before: Sequence[Referent], 
 
 
 def _in_full(sentence: str, who: str) -> str:
-    """Return a sentence with the subject it lacks, by whom the question before it is about."""
+    """Add the missing subject to a sentence, according to whom the preceding question is about."""
     return with_subject(sentence) if who in {"", "you"} else fragments.of_other(sentence, who)
 
 
 def _with_relation(reading: _Reading, speaker: str, sentence: str) -> str:
-    """Return “Emma turned ten” as “my daughter Emma turned ten” where Emma is known to be the speaker's daughter."""
+    """Return “Emma turned ten” as “my daughter Emma turned ten” if Emma is known as the speaker's daughter."""
     first = re.match(r"[A-Z][\w-]+(?=(?:'s)? \w)", sentence)
     who = reading.named.get((speaker, first[0])) if first else None
     return f"my {who} {_NAME_IS.sub(' is', sentence, count=1)}" if who else sentence
 
 
 def _is_cut_off(part: str, sentence: str) -> bool:
-    """Return whether a clause such as “I've never had a cat before” goes on with “but I have one now”."""
+    """Return whether a clause such as “I've never had a cat before” is continued by a contrast such as “but I have one now”."""
     place = sentence.find(part.split(" ", 1)[-1])
     after = sentence[place + len(part.split(" ", 1)[-1]) :] if place >= 0 else ""
     return bool(_CONTRASTED.search(part) and _CONTRAST.match(after))
@@ -357,7 +365,7 @@ def _day(found: re.Match[str], said: datetime) -> str:
 
 
 def _stated(clause: str, rule: Rule, line: Utterance, *more: UUID, ends: Sequence[str] = ()) -> Iterator[Statement]:
-    """Yield the first-person clause as a statement, if it can be told in the third person."""
+    """Yield the first-person clause as a statement if it can be rewritten in the third person."""
     text = plain(clause)
     key = key_of(clause, text, rule.key)
     if key == "name" and fold(line.name) in map(fold, cut(clause)) and not _FULL_NAME.search(clause):
@@ -372,7 +380,7 @@ def _stated(clause: str, rule: Rule, line: Utterance, *more: UUID, ends: Sequenc
 
 
 def _in_passing(reading: _Reading, line: Utterance) -> Iterator[Statement]:
-    """Yield what a message tells without stating it, unless a statement of the same speaker says so already."""
+    """Yield the facts a message implies, unless a statement of the same speaker contains them."""
     if name := own_name(tidy(line.text[:LONGEST_MESSAGE])):
         yield from _stated(f"my name is {name}", Rule(_BIRTHDAY, "name"), line)
     for sentence in sentences(line.text[:LONGEST_MESSAGE]):

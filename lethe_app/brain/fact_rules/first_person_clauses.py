@@ -1,4 +1,4 @@
-"""Puts clauses into the first person singular: “we went …” as “I went …”, “Just moved to …” as “I moved to …”."""
+"""Conversion of clauses into the first person singular: “we went …” to “I went …”, “Just moved to …” to “I moved to …”."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WITH_LISTENER = re.compile(
     r"^we(?: should| can| could| might| must| need| have to|'d| would)\b",
     re.IGNORECASE,
 )
-"""Where “we” may mean the one spoken to, or two who part."""
+"""Clauses in which “we” may include the listener, or is a couple that separates."""
 _ALONE = (
     (re.compile(r"(?<=^we) (?:both|all)\b|(?<=^we're) (?:both|all)\b|(?<=^we are) (?:both|all)\b", re.IGNORECASE), ""),
     (re.compile(r"\bwe're\b", re.IGNORECASE), "I'm"),
@@ -43,12 +43,12 @@ _ACHIEVED = frozenset(
     travelled twisted visited volunteered watched won wrote
     """.split()  # noqa: SIM905
 )
-"""Past forms of what one remembers having done."""
+"""Past forms of achievements that are worth remembering."""
 _BEGUN = re.compile(
     rf"^(?:(?:just|finally|recently|also|still|currently|actually) )?(?:{'|'.join(sorted(_BEGINS | _ACHIEVED))})(?= [\w'])",
     re.IGNORECASE,
 )
-"""Past forms with which people begin a message about themselves without “I”."""
+"""Past forms with which people begin a message about themselves, leaving out “I”."""
 _FINITE = (
     r"(?:is|are|was|has|have|does|will|would|can|could|makes?|made|helps?|gives?|feels?|sounds?|takes?|brings?|means?|"
     r"keeps?|lets?|"
@@ -61,25 +61,25 @@ _DOING = re.compile(
     r"(?= (?:to|on|for|about|of|at|an?|my|the|as|in|with|[A-Z]|some|up)\b)",
     re.IGNORECASE,
 )
-"""“Learning German.”; “Learning German is fun” has its subject already."""
+"""Activity without a subject, as in “Learning German.”; “Learning German is fun” has its subject already."""
 _BEEN = re.compile(
     rf"^(?P<said>been )(?=\w+ing\b|(?:an? |with my |here |{STATES}|veggie|sober|clean |best friends )(?!while\b|long\b|bit\b))",
     re.IGNORECASE,
 )
-"""“Been veggie since I was 15.”"""
+"""State without a subject, as in “Been veggie since I was 15”."""
 _TURNING = re.compile(r"^(?=turning \d\d\b)", re.IGNORECASE)
 _AT_HOME_AND_WORK = re.compile(
     r"^(?=live (?:in|on|at|near|just outside|with my)\b(?! (?:the (?:moment|now|present)|peace|fear|harmony))|"
     r"work (?:as an?|for an?|for the|for my|at an?|at the|in an?) (?!team\b|unit\b|pair\b|group\b|time\b|better\b|night\b))",
     re.IGNORECASE,
 )
-"""“Work at a bakery in Hull.”"""
+"""Home or work without a subject, as in “Work at a bakery in Hull”."""
 _MINE = re.compile(
     rf"^(?=(?:(?:favou?rite|best|older|younger|little|big|eldest|oldest|youngest) \w+|(?:{RELATIVES}|{ANIMALS}))"
     r"(?: is| was|'s)(?: name is| name's| called| named| allergic to| pregnant| \d{1,2}\b| an? | from )"
     r"|favou?rite \w+(?: is| was|'s) \w)",
 )
-"""“Sister's a vet”, “favourite film is Paddington”."""
+"""Relation or favourite without “my”, as in “Sister's a vet”, “favourite film is Paddington”."""
 _IS_OF_NOUN = re.compile(r"(?<=[a-z])'s(?= (?!name\b))")
 _STATE = re.compile(
     r"^(?!\w+, \w+,? (?:and )?\w+\W*$)(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|"
@@ -88,13 +88,13 @@ _STATE = re.compile(
     r"woman|parents|restaurants?|recipes?)\b)|allergic to )",
     re.IGNORECASE,
 )
-"""“Married with two kids.”"""
+"""State without subject and verb, as in “Married with two kids”."""
 _ALSO_HAVING = re.compile(
     rf"^(?:(?:and|also|plus|just|oh) )+(?P<what>(?:an?|one|two|three|four|five) (?:[\w-]+ ){{0,3}}?(?:{RELATIVES}|"
     rf"{ANIMALS})(?:,? (?:called|named) .+)?)[.!]?$",
     re.IGNORECASE,
 )
-"""“And a golden retriever called Biscuit.”"""
+"""Possession without subject and verb, as in “And a golden retriever called Biscuit”."""
 _ELIDED = re.compile(
     r"^(?:really |also |still )*(?:don't (?:really )?(?:like|eat|drink|smoke|drive|own|speak|watch|play)|can't (?:stand|"
     r"eat|drink|swim|drive|cook)|"
@@ -103,7 +103,7 @@ _ELIDED = re.compile(
     r"(?: [a-z]+){0,3}[.!]*$)",
     re.IGNORECASE,
 )
-"""“Don't like mushrooms.”"""
+"""Habit or liking without a subject, as in “Don't like mushrooms”."""
 _GOING = re.compile(r"^going to (?=(?:see|visit|go|move|start|meet|take|get|have|try|run|fly|adopt|buy)\b)", re.IGNORECASE)
 _GOT_EVENT = re.compile(rf"^(?P<said>got )(?=(?:my|an?|another) (?:[\w-]+ ){{0,2}}?{EVENTS}\b)", re.IGNORECASE)
 _HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|or|ist|ian))) here\b", re.IGNORECASE)
@@ -120,7 +120,7 @@ _SHOWN = re.compile(
     r"adopted|baked|cooked|"
     r"tried|knitted|designed|created))) (?P<this>this|that|these|those) (?P<next>\w+)"
 )
-"""“I made this bowl”, of something shown."""
+"""Reference to something shown, as in “I made this bowl”."""
 _NO_NOUN = frozenset(
     """
     one is was for in last with on at by to from as because and but when while of after about that
@@ -133,13 +133,13 @@ _MOVED_TO = re.compile(
     r"september|october|november|december)\b)",
     re.IGNORECASE,
 )
-"""“My appointment got moved to Friday.”"""
+"""Rescheduled event, as in “My appointment got moved to Friday”."""
 _BARE_DAY = re.compile(
     r"(?<!\bon)(?<!\bnext)(?<!\blast)(?<!\bthis)(?<!\bevery)(?<!\beach)(?<!\bby)(?<!\bof)(?<!\band)(?<!\ba)(?<!\bhate)(?<!\blove)"
     r"(?<!\bis)(?<!\buntil)(?<!\bother)(?<!\bsince)(?<!\bfrom) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day$)",
     re.IGNORECASE,
 )
-"""“I saw the doctor Monday.”"""
+"""Weekday without “on”, as in “I saw the doctor Monday”."""
 _THE_EVENT = re.compile(
     rf"^the (?=(?:(?:job|dentist|doctor's|driving|final|maths?|vet|surgery|operation|birthday|hospital|court) "
     rf")(?:{EVENTS}) (?:is|got|was|has been) |"
@@ -158,7 +158,7 @@ _SAID_FIRST = re.compile(
     r"you)?)(?: that)? )(?=(?:I|I'm|I've|my|we|we're|we've)\b)",
     re.IGNORECASE,
 )
-"""“I'm so happy that my sister …”, “I forgot to mention that I …”."""
+"""Introduction before the statement, as in “I'm so happy that my sister …”, “I forgot to mention that I …”."""
 
 
 _COMMENT = re.compile(
@@ -167,11 +167,11 @@ _COMMENT = re.compile(
     r"nice|fun|awful|me|lol|weird|hard|sad|love|hate)\W*\Z",
     re.IGNORECASE,
 )
-"""“I'm a vegan, which as a butcher's son is hilarious”."""
+"""Comment after the statement, as in “I'm a vegan, which as a butcher's son is hilarious”."""
 
 
 def bare(clause: str) -> str:
-    """Return the clause without what introduces it, and “this bowl”, of something shown, as “a bowl”."""
+    """Return the clause without its introduction and comment, and with “this bowl”, of something shown, as “a bowl”."""
     clause = _COMMENT.sub("", _THE_EVENT.sub("my ", _SAID_FIRST.sub("", clause)))
     clause = _BARE_DAY.sub(" on ", clause)
     clause = _MOVED_TO.sub("is now on ", clause)
@@ -207,7 +207,7 @@ _OMITTED = (
 
 
 def alone(clause: str) -> str:
-    """Return a clause about “we” as one about “I”, where the one spoken to is not meant; any other unchanged."""
+    """Return a clause about “we” as one about “I” if “we” does not include the listener; any other clause unchanged."""
     counted = _OUR_COUNTED.sub("", clause) if _WITH_MINE.search(clause) else clause  # “with my wife and our three dogs”
     if not _WE.match(counted) or _WITH_LISTENER.search(counted):
         return counted
@@ -217,7 +217,9 @@ def alone(clause: str) -> str:
 
 
 def subordinate(clause: str) -> str:
-    """Return “my son broke his arm” of “I was scared when my son broke his arm”; empty where it is not told as past."""
+    """Return “my son broke his arm” of “I was scared when my son broke his arm”; empty if the subordinate clause is not in
+    the past tense.
+    """
     found = _WITHIN.match(clause)
     if not found or not any(is_past(word) for word in found["main"].split()[1:4]):
         return ""
@@ -225,7 +227,9 @@ def subordinate(clause: str) -> str:
 
 
 def with_subject(sentence: str) -> str:
-    """Return a sentence that begins with its verb (“Just moved to Leeds”) with the “I” that goes without saying."""
+    """Return a sentence that begins with its verb (“Just moved to Leeds”) with the omitted “I”; any other sentence
+    unchanged.
+    """
     if (here := _HERE.match(sentence)) and not is_past(sentence.split(" ", 1)[0]):
         article = "an" if here["job"][0].lower() in "aeiou" else "a"
         return f"I'm {article} {here['job']}{sentence[here.end() :]}"

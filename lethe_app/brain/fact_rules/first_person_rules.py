@@ -1,7 +1,7 @@
-"""Rules for sentences that begin with “I” and state something lasting: where one lives, what one does, has, likes and plans.
+"""Rules for lasting statements that begin with “I”: home, occupation, possessions, likings and plans.
 
-Each is a pattern over a clause as `lasting.plain` makes it, and a key: what a newer statement replaces (“home”), with a “!”
-if it is about something that happens once and may be given a year.
+Each is a pattern over a clause as returned by `durability.plain`, and an attribute key, under which a newer statement
+replaces an older one (“home”). A key that ends with “!” marks a single event, whose date may be completed with a year.
 """
 
 from __future__ import annotations

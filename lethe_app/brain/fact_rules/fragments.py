@@ -1,4 +1,4 @@
-"""Completes sentences that share a subject, and tells whom a question and its answer are about."""
+"""Completion of sentences that share a subject, and detection of whom a question and its answer are about."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _GOES_ON = re.compile(
 
 
 def split(sentence: str) -> list[str]:
-    """Return “I drive a bus, started at 5” as two sentences of the same subject; any other as it is."""
+    """Return “I drive a bus, started at 5” as two sentences with the same subject; any other sentence as it is."""
     if listed := _listed(sentence):
         return listed
     subject = _SUBJECT.match(sentence)
@@ -45,7 +45,7 @@ def split(sentence: str) -> list[str]:
 
 
 def _listed(sentence: str) -> list[str]:
-    """Return “I'm 34, divorced, 2 kids” as a sentence for each of its parts; nothing if it is no such list."""
+    """Return “I'm 34, divorced, 2 kids” as one sentence for each part; an empty list if the sentence is no such list."""
     if "," not in sentence:
         return []
     parts = [part.strip() for part in strip(sentence).split(",")]
@@ -65,7 +65,9 @@ def _of_subject(who: str, part: str) -> str:
 
 
 def asked_about(message: str) -> str:
-    """Return whom the question at the end of a message is about: “you”, “my dad”, “other”; empty if it ends without one."""
+    """Return whom the question at the end of a message is about: “you”, “my dad” or “other”; empty if it does not end with a
+    question.
+    """
     asked = next((part for part in reversed(sentences(message)[-2:]) if part.endswith("?")), "")
     if not asked:
         return ""
@@ -78,7 +80,9 @@ def asked_about(message: str) -> str:
 
 
 def of_other(sentence: str, who: str) -> str:
-    """Return “left when I was 6” as “my dad left when I was 6” where the dad was asked about."""
+    """Return “left when I was 6” as “my dad left when I was 6” if the question was about the dad; any other sentence
+    unchanged.
+    """
     if who in {"", "you", "other"} or not _DONE.match(sentence):
         return sentence
     return f"{who} {_lower(sentence)}"

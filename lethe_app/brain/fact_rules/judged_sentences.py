@@ -1,4 +1,6 @@
-"""Judges the sentences of a user's message: how surely each is worth keeping, and which can only be understood together."""
+"""Rating of the sentences of a user message: the probability that each is worth keeping, and which ones are understood only
+together.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ from lethe_app.retrieval.time_expressions import WEEKDAYS
 WORTH_KEEPING = 0.5
 """Probability from which a sentence is kept."""
 TELLS_SOMETHING = 0.12
-"""Probability below which a sentence is a mere reaction, to which no other refers."""
+"""Probability below which a sentence is a mere reaction, to which no other sentence refers."""
 MOST_BEFORE = 3
-"""Sentences before one among which the one that it refers to is looked for."""
+"""Number of preceding sentences among which the antecedent is searched."""
 _LEAD = re.compile(
     r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|(?:ha)+h?|heh|lol|lmao|yes|yeah|yep|ya|hey|hi|hello|"
     r"ugh|omg|wow|fair|true|thanks|thank you|sorry|tbh|honestly|actually|hmm+|um+|uh+|er|right|cool|great|nice|sure|exactly|"
@@ -49,16 +51,16 @@ POINTS = re.compile(
     r"\bit(?!'s| is| was| has| will| would)\b|\b(?:that|this|those|there)$|\bin one\b",
     re.IGNORECASE,
 )
-"""May refer to what was said before."""
+"""Words that may refer to something before the sentence."""
 _LINKS = re.compile(r"(?:not|same|only|just|since|until|till|for|with|in|at|on|to|from)\b", re.IGNORECASE)
-"""Begins a mere part of a sentence, if there is no subject."""
+"""Words that begin a part of a sentence, if there is no subject."""
 _DUMMY = re.compile(
     r"^(?:it's|its|it is|it was|that's|this is) (?:my|a|an|the|our|been|so|too|in|on|at|\d)\b|"
     r"^(?:there's|there is|there are|there was|there were) \w",
     re.IGNORECASE,
 )
 _DESCRIBES = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|\d)\b", re.IGNORECASE)
-"""Says more of what was just spoken of: “It's a 2009 Octavia.”"""
+"""Sentence that describes what was just mentioned: “It's a 2009 Octavia”."""
 PERSON_OR_THING = re.compile(
     r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+|"
     r"\b(?:have|got|had) (?:twins|triplets|kids|children|siblings|brothers|sisters|sons|daughters|cats|dogs)\b"
@@ -70,7 +72,7 @@ WHEN_FIRST = re.compile(
     r"usually),? (?=(?:I|I'm|I've|I'd|I'll|my)\b)",
     re.IGNORECASE,
 )
-"""“Last Friday I …”"""
+"""Time at the beginning, as in “Last Friday I …”."""
 _ANNOUNCES = re.compile(
     r"\bsomething\b(?! (?:to|for|about|with|on)\b)|"
     r"\b(?:an?|one more|another|some|the (?:most|best))(?: [\w-]+){0,2}? (?:experience|hobby|games?|thing|news|ideas?|"
@@ -78,7 +80,7 @@ _ANNOUNCES = re.compile(
     r"(?! (?:called|about|of|in|at|with|for|to|by)\b| on (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day))",
     re.IGNORECASE,
 )
-"""What it is follows in the next sentence: “I have a new hobby. I look for coins on the beach.”"""
+"""Announcement of something that the next sentence names: “I have a new hobby. I look for coins on the beach”."""
 _SOMEBODYS_NAME = re.compile(r"^my (?:[\w'-]+ ){1,2}name\W*$", re.IGNORECASE)
 SUBJECT = re.compile(
     r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|he's|she's|it's|they're|there's)\b|^(?:it|there)\b",
@@ -89,9 +91,9 @@ _HAS_SUBJECT = re.compile(
     r"(?:is|isn't|are|aren't|was|wasn't|were|has|hasn't|had|will|won't|works|lives|plays|got|moved|died|left)\b",
     re.IGNORECASE,
 )
-"""“Saoirse's sister is a pilot”."""
+"""Subject other than a pronoun, as in “Saoirse's sister is a pilot”."""
 _SHORT = 6
-"""Words of a sentence without a subject up to which it is taken for the rest of the one before."""
+"""Words up to which a sentence without a subject is read as the rest of the one before."""
 _EVASION = re.compile(
     r"(?:(?:I|i'm|i am|i've|well|honestly|still|just|really|actually|have|got|there's)[ ,]+)*(?:(?:do not|don't) (?:really )?"
     r"(?:know|remember|recall|care|mind)|dunno|idk|no idea|no clue|not (?:too |quite |really )?sure|(?:can't|cannot) (?:say|"
@@ -101,7 +103,7 @@ _EVASION = re.compile(
     r"run))\b.{0,40}",
     re.IGNORECASE,
 )
-"""An answer that says nothing."""
+"""Answer without content."""
 _MOMENTARY = re.compile(
     r"(?:(?:so|really|just|kinda|bit|a bit|totally) )*(?:bored|tired|exhausted|knackered|hungry|starving|sleepy|hungover|drunk|"
     r"lonely|stressed|annoyed|excited|gutted|buzzing|freezing|sweating|shattered|wrecked)\b(?!.*\b(?:since|for (?:a|two|\w+)"
@@ -123,20 +125,20 @@ _MOMENTARY = re.compile(
     r"to bed|and \w+))?)\W*$",
     re.IGNORECASE,
 )
-"""A mood, or a trifle of the day."""
+"""Mood or triviality of the day."""
 _REMINDS = re.compile(
     r"(?:I did (?:not )?(?:mention|tell|say)|(?:have|did) I (?:not )?(?:mention(?:ed)?|tell|told|said?))\b.*"
     r"\b(?:right|yeah|yes|no|eh)\W*$|I(?:'m| am) (?:just |only )?an? (?:AI|bot|chatbot|robot|language model)\b",
     re.IGNORECASE,
 )
-"""Asks whether something was told before, or denies being a person."""
+"""Question whether something was mentioned before, or denial of being a person."""
 _REACTS = re.compile(
     r"\b(?:freaks? me out|scares? me|terrif(?:y|ies) me|gives? me the (?:creeps|ick|shivers|heebie\S*)|makes? me (?:gag|sick|"
     r"sneeze|itch|"
     r"dizzy|heave)|tastes? like \w+ to me|brings? me out in \w+|(?:can't|cannot|can not) (?:stand|bear|abide))\b",
     re.IGNORECASE,
 )
-"""Tells a taste or a fear in few words: “lifts freak me out”."""
+"""Liking or fear in few words: “lifts freak me out”."""
 _SOME_PERSON = re.compile(
     r"\b(?:some|an?|the|this|that) (?:[\w-]+ )?(?:woman|man|girl|boy|guy|lady|bloke|kid|person|colleague|doctor|neighbou?r)\b",
     re.IGNORECASE,
@@ -145,31 +147,33 @@ _SOME_PERSON = re.compile(
 
 @dataclass(frozen=True)
 class JudgedSentence:
-    """One sentence that the user states as themselves."""
+    """Sentence the user utters as themselves, with its rating."""
 
     text: str
     tidied: str
-    """Spelt as rules read it, without what introduces or ends it."""
+    """Text with corrected spelling and without introduction and trailing fillers."""
     features: Mapping[str, float]
     probability: float
-    """Of being worth keeping."""
+    """Probability that it is worth keeping, 0 to 1."""
 
     @property
     def kind(self) -> FactKind:
+        """Most likely kind of the sentence."""
         return sentence_classifier.kind(self.features)
 
     @property
     def is_kept(self) -> bool:
+        """True if it is worth keeping."""
         return self.probability >= WORTH_KEEPING
 
 
 def bare_ends(text: str) -> str:
-    """Return a text without the words at its beginning and end that only lead in or out."""
+    """Remove introductory and trailing fillers."""
     return _TAIL.sub("", _LEAD.sub("", text))
 
 
 def judge(text: str, question: str, place: int) -> JudgedSentence:
-    """Return a sentence of a message, at that place in it; the first may answer a `question`."""
+    """Rate a sentence of a message. `place` is its index in the message; the first one may answer a `question`."""
     described = features(text, question, place)
     tidied = bare_ends(_INNER.sub("", tidy(text)))
     asks = text.rstrip("\"”’') ").endswith("?")
@@ -177,17 +181,18 @@ def judge(text: str, question: str, place: int) -> JudgedSentence:
     says_nothing = says_nothing or is_figurative(tidied) or has_lost_quotation(tidied)
     probability = 0.0 if says_nothing else sentence_classifier.probability(described)
     if not says_nothing and _REACTS.search(tidied):
+        # Fears and dislikes in few words (“lifts freak me out”) are kept whatever the classifier says.
         probability = max(probability, WORTH_KEEPING)
     return JudgedSentence(text, tidied, described, probability)
 
 
 def is_momentary(text: str) -> bool:
-    """Return whether a sentence tells a mood, a trifle of the day, or that its speaker comes or goes."""
+    """Return whether a sentence states a mood or a triviality, or that its speaker comes or goes."""
     return bool(_MOMENTARY.match(bare_ends(_INNER.sub("", tidy(text)))))
 
 
 def groups(sentences: Sequence[JudgedSentence]) -> Iterator[tuple[int, list[JudgedSentence]]]:
-    """Yield the sentences that are kept together, each with the one that it refers to, and the place of the first."""
+    """Yield groups of sentences that are kept together with those they refer to, each with the index of its first sentence."""
     start, group, before = 0, list[JudgedSentence](), -1
     for place, sentence in enumerate(sentences):
         is_announced = before == place - 1 and len(group) == 1 and _is_announced(sentence, by=group[0])
@@ -208,15 +213,15 @@ def groups(sentences: Sequence[JudgedSentence]) -> Iterator[tuple[int, list[Judg
 
 
 def _is_announced(sentence: JudgedSentence, by: JudgedSentence) -> bool:
-    """Return whether a sentence tells what the one before only announced."""
+    """Return whether a sentence names what the one before only announced."""
     is_telling = sentence.probability >= TELLS_SOMETHING and not sentence.text.rstrip().endswith("?")
     return is_telling and bool(_ANNOUNCES.search(by.tidied))
 
 
 def _referred(sentences: Sequence[JudgedSentence], place: int) -> list[int]:
-    """Return the place of a sentence behind those that it refers to.
+    """Return the index of a sentence, preceded by those of the sentences it refers to.
 
-    Mere reactions are left out, unless there is nothing else that it can refer to.
+    Mere reactions are left out, unless there is nothing else it can refer to.
     """
     first = [place]
     for earlier in range(place - 1, max(-1, place - 1 - MOST_BEFORE), -1):
@@ -230,18 +235,18 @@ def _referred(sentences: Sequence[JudgedSentence], place: int) -> list[int]:
 
 
 def _names_something(sentence: JudgedSentence) -> bool:
-    """Return whether a sentence speaks of somebody or something that the next may mean."""
+    """Return whether a sentence mentions somebody or something to which the next one may refer."""
     return bool(PERSON_OR_THING.search(sentence.text)) or len(content_words(sentence.tidied)) > 1
 
 
 def _has_verb(text: str) -> bool:
-    """Return whether one of the first words after a noun is a past verb: “Göztepe lost again”."""
+    """Return whether a past verb follows a noun at the beginning: “Göztepe lost again”."""
     first, *others = WORD.findall(text)[:4] or [""]
     return len(first) > 3 and first.lower() not in STOP_WORDS and not is_past(first) and any(map(is_past, others[:2]))
 
 
 def refers(sentence: JudgedSentence) -> bool:
-    """Return whether a sentence cannot be understood without the one before."""
+    """Return whether a sentence is understood only with the one before."""
     text = WHEN_FIRST.sub("", sentence.tidied)
     if _SOMEBODYS_NAME.match(text):
         return True

@@ -1,6 +1,6 @@
-"""Rules for sentences that begin with “I” and tell of one's life: what has been for long, what happened, what is planned.
+"""Rules for sentences that begin with “I” and are about the speaker's life: lasting states, past events and plans.
 
-Patterns and keys as in `self_rules`.
+Patterns and keys as in `first_person_rules`.
 """
 
 from __future__ import annotations

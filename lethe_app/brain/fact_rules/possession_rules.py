@@ -1,6 +1,6 @@
-"""Rules for sentences about what is one's own (“my sister …”, “my favourite …”) and for the few others that state something.
+"""Rules for sentences about relatives and possessions (“my sister …”, “my favourite …”) and for a few other statements.
 
-Patterns and keys as in `self_rules`; `{…}` in a key names a group of the pattern.
+Patterns and keys as in `first_person_rules`; `{…}` in a key inserts a group of the pattern.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds out whom “she”, “his name”, “her” or “we” means, where just one relative, partner, pet or boat can be meant."""
+"""Resolution of “she”, “his name”, “her” and “we”, if exactly one relative, partner, pet or boat is a possible referent."""
 
 from __future__ import annotations
 
@@ -93,16 +93,20 @@ Rounds = tuple[Sequence["Referent"], ...]
 
 @dataclass(frozen=True)
 class Referent:
-    """Somebody spoken of: who, for the speaker (“older sister”); empty for those who are not the speaker's."""
+    """Possible referent of a pronoun. `who` is the relation to the speaker (“older sister”); empty for people without one."""
 
     who: str
     fits: str
-    """“she”, “he”, “she or he”; for an event “the”, for a job, such as “as a nurse”, “work”."""
+    """Pronouns that can refer to it: “she”, “he”, “she or he”; “the” for an event, “work” for an occupation such as “as a
+    nurse”.
+    """
     source: UUID
 
 
 def mentioned(text: str, source: UUID, *, by_other: bool = False) -> Iterator[Referent]:
-    """All who are spoken of in the text; where the other speaker says it, “your sister” is one's own."""
+    """Yield all possible referents mentioned in the text. With `by_other` the text is the other speaker's, and “your sister”
+    is the speaker's sister.
+    """
     for found in (_YOURS if by_other else _MINE).finditer(text):
         who = found["who"].lower()
         if not _MANY.search(who):
@@ -128,7 +132,7 @@ def _fits(who: str) -> str:
 
 
 def meant(pronoun: str, *rounds: Sequence[Referent]) -> Referent | None:
-    """The only one whom the pronoun fits in the first of the rounds in which it fits anybody."""
+    """Return the only referent of the pronoun in the first round that has any; None if there is none or more than one."""
     for spoken in rounds:
         fitting = {one.who: one for one in spoken if pronoun in one.fits.split()}
         whole = [
@@ -140,7 +144,7 @@ def meant(pronoun: str, *rounds: Sequence[Referent]) -> Referent | None:
 
 
 def partner(*rounds: Sequence[Referent]) -> Referent | None:
-    """The only partner spoken of."""
+    """Return the only partner mentioned in the first round that has any; None if there is none or more than one."""
     for spoken in rounds:
         found = {one.who: one for one in spoken if _PARTNER.search(one.who)}
         if found:
@@ -149,9 +153,9 @@ def partner(*rounds: Sequence[Referent]) -> Referent | None:
 
 
 def spell_out(clause: str, *rounds: Sequence[Referent]) -> tuple[str, Referent | None]:
-    """“She's a nurse” as “my sister is a nurse”, with whom it took the pronoun for; None where there is nothing to spell out.
+    """Return “She's a nurse” as “my sister is a nurse”, with the referent; the clause and None if nothing can be resolved.
 
-    `rounds` are those spoken of in the same message, then those of the message before.
+    `rounds` are the referents of the same message, then those of the message before.
     """
     clause = _SHORT_IS.sub(r"\g<who> is", clause)
     for read in (_as_subject, _as_name, _as_object, _as_both, _as_work, _as_event):
@@ -206,7 +210,7 @@ def _as_event(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
 
 
 def _event(event: str, *rounds: Sequence[Referent]) -> Referent | None:
-    """One's own event of that name; of a launch, the boat."""
+    """Return the speaker's event of that name; for a launch, the boat."""
     for spoken in rounds:
         for one in spoken:
             if (one.fits == "the" and one.who == event) or (
@@ -217,6 +221,6 @@ def _event(event: str, *rounds: Sequence[Referent]) -> Referent | None:
 
 
 def presented(sentence: str, after: str) -> str:
-    """“The dog. Bruno, a big Newfoundland.” as “my dog is called Bruno”; empty for anything else."""
+    """Return “The dog. Bruno, a big Newfoundland.” as “my dog is called Bruno”; empty for anything else."""
     pet, name = _PET.search(sentence), _PRESENTED.match(after)
     return f"my {pet['pet'].lower()} is called {name['name']}" if pet and name else ""

@@ -1,6 +1,6 @@
-"""Classifies sentences of the user: how surely they state something worth keeping for months, and of which kind that is.
+"""Classifier of user sentences: the probability that one states something worth keeping for months, and its kind.
 
-Linear weights over `fact_sentences.features`, fitted by `tests/bench/fit_facts.py` on labelled chats.
+Linear weights over `sentence_features.features`, fitted by `tests/bench/fit_facts.py` on labelled chats.
 """
 
 from __future__ import annotations
@@ -18,21 +18,23 @@ from lethe_app.paths import shipped_root
 BIAS = ""
 """Name of the feature that every sentence has."""
 FEWEST_KNOWN, LANGUAGE_SHOWS = 0.45, 4
-"""Share of the words of a sentence that must stand in the labelled chats, and from how many words on."""
+"""Minimum share of a sentence's words that occur in the labelled chats, and the number of words from which it is required."""
 
 
 @dataclass(frozen=True)
 class ClassifierWeights:
-    """What each feature counts for."""
+    """Weights of the features."""
 
     keep: Mapping[str, float]
-    """For being worth keeping."""
+    """Weights for being worth keeping."""
     kinds: Mapping[FactKind, Mapping[str, float]]
-    """For being of each kind."""
+    """Weights for each kind."""
 
 
 def probability(features: Mapping[str, float]) -> float:
-    """Return how surely a sentence states something worth keeping, from 0 to 1; 0 in an unknown language."""
+    """Return the probability that a sentence states something worth keeping, 0 to 1; 0 for a sentence in an unknown
+    language.
+    """
     words = [feature for feature in features if feature.startswith(WORD)]
     if len(words) >= LANGUAGE_SHOWS and sum(word in _weights().keep for word in words) < FEWEST_KNOWN * len(words):
         return 0.0
@@ -40,14 +42,15 @@ def probability(features: Mapping[str, float]) -> float:
 
 
 def kind(features: Mapping[str, float]) -> FactKind:
-    """Return the likeliest kind of what a sentence states."""
+    """Return the most likely kind of a sentence."""
     return max(_weights().kinds.items(), key=lambda one: _sum(one[1], features))[0]
 
 
 def knows_question(question: str, heard: Collection[str] = ()) -> bool:
-    """Return whether personas ask such things: each word that matters is `heard` or stood in a question of the labelled chats.
+    """Return whether the question is plausible for a persona: each of its content words is in `heard` or in a question of
+    the labelled chats.
 
-    Words of what a persona makes up about somebody did neither.
+    Words of something a persona makes up about a person are in neither.
     """
     return all(feature in _weights().keep or feature in heard for feature in question_words(question))
 

@@ -1,4 +1,4 @@
-"""Describes sentences of the user by features, from which a classifier tells whether they state a fact worth keeping."""
+"""Features of a user sentence for the classifier that decides whether it states a fact worth keeping."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
 WORD = "w "
-"""How the name of the feature of a word begins."""
+"""Prefix of the name of a word feature."""
 MOST_WORDS = 60
+"""Maximum number of words of a sentence that are read."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _CLASSES = {
     "kin": re.compile(rf"\b(?:{RELATIVES})\b", re.IGNORECASE),
@@ -41,13 +42,14 @@ _TELLING = ("kin", "animal", "owned", "condition", "event", "job", "month", "day
 _PICTURE = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]")
 _LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30)
 _MEANING = 3.0
-"""What the vector of a sentence counts for beside features that are there or not."""
+"""Factor on the sentence vector, relative to binary features of 1."""
 
 
 def features(sentence: str, question: str = "", place: int = 0) -> dict[str, float]:
-    """Return the features of a sentence by name: 1 for each that is there, and the components of its words' mean vector.
+    """Return the features of a sentence by name: 1 for each that applies, and the components of the mean word vector.
 
-    `question` is what the persona asked last, if this begins the answer; `place` is the number of the sentence in its message.
+    `question` is the persona's last question if this sentence begins the answer; `place` is the index of the sentence in its
+    message.
     """
     text = tidy(sentence)
     words = _words(text)
@@ -73,17 +75,19 @@ def features(sentence: str, question: str = "", place: int = 0) -> dict[str, flo
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words of a text spelt as rules read it, in lower case."""
+    """Return the lowercase words of a text with corrected spelling, at most `MOST_WORDS`."""
     return [word.lower() for word in _WORD.findall(text)[:MOST_WORDS]]
 
 
 def is_telling(word: str) -> bool:
-    """Return whether a word alone tells something: a name, a number, a relative, an animal, an illness, an event, a job."""
+    """Return whether a word is informative by itself: a name, a number, a relative, an animal, an illness, an event, an
+    occupation.
+    """
     return word[:1].isupper() or any(_CLASSES[name].search(word) for name in _TELLING)
 
 
 def question_words(question: str) -> set[str]:
-    """Return the features of the words that a question is about."""
+    """Return the features of the content words of a question."""
     return {f"asked about {word}" for word in _words(tidy(question)) if word not in STOP_WORDS}
 
 

@@ -1,4 +1,4 @@
-"""Turns what somebody says of themselves into what is known of them: “I'm from Porto” becomes “Tomas is from Porto”."""
+"""Conversion of first-person sentences into the third person: “I'm from Porto” becomes “Tomas is from Porto”."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, RELATIVES
 from lethe_app.brain.vocabulary.verbs import BASE, agree, is_adverb, is_past, third
 
 _ROMAN = r"(?<!War )(?<!Part )(?<!Chapter )(?<!Act )(?<!Book )(?<!Volume )(?<!Elizabeth )(?<!Charles )(?<!James )"
+"""Words after which “I” is a numeral, as in “World War I”."""
 _I = re.compile(
     _ROMAN + r"(?<![\w'])(?P<before>(?:and|am|was|do|have|did) )?I(?P<short>'m|'ve|'ll|'d)?(?![\w'.])"
     r"(?P<after>(?: (?!I\b)[A-Za-z']+){0,12})"
@@ -23,29 +24,29 @@ _PAIR = re.compile(
     rf"(?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES}|[a-z]+s)(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])",
     re.IGNORECASE,
 )
-"""“My wife and I”."""
+"""Plural subject, as in “My wife and I”."""
 _MY_EVENT = re.compile(
     rf"\b(?P<has>has|have) their (?!(?:first|second|third|fourth|last|next|new|own|only|final|big|\w+est)\b)"
     rf"(?P<event>(?:[\w-]+ ){{0,2}}?{EVENTS})\b(?<!finals)"
 )
-"""“I have my hearing”: whose it is goes without saying."""
+"""Event with a possessive, as in “I have my hearing”; the owner is evident and the possessive is dropped."""
 _SINGULAR = re.compile(r"^(?P<adverb>(?: \w+ly| still| also| just)? )(?P<verb>am|was|wasn't)\b")
 _PLURAL_OF = {"am": "are", "was": "were", "wasn't": "weren't"}
 _SEVERAL = re.compile(
     rf"\b(?:{RELATIVES}|{ANIMALS})s?(?<=s)\b|\b(?:children|family|mice|geese|they|them|people|men|women|and their)\b",
     re.IGNORECASE,
 )
-"""Whom “they” would mean."""
+"""Plural nouns to which “they” would refer instead of the speaker."""
 _BOTH = {"our": "their", "ours": "theirs", "us": "them", "we": "they", "ourselves": "themselves"}
 _PLURAL_YOU = re.compile(r"\byou (?:two|all|both|guys|lot)\b", re.IGNORECASE)
 
 
 _JOINED = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{RELATIVES}|him|her|them|friends?)) $")
-"""Stands before “and I” where that means two people."""
+"""Word before “and I” if both are a plural subject."""
 
 
 def rewrite(sentence: str, speaker: str, other: str) -> str | None:
-    """The sentence with its speaker and the one spoken to by name, ending in a full stop.
+    """Return the sentence with the speaker and the listener (`other`) by name, ending with a full stop.
 
     English only. “We” becomes both names. None for a question, for a “you” without a name for it, or if there are no words.
     """
@@ -61,18 +62,18 @@ def rewrite(sentence: str, speaker: str, other: str) -> str | None:
 
 
 def finish(text: str) -> str:
-    """A capital at the beginning, one full stop at the end, single spaces."""
+    """Return the text with a capital at the beginning, one full stop at the end and single spaces."""
     bare = re.sub(r"\s+", " ", text).strip().rstrip(" .,!;:")
     return bare[:1].upper() + bare[1:] + "."
 
 
 def possessive(name: str) -> str:
-    """Tomas's; Mira's."""
+    """Return the genitive of a name: Tomas's; Mira's."""
     return f"{name}'s"
 
 
 def _paired(text: str, name: str) -> str:
-    """“My wife and I sold our boat” as “Tomas and their wife sold their boat”."""
+    """Return “My wife and I sold our boat” as “Tomas and their wife sold their boat”."""
     found = _PAIR.match(text)
     if not found:
         return text
@@ -81,7 +82,7 @@ def _paired(text: str, name: str) -> str:
 
 
 def _told(text: str, name: str) -> str:
-    """“I”, “my” and “me” as the name; as “they”, “their” and “them” where the name stands before it as the doer."""
+    """Replace “I”, “my” and “me” by the name; by “they”, “their” and “them” where the name is the subject before."""
     doer = _I.search(text)
     place = 0 if text.startswith(f"{name} and their ") else doer.start() if doer else len(text)
     text = _possessed(text, name, place)
@@ -103,14 +104,16 @@ def _any_event(found: re.Match[str]) -> str:
 
 
 def _again(found: re.Match[str]) -> str:
-    """One more “I” of a sentence that has named its doer: “when I was six” as “when they were six”."""
+    """Replace a further “I” after the named subject: “when I was six” becomes “when they were six”."""
     short = (found["short"] or "").replace("'m", "'re")
     after = _SINGULAR.sub(lambda verb: verb["adverb"] + _PLURAL_OF[verb["verb"]], found["after"])
     return f"{found['before'] or ''}they{short}{after}"
 
 
 def _first(found: re.Match[str], name: str, *, joined: bool) -> str:
-    """One “I” with the verb that follows it, which is a plural already where “I” is `joined` to somebody: “Ana and I live”."""
+    """Replace one “I” and inflect its verb. If “I” is `joined` to another person (“Ana and I live”), the verb is a plural
+    already.
+    """
     before, short, after = found["before"] or "", found["short"] or "", found["after"]
     if before == "and " and joined:
         return before + name + (_PLURAL.get(short, "") if short != "'m" else " is") + after
@@ -124,7 +127,7 @@ def _first(found: re.Match[str], name: str, *, joined: bool) -> str:
 
 
 def _agreed(after: str) -> str:
-    """The words after the subject, their first verb and those joined to it by “and” made to agree."""
+    """Inflect the first verb after the subject, and verbs joined to it by “and”, for the third person."""
     words = after.split(" ")[1:]
     place = next((number for number, word in enumerate(words) if not is_adverb(word)), None)
     if place is None or not words[place]:
@@ -140,7 +143,7 @@ def _agreed(after: str) -> str:
 
 
 def _possessed(text: str, name: str, doer: int) -> str:
-    """My, mine, me, myself; from the place on where the doer stands, by pronoun."""
+    """Replace my, mine, me and myself; from the position of the subject (`doer`) on by pronouns."""
 
     helped = re.match(r"[A-Z][a-z]+ing\b.*? me\b", text)  # “Painting helps me express my feelings”
 
@@ -156,7 +159,7 @@ def _possessed(text: str, name: str, doer: int) -> str:
 
 
 def _addressed(text: str, name: str) -> str:
-    """You, your, yours, yourself."""
+    """Replace you, your, yours and yourself by the name."""
 
     def one(found: re.Match[str]) -> str:
         short, after = found["short"] or "", found["after"]
@@ -175,7 +178,7 @@ def _addressed(text: str, name: str) -> str:
 
 
 def _together(text: str, speaker: str, other: str) -> str:
-    """We, us, our, ours; “US” stays a country."""
+    """Replace we, us, our and ours by both names; “US” stays a country."""
     both = f"{speaker} and {other}"
     text = _WE.sub(lambda found: both + _PLURAL.get(found["short"] or "", ""), text)
     text = re.sub(r"\b[Oo]urs?\b", lambda _found: possessive(both), text)

@@ -1,7 +1,7 @@
-"""Keeps what the user tells of their life in their own words, where no rule has put all of it into a statement.
+"""Facts in the user's own words, for sentences of which no rule has converted everything into a statement.
 
-A sentence is kept if `fact_classifier` finds it worth keeping. One in the first person that stands alone is told in the third
-person; any other is quoted, with the sentence or the question it refers to.
+A sentence is kept if `sentence_classifier` rates it worth keeping. A first-person sentence that is understood alone is
+converted into the third person; any other is quoted, with the sentence or the question it refers to.
 """
 
 from __future__ import annotations
@@ -40,15 +40,17 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.query_terms import WORD, unaddressed
 
 NEW = 0.3
-"""Share of the content words of a sentence that no statement of its message has, from which it is kept beside them."""
+"""Share of a sentence's content words that must not be in any statement of its message for the sentence to be kept beside
+them.
+"""
 CLEAR = 3
-"""Content words from which a sentence tells something though nobody knows what it refers to."""
+"""Content words from which a sentence is informative even if its antecedent is unknown."""
 LONGEST = 400
-"""Characters of what is kept of a message at a time."""
+"""Maximum characters of one fact."""
 MOST_POINTING = 20
-"""Words of a sentence up to which it may need the speaker's message before; a longer one explains itself."""
+"""Words up to which a sentence may need the speaker's previous message; a longer one is understood alone."""
 LONGEST_QUESTION = 16
-"""Words of a question of the persona that is quoted with its answer."""
+"""Maximum words of a persona's question that is quoted with its answer."""
 _ANNOUNCED = re.compile(
     r"^\W*(?:thanks?|thank you)(?: so much| a lot)? for (?:asking|listening|sharing|(?:the|"
     r"your) [\w ]{3,30})\s*[,.!–—-]+\s*(?=\w)|"
@@ -57,16 +59,16 @@ _ANNOUNCED = re.compile(
     r"amazing|other|quick|small|little) )*(?:news|updates?|confession|announcement)(?: \w+)?\s*[:!,.–—-]+\s*(?=\w)",
     re.IGNORECASE,
 )
-"""“Big news: …”, “Thanks for asking! …”."""
+"""Announcement before the content, as in “Big news: …”, “Thanks for asking! …”."""
 _DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
-"""What is denied is the question; the sentence stands without it."""
+"""Negative answer before the sentence. It belongs to the question, and the sentence is complete without it."""
 _OWN = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
 _SHOWS = re.compile(
     r"(?:here's|here is|here are|check out|look at|(?:I|we) (?:100%|\w+ )?agree\b|I swear (?:on|to|by)\b|"
     r"(?:I|we) (?:talked|spoke|chatted) about)",
     re.IGNORECASE,
 )
-"""Agrees, asserts, or shows something that nobody sees later."""
+"""Agreement, assertion, or reference to something shown that is not visible later."""
 _DENIES_THING = re.compile(r"there(?:'s| is| was| are| were) (?:no|not an?)\b", re.IGNORECASE)
 _SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|they|them|their)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
@@ -79,7 +81,7 @@ _FRAGMENT = re.compile(
     r"^my (?:[\w'-]+ ){0,3}?[\w'-]+(?:, (?:he|she|they|it|he's|she's|they're|it's|his|her|their|I|we|who|which)\b|\W*$)",
     re.IGNORECASE,
 )
-"""“My grandad, he was a cook”: an answer, but no sentence."""
+"""Incomplete sentence such as “My grandad, he was a cook”, which serves only as an answer."""
 _OTHERS = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves|this|these|here)\b", re.IGNORECASE)
 _AFFIRMATION = re.compile(
     r"\b(?:yes|yeah|yea|yep|yup|ya|aye|no|nope|nah|sure|definitely|absolutely|totally|of course|certainly|indeed|true|"
@@ -87,14 +89,14 @@ _AFFIRMATION = re.compile(
     re.IGNORECASE,
 )
 _ASKS_WHAT = re.compile(r"\b(?:what|who|whom|whose|which|when|where|why|how)\b", re.IGNORECASE)
-"""A question to which yes and no are no answers."""
+"""Question that cannot be answered by yes or no."""
 _IMAGINED = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|now)\W+)*(?:if (?:you|we|I)|imagine|suppose|pretend|what if|let's say|"
     r"(?:what|where|who) would you (?:do|buy|be|go|live|spend|name|call)\b|would you rather(?! not)|(?:\w+ ){0,6}if (?:you|"
     r"money|time)\b)",
     re.IGNORECASE,
 )
-"""A question whose answer is made up."""
+"""Question whose answer is invented."""
 _OFTEN = re.compile(rf"{OFTEN}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
 _NAMES_SOMEBODY = re.compile(
     rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?(?:{RELATIVES}|{ANIMALS})\b",
@@ -108,32 +110,33 @@ _HEALTH = re.compile(
 _ENDS = re.compile(r"[.!?…](?= )")
 _END_MARK = re.compile(r"[.!?…][\"')\]]*$")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
+"""Replaces quotation marks of the user, which would end the quotation."""
 
 
 @dataclass(frozen=True)
 class ToldFact:
-    """One thing worth keeping, as a sentence about its speaker that stands alone."""
+    """Fact worth keeping, as a sentence about its speaker that is understood alone."""
 
     text: str
     messages: tuple[UUID, ...]
-    """The message that says it; for an answer its question first."""
+    """Ids of the messages that state it; for an answer the question comes first."""
     kind: FactKind
 
 
 @dataclass(frozen=True)
 class UserMessage:
-    """One message of the user, as it is read."""
+    """Message of the user with its rated sentences."""
 
     line: Utterance
     asked: Utterance | None
     """The message it replies to."""
     question: str
-    """At the end of that."""
+    """The question at the end of that message; empty if there is none."""
     sentences: list[JudgedSentence]
 
 
 def read(line: Utterance, pieces: Sequence[DialoguePiece], asked: Utterance | None) -> UserMessage:
-    """Return what the user states as themselves in a message, which replies to the message `asked`."""
+    """Return the user's message with its rated sentences, without those in character. `asked` is the message it replies to."""
     question = question_of(asked.text) if asked else ""
     present = [asked.name] if asked else []
     own_name = re.escape(line.name)
@@ -149,7 +152,9 @@ def read(line: Utterance, pieces: Sequence[DialoguePiece], asked: Utterance | No
 
 
 def with_subjects_kept(turn: UserMessage, subjects: frozenset[str]) -> UserMessage:
-    """Return a message with every statement kept that is about one of the `subjects` (stems), as news of them."""
+    """Return the message with every sentence kept that mentions one of the `subjects` (stems), because it is news about
+    them.
+    """
 
     def judged(sentence: JudgedSentence) -> JudgedSentence:
         is_news = sentence.probability > 0 and not subjects.isdisjoint(content_words(sentence.tidied))
@@ -161,9 +166,9 @@ def with_subjects_kept(turn: UserMessage, subjects: frozenset[str]) -> UserMessa
 def find(
     turn: UserMessage, before: UserMessage | None, stated: Iterable[str], heard: Collection[str] = ()
 ) -> Iterator[ToldFact]:
-    """Yield what a message of the user tells beyond what rules have `stated` of it.
+    """Yield the facts of a user message that go beyond what rules have `stated`.
 
-    `before` is their message before, `heard` the `fact_sentences.question_words` of all they have said before.
+    `before` is the user's previous message, `heard` the `sentence_features.question_words` of everything mentioned before.
     """
     known = frozenset[str]().union(*map(content_words, stated), content_words(turn.line.name))
     is_plain = sentence_classifier.knows_question(turn.question, heard)
@@ -189,9 +194,9 @@ def find(
 def _told(
     turn: UserMessage, said: Sequence[JudgedSentence], source: Utterance | None, before: UserMessage | None = None
 ) -> ToldFact:
-    """Return sentences as a fact; `source` is the question they answer, or the message before that they refer to.
+    """Return sentences as a fact; `source` is the question they answer, or the previous message they refer to.
 
-    A question about “him” or “her” is told with the sentence of the user, in the message `before`, that names somebody.
+    A question about “him” or “her” is quoted with the user's sentence in the message `before` that names somebody.
     """
     line, kind = turn.line, _kind(said)
     alone = _in_third_person(said[0], line) if len(said) == 1 and source is None else ""
@@ -206,45 +211,47 @@ def _told(
 
 
 def _kind(said: Sequence[JudgedSentence]) -> FactKind:
-    """Return the kind of the surest of these sentences, unless one names what only health can mean."""
+    """Return the kind of the most probable sentence, or HEALTH if one has a word that is only used for health."""
     if any(_HEALTH.search(one.tidied) for one in said if one.is_kept):
         return FactKind.HEALTH
     return max((one for one in said if one.is_kept), key=lambda one: one.probability).kind
 
 
 def _answer(told: str, line: Utterance) -> str:
-    """Return a question with its answer as it follows another quotation: “Asked “How old is he?”: “nine”.”"""
+    """Return a question with its answer in the form that follows another quotation: “Asked “How old is he?”: “nine””."""
     return told.replace(f", {line.name} said", "", 1)
 
 
 def _only_denies(group: Sequence[JudgedSentence], asked: Utterance | None) -> bool:
-    """Return whether sentences only say that what the persona spoke of does not exist."""
+    """Return whether the sentences only deny the existence of something the persona mentioned."""
     words = frozenset[str]().union(*(content_words(one.tidied) for one in group))
     return asked is not None and bool(_DENIES_THING.match(group[0].tidied)) and words <= content_words(asked.text)
 
 
 def _spoken_of(turn: UserMessage) -> JudgedSentence | None:
-    """Return the last sentence of a message that names somebody or something to speak of."""
+    """Return the last sentence of a message that names a person or a thing and is understood alone; None if there is none."""
     named = (one for one in reversed(turn.sentences) if PERSON_OR_THING.search(one.text))
     return next((one for one in named if one.probability >= TELLS_SOMETHING and not refers(one)), None)
 
 
 def _is_clear(group: Sequence[JudgedSentence]) -> bool:
-    """Return whether sentences tell something of their speaker though nobody knows what they refer to."""
+    """Return whether the sentences are informative about their speaker even if their antecedent is unknown."""
     text = " ".join(one.tidied for one in group if one.is_kept)
     is_own = bool(_OWN.search(text)) or not (SUBJECT.search(text) or POINTS.search(text))
     return len(content_words(text)) >= CLEAR and is_own
 
 
 def question_of(message: str) -> str:
-    """Return the question at the end of a message, without what its speaker does; empty if it ends otherwise."""
+    """Return the question at the end of a message, without actions; empty if it does not end with a question."""
     spoken = [sentence for part in parts(message) if not part.narrates for sentence in split_sentences(part.text)]
     asked = _bare(spoken[-1]).strip("' ") if spoken else ""
     return asked if asked.endswith("?") else ""
 
 
 def _says_more(group: Sequence[JudgedSentence], question: str, known: frozenset[str], line: Utterance) -> bool:
-    """Return whether enough of what is kept of a group is not `known`; for a mere yes or no to a question, of the question."""
+    """Return whether enough content words of the kept sentences are not `known`; for a plain yes or no, those of the
+    question count.
+    """
     kept = [one.tidied for one in group if one.is_kept]
     words = frozenset[str]().union(*(content_words(_resolved(text, line)) for text in kept))
     if question and not content_words(_AFFIRMATION.sub(" ", " ".join(kept))):
@@ -258,21 +265,23 @@ def _says_more(group: Sequence[JudgedSentence], question: str, known: frozenset[
 
 
 def _unworded(group: list[JudgedSentence], known: frozenset[str], line: Utterance) -> list[JudgedSentence]:
-    """Return sentences without the last ones if a rule has worded them better."""
+    """Remove the last sentences of a group that a rule has worded better."""
     if len(group) > 1 and any(one.is_kept for one in group[:-1]) and content_words(_resolved(group[-1].tidied, line)) <= known:
         return _unworded(group[:-1], known, line)
     return group
 
 
 def _goes_back(turn: UserMessage, sentence: JudgedSentence) -> bool:
-    """Return whether a sentence refers to its speaker's message before; a part of one rather answers the question asked."""
+    """Return whether a sentence refers to the speaker's previous message. An incomplete one more likely answers the
+    question.
+    """
     if not (refers(sentence) and POINTS.search(sentence.tidied)) or len(sentence.tidied.split()) > MOST_POINTING:
         return False
     return not turn.question or bool(_SOMEBODY.search(sentence.tidied) and not _NAMES_SOMEBODY.search(turn.question))
 
 
 def _in_third_person(sentence: JudgedSentence, line: Utterance) -> str:
-    """Return a sentence in the first person that stands alone with its speaker's name; empty if it cannot be told so."""
+    """Return a first-person sentence that is understood alone in the third person; empty if it cannot be converted."""
     dated = _resolved(_DENIAL.sub("", sentence.tidied), line, is_plan=sentence.kind is FactKind.PLAN)
     bare = WHEN_FIRST.sub("", dated)
     if len(dated) > LONGEST:
@@ -285,7 +294,7 @@ def _in_third_person(sentence: JudgedSentence, line: Utterance) -> str:
 
 
 def _needs(question: str, answer: JudgedSentence) -> bool:
-    """Return whether an answer says little without its question."""
+    """Return whether an answer is hardly understood without its question."""
     asks = len(question.split()) > 1 or bool(_ASKS_WHAT.search(question))
     is_short = len(question.split()) <= LONGEST_QUESTION
     text = answer.tidied
@@ -294,14 +303,14 @@ def _needs(question: str, answer: JudgedSentence) -> bool:
 
 
 def _is_lost(answer: JudgedSentence, question: str) -> bool:
-    """Return whether an answer would be taken for the speaker's life without its question: “moved to leeds” of a sister."""
+    """Return whether an answer without its question would be attributed to the speaker: “moved to leeds” of a sister."""
     first = answer.tidied.split(" ", 1)[0].lower()
     says_deed = not SUBJECT.search(answer.tidied) and (is_past(first) or first.endswith("ing"))
     return says_deed and asked_about(question) not in {"", "you"}
 
 
 def _quoted(group: Sequence[JudgedSentence], line: Utterance, question: str) -> str:
-    """Return sentences word for word, with the day they were said if that tells what their words of time mean."""
+    """Return sentences word for word, with the date of the message if they contain relative times."""
     dated = [_resolved(_bare(one.text), line, is_plan=one.kind is FactKind.PLAN) for one in group]
     whole = " ".join(_ended(text) for text in dated[:-1]) + " " + dated[-1] if len(dated) > 1 else dated[0]
     bare = bare_ends(whole)
@@ -312,12 +321,12 @@ def _quoted(group: Sequence[JudgedSentence], line: Utterance, question: str) -> 
 
 
 def _ended(text: str) -> str:
-    """Return a sentence with a full stop where it has no end mark."""
+    """Return a sentence with an end mark."""
     return text if _END_MARK.search(text) else f"{text.rstrip(' ,;:–—-/')}."
 
 
 def _cut(text: str) -> str:
-    """Return as many whole sentences of a text, or else words, as `LONGEST` characters hold."""
+    """Return as many whole sentences of a text, or else words, as fit into `LONGEST` characters."""
     if len(text) <= LONGEST:
         return text
     ends = [found.end() for found in _ENDS.finditer(text, 0, LONGEST)]
@@ -325,7 +334,7 @@ def _cut(text: str) -> str:
 
 
 def _resolved(text: str, line: Utterance, *, is_plan: bool = False) -> str:
-    """Return a text with its relative dates spelled out, and those of a plan with their year."""
+    """Return a text with its relative dates spelt out, those of a plan with their year."""
     is_to_come = is_plan and not _OFTEN.search(text) and not resolve.tells_past(text)
     return resolve.resolve(text, line.time.date(), event=is_to_come)
 

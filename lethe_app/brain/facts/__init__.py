@@ -1,1 +1,1 @@
-"""Comparison, updating, merging and ranking of known facts."""
+"""Comparison, updating, merging and ranking of facts."""

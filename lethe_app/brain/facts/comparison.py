@@ -1,4 +1,6 @@
-"""Compares two facts: whether they may be told apart at all, say the same, or state the same attribute of the same person."""
+"""Comparison of two facts: whether they may be compared at all, state the same, or state the same attribute of the same
+person.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from lethe_app.retrieval.query_terms import WORD, fold
 from lethe_app.retrieval.time_expressions import moment
 
 NEARLY_ALL = 0.75
-"""Share of a fact's content words that must stand in a sentence about what has ended."""
+"""Minimum share of a fact's content words that must occur in a sentence that ends or changes it."""
 LEAST_COMPARED = 2
-"""Content words of a fact that another may tell to have changed."""
+"""Minimum number of content words of a fact for another one to count as its change."""
 _CHANGED = re.compile(
     r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|"
     r"called (?:it )?off|changed|switched|stopped|quit|sold|broke up|split|used to|"
@@ -24,11 +26,11 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 _NO_MORE = re.compile(r"\b(?:no more|no longer (?:on|at|in|with)) (?:the )?(?P<number>\d+)\b", re.IGNORECASE)
-"""“Now I drive to Limerick, no more 220”: what a number names has ended."""
+"""Ended item named by its number: “Now I drive to Limerick, no more 220”."""
 _SINGLE = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
 )
-"""Relatives of whom one has one at a time, so that another name is a change and not a second one."""
+"""Relations of which a person has only one at a time, so that another name is a change and not a second person."""
 _RELATION = re.compile(rf"\b(?:{RELATIVES}|{ANIMALS})\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
@@ -39,16 +41,16 @@ _CALLED = re.compile(rf"(?:\b(?:{RELATIVES}|{ANIMALS}),?|\b(?:called|named)) (?P
 
 
 def may_meet(one: ExtractedFact, other: ExtractedFact) -> bool:
-    """Return whether two facts may confirm or replace each other: plain ones, or ones of the same story."""
+    """Return whether two facts may confirm or supersede each other: both plain, or both of the same story."""
     if one.in_story != other.in_story:
         return False
     return not one.in_story or not set(one.source_memories).isdisjoint(other.source_memories)
 
 
 def subject_of(fact: ExtractedFact) -> tuple[str, ...]:
-    """Return whom a fact is about, as folded words: the name, and the relative whose attribute it states.
+    """Return the subject of a fact as folded words: the name, and the relative whose attribute it states.
 
-    The relative is left out where the key names one: “Tomas's sister Ines lives in Porto.” is about the sister under the key
+    The relative is omitted if the key names it: “Tomas's sister Ines lives in Porto.” is about the sister under the key
     “home” and about Tomas under the keys “sister home” and “ines home”.
     """
     words = [fold(_POSSESSIVE.sub("", word.strip(".,;:!?"))) for word in fact.fact.split()]
@@ -78,7 +80,9 @@ def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
 
 
 def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
-    """Return whether both cannot be true: another value of one attribute, another count of the same, or its denial."""
+    """Return whether two facts exclude each other: another value of one attribute, another count of the same thing, or its
+    negation.
+    """
     if is_same_attribute(new, old):
         return True
     if new.key != old.key or not is_same_subject(new, old):
@@ -93,17 +97,19 @@ def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
 
 
 def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
-    """Return whether a fact says nothing of an attribute that the known one does not say as well."""
+    """Return whether a new fact states nothing of an attribute that the known one does not state as well."""
     return is_same_attribute(new, old) and not _denies_otherwise(new.fact, old.fact) and _carrying(new) <= _carrying(old)
 
 
 def extends(new: ExtractedFact, old: ExtractedFact) -> bool:
-    """Return whether a fact says all that the known one says of an attribute, and more."""
+    """Return whether a new fact states all that the known one states of an attribute, and more."""
     return not _denies_otherwise(new.fact, old.fact) and _carrying(old) < _carrying(new)
 
 
 def is_ended_by(old: ExtractedFact, ended: str, new: ExtractedFact) -> bool:
-    """Return whether a sentence about what has ended, which came with the fact `new`, means that known fact."""
+    """Return whether `ended`, a sentence about something that has ended and that accompanied the fact `new`, refers to the
+    known fact.
+    """
     sentence = new.model_copy(update={"fact": ended, "key": old.key})
     if not is_same_subject(old, sentence) or _denies_otherwise(old.fact, ended):
         return False
@@ -113,17 +119,17 @@ def is_ended_by(old: ExtractedFact, ended: str, new: ExtractedFact) -> bool:
 
 
 def names_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
-    """Return whether just one of two facts tells what somebody is called: “her son is called Ben” says nothing of Ben's job.
+    """Return whether exactly one of two facts states a name: “her son is called Ben” says nothing about Ben's job.
 
-    Embedders put the two near each other for the sake of the name.
+    Embedding models place such facts close together because of the shared name.
     """
     return _is_name(one) != _is_name(other)
 
 
 def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
-    """Return whether a fact tells that what a known one says has changed: “my test is on the 20th now, not on the 13th”.
+    """Return whether a new fact states that a known one has changed: “my test is on the 20th now, not on the 13th”.
 
-    Only facts without an attribute are compared by words, for those with one have rivals by key.
+    Only facts without a key are compared by words; those with a key are superseded by key.
     """
     if not _CHANGED.search(new.fact) or not is_same_subject(new, old):
         return False
@@ -138,22 +144,24 @@ def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
 
 
 def is_told_within(fact: ExtractedFact, other: ExtractedFact) -> bool:
-    """Return whether another fact without an attribute says it too, in more words of the same message."""
+    """Return whether another fact without a key, from the same message, contains all content words of this fact."""
     is_from_same = not set(fact.source_messages).isdisjoint(other.source_messages)
     return is_from_same and not other.key and _carrying(fact) <= _carrying(other)
 
 
 def twins(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:
-    """Return other facts that say the same with the same words in the same order, those that hold first."""
+    """Return the other facts with the same words in the same order, those not superseded first."""
     gist = take(fact.fact)
     same = [other for other in known if other.guid != fact.guid and may_meet(fact, other) and take(other.fact) == gist]
     return sorted(same, key=lambda other: other.superseded)
 
 
 def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> bool:
-    """Return whether it is one of these in other words: from one of the same messages, sharing half of the words that carry it.
+    """Return whether a fact paraphrases one of the others: from a common message, sharing half of the content words of the
+    shorter one.
 
-    Its names do not count: whoever is spoken of is in all that is said of them. The user's own word is never kept out.
+    The words of its subject are ignored, because they occur in every fact about that person. A fact by the user never counts
+    as a paraphrase.
     """
     if fact.made_by is MadeBy.USER:
         return False
@@ -174,7 +182,7 @@ def _is_name(fact: ExtractedFact) -> bool:
 
 
 def _carrying(fact: ExtractedFact) -> frozenset[str]:
-    """Content words besides the name of the person it is about."""
+    """Return the content words of a fact without the name of its subject."""
     return content_words(fact.fact) - content_words(" ".join(subject_of(fact)[:1]))
 
 
@@ -183,7 +191,7 @@ def _said(fact: ExtractedFact) -> datetime:
 
 
 def _is_dated(fact: ExtractedFact) -> bool:
-    """Return whether its numbers may be those of a day or year, so that another one is another event."""
+    """Return whether the numbers of a fact may be a day or year, so that another number means another event."""
     return fact.kind in {FactKind.EVENT, FactKind.PLAN} or bool(moment(fact.fact, fact.last_seen.date()).spans)
 
 

@@ -1,4 +1,6 @@
-"""Chooses the core facts, those in every prompt: by kind, recency and count, with a share of the room for each kind."""
+"""Selection of the core facts, which are in every prompt: by kind, recency and count, with a share of the token budget per
+kind.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.retrieval.time_expressions import DaySpan, moment
 
 UNDATED_PLAN_DAYS = 60
-"""Days after which a plan without a day counts as something that happened."""
+"""Days after which a plan without a date counts as a past event."""
 KEYED, CLOSE, QUOTED = 1.5, 2.0, 0.8
-"""Factors of a fact that states one attribute, of one about a partner, child or parent, and of one in the user's own words."""
+"""Weight factors of a fact that states one attribute, of one about a partner, child or parent, and of one in the user's own
+words.
+"""
 _IS_QUOTED = re.compile(r"(?:Asked “[^”]*”, )?[^:“]{1,60}? said(?: on [^:]+)?: “")
 _WEIGHTS = {
     FactKind.IDENTITY: 6.0,
@@ -41,12 +45,12 @@ _SHARES = {
     FactKind.OTHER: 0.12,
     FactKind.TASTE: 0.12,
 }
-"""The most of the budget a kind takes before the others had theirs."""
+"""Maximum share of the budget for each kind in the first round."""
 _WIDENED = (1.0, 1.5, math.inf)
-"""Factors of the shares, round after round, by which the room that some kinds leave goes to the others."""
+"""Factors of the shares in successive rounds, which distribute the budget left by other kinds."""
 _LASTING = frozenset({FactKind.IDENTITY, FactKind.PEOPLE, FactKind.HEALTH, FactKind.HOME, FactKind.WORK})
 _FADING = {True: 0.005, False: 0.05}
-"""How fast a fact counts less, per day since it was last said: what lasts, and all else."""
+"""Decay of a fact's rank per day since it was last said, for lasting kinds (True) and all others (False)."""
 _CLOSE = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|sons?|daughters?|child(?:ren)?|kids?|mother|mum|mom|"
     r"father|dad|dating|been together|together (?:for|since|\d))\b"
@@ -54,12 +58,14 @@ _CLOSE = re.compile(
 
 
 def kind_at(fact: ExtractedFact, now: datetime) -> FactKind:
-    """Return the kind of a fact today: a plan whose day has passed is an event."""
+    """Return the kind of a fact at a moment: a plan whose day has passed is an event."""
     return FactKind.EVENT if fact.kind is FactKind.PLAN and _is_over(fact, now) else fact.kind
 
 
 def rank_of(fact: ExtractedFact, now: datetime) -> float:
-    """Return how much a fact counts: weight of its kind × how often it was said, less the longer that is ago."""
+    """Return the rank of a fact: weight of its kind × reference count, divided by a factor that grows with the days since it
+    was last said.
+    """
     kind = kind_at(fact, now)
     weight = _WEIGHTS[kind] * (KEYED if fact.key else QUOTED if _IS_QUOTED.match(fact.fact) else 1.0)
     if kind is FactKind.PEOPLE and _CLOSE.search(f"{fact.key} {fact.fact}"):
@@ -68,7 +74,9 @@ def rank_of(fact: ExtractedFact, now: datetime) -> float:
 
 
 def candidates(facts: Iterable[ExtractedFact], now: datetime, most: int) -> list[ExtractedFact]:
-    """Return the facts worth counting the tokens of: at most `most` of each kind and all pinned ones, superseded ones never."""
+    """Return the facts whose tokens are worth counting: at most `most` of each kind and all pinned ones, without superseded
+    ones.
+    """
     by_kind = defaultdict[FactKind, list[ExtractedFact]](list)
     held = _ranked([fact for fact in facts if not fact.superseded], now)
     for fact in held:
@@ -80,11 +88,11 @@ def candidates(facts: Iterable[ExtractedFact], now: datetime, most: int) -> list
 def choose_core(
     facts: Iterable[ExtractedFact], now: datetime, budget_tokens: int, tokens: Mapping[UUID, int]
 ) -> list[ExtractedFact]:
-    """Return the facts for every prompt: pinned ones first, then by rank, as many as fit; superseded ones never.
+    """Return the facts for every prompt within the token budget: pinned ones first, then by rank, without superseded ones.
 
-    Of two that state the same attribute only one stands there, though the user may have let both hold. No kind takes more than
-    its share while others still want theirs. One that does not fit is skipped, smaller ones after it still come. `tokens` has
-    the size of every fact that holds.
+    Of two that state the same attribute only one is chosen, even if the user let both hold. No kind exceeds its share before
+    the others had theirs. A fact that does not fit is skipped, and smaller ones after it are still considered. `tokens` has
+    the size of every fact that is not superseded.
     """
     held = _ranked(_without_rivals([fact for fact in facts if not fact.superseded]), now)
     left, chosen = budget_tokens, set[UUID]()
@@ -103,12 +111,12 @@ def choose_core(
 
 
 def _ranked(facts: Sequence[ExtractedFact], now: datetime) -> list[ExtractedFact]:
-    """Return the facts by rank; of equals what was told first, as people introduce themselves before they go into detail."""
+    """Return the facts by rank, equal ones by first mention, because people introduce themselves before they go into detail."""
     return sorted(facts, key=lambda fact: (not fact.pinned, -rank_of(fact, now), fact.first_seen, fact.guid))
 
 
 def _without_rivals(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-    """Return the facts without those that contradict a pinned one, the user's own, or else the latest."""
+    """Return the facts without contradictions of an attribute; a pinned fact wins, then the user's own, then the latest."""
     kept: list[ExtractedFact] = []
     by_key = defaultdict[str, list[ExtractedFact]](list)
     for fact in sorted(facts, key=lambda one: (one.pinned, one.made_by is MadeBy.USER, one.last_seen), reverse=True):
@@ -125,9 +133,10 @@ def _is_over(plan: ExtractedFact, now: datetime) -> bool:
 
 
 def _last_day(span: DaySpan, said: date) -> date:
-    """Return the last day of a span; of one without a year the first that comes after it was said."""
+    """Return the last day of a span; for a span without a year, its first occurrence after the fact was said."""
     if not span.any_year:
         return span.last
+    # 29 February does not exist in most years.
     day = min(span.last.day, 28) if span.last.month == 2 else span.last.day
     last = span.last.replace(year=said.year, day=day)
     return last if last >= said else last.replace(year=said.year + 1)

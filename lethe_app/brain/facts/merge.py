@@ -1,4 +1,4 @@
-"""Keeps what is known in order: what was said before, what has changed, and what the user took out."""
+"""Merging of a new fact with the known ones: confirmation, superseding, restoring, and tombstones of facts the user deleted."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
 from lethe_app.retrieval.query_terms import WORD
 
 _SAY = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}
-"""Whose wording is kept when two say the same."""
+"""Precedence of the authors; the wording of the higher one is kept if two facts state the same."""
 
 
 class FactRelation(StrEnum):
-    """What a new fact is to the one known before, as a model or the user judges it."""
+    """Relation of a new fact to a known one, as judged by a model, the user or the rules."""
 
     SAME = "same"
     UPDATE = "update"
-    """It was so, and now it is otherwise."""
+    """The known fact was true and has changed."""
     CONTRADICTION = "contradiction"
-    """It was never so."""
+    """The known fact was never true."""
     NEW = "new"
 
 
 @dataclass(frozen=True)
 class Nearness:
-    """Cosine distances within which two facts are compared when nobody has judged them; calibrate them to the embedder."""
+    """Cosine distances within which two facts are compared if nothing has judged them; calibrate them to the embedding
+    model.
+    """
 
     same: float = 0.05
     changed: float = 0.075
@@ -39,7 +41,7 @@ Near = Sequence[tuple[ExtractedFact, float]]
 
 
 def rival(near: Near) -> tuple[ExtractedFact, float] | None:
-    """The nearest fact that still holds: the one a new fact is judged against."""
+    """Return the nearest fact that is not superseded, against which a new fact is judged; None if there is none."""
     return min(
         ((fact, distance) for fact, distance in near if not fact.superseded),
         key=lambda each: (each[1], each[0].guid),
@@ -50,10 +52,11 @@ def rival(near: Near) -> tuple[ExtractedFact, float] | None:
 def merge_fact(
     new: ExtractedFact, near: Near, relation: FactRelation | None = None, nearness: Nearness | None = None
 ) -> list[ExtractedFact]:
-    """The records that change, the new one included if it is to be stored; none if nothing does.
+    """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
-    `relation` is to `rival(near)`; None lets words and distances decide. What is pinned or the user's own gives way to the
-    user alone. A session that is archived again adds nothing it has added before, not even what was superseded since.
+    `relation` is the relation to `rival(near)`; None decides by words and distances. Only the user can supersede a pinned
+    fact or their own. A session that is archived again adds nothing that it added before, not even what was superseded
+    since.
     """
     twins = _twins(new, near)
     anew = _is_heard_anew(twins, new)
@@ -76,10 +79,11 @@ def merge_fact(
 
 
 def compare(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: Nearness) -> FactRelation:
-    """Judge by words where no model can.
+    """Return the relation of two facts by their words, for use without a model.
 
-    Two sentences that differ in nothing but a number or a denial are a change. Distance alone never is: it cannot tell a
-    change from a detail, so near neighbours of other words stay side by side, unless they are too near to be two.
+    Two sentences that differ only in a number or a negation are an update. Distance alone never makes an update, because it
+    cannot distinguish a change from a detail; close facts with other words are kept side by side unless they are within
+    `nearness.same`.
     """
     one, other = take(old.fact), take(new.fact)
     differ = (one.numbers, one.denied) != (other.numbers, other.denied)
@@ -91,14 +95,14 @@ def compare(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: N
 
 
 def gives_way(old: ExtractedFact, new: ExtractedFact) -> bool:
-    """May the new fact take the place of the old one?"""
+    """Return whether the new fact may supersede the old one."""
     return new.made_by is MadeBy.USER or not (old.pinned or old.made_by is MadeBy.USER)
 
 
 def restore(fact: ExtractedFact, everything: Iterable[ExtractedFact], *, instead: bool = False) -> list[ExtractedFact]:
-    """The records that change when the user lets a superseded fact hold again.
+    """Return the records that change when the user restores a superseded fact.
 
-    What took its place holds as well, or gives way to it if the fact is to hold `instead`.
+    Its successor stays valid as well, or is superseded by the restored fact with `instead`.
     """
     if not fact.superseded:
         return []
@@ -110,7 +114,7 @@ def restore(fact: ExtractedFact, everything: Iterable[ExtractedFact], *, instead
 
 
 def merged(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -> ExtractedFact:
-    """The one fact that the user makes of several."""
+    """Return the single fact that the user makes of several, in the user's `wording`."""
     every = [kept, *others]
     return kept.model_copy(
         update={
@@ -129,14 +133,15 @@ def merged(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -
 
 
 def tombstone(fact: ExtractedFact) -> Tombstone:
-    """What to keep of a fact that the user deletes."""
+    """Return what is kept of a fact that the user deletes."""
     return Tombstone(digest=digest(fact.fact), messages=tuple(fact.source_messages))
 
 
 def is_forgotten(fact: ExtractedFact, tombstones: Iterable[Tombstone]) -> bool:
-    """Did the user take this out? Then it stays out, unless only messages say it that had not said it then.
+    """Return whether the user deleted this fact, so that it must not be stored again; it may be if only new messages state
+    it.
 
-    The user's own word is never kept out.
+    A fact written by the user is never blocked.
     """
     if fact.made_by is MadeBy.USER:
         return False
@@ -148,14 +153,16 @@ def is_forgotten(fact: ExtractedFact, tombstones: Iterable[Tombstone]) -> bool:
 
 
 def _twins(new: ExtractedFact, near: Near) -> list[ExtractedFact]:
-    """The facts that say it in the same words, whatever the distance, oldest first."""
+    """Return the facts with the same words regardless of distance, oldest first."""
     gist = take(new.fact)
     same = [fact for fact, _distance in near if fact.guid == new.guid or take(fact.fact) == gist]
     return sorted(same, key=lambda fact: (fact.first_seen, fact.guid))
 
 
 def _is_heard_anew(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
-    """Does it come from a source that had not said it? Sessions count; only where none is named do single messages."""
+    """Return whether the new fact has a source that the known ones lack: a session, or a single message if no session is
+    given.
+    """
     if any(fact.guid == new.guid for fact in known):
         return False
     if new.source_memories:
@@ -164,7 +171,7 @@ def _is_heard_anew(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
 
 
 def _confirmed(old: ExtractedFact, new: ExtractedFact, *, anew: bool) -> list[ExtractedFact]:
-    """It with its new sources, once more counted if it was heard anew; nothing if that changes nothing."""
+    """Return the known fact with the sources of the new one, counted once more with `anew`; empty if nothing changes."""
     better = _SAY[new.made_by] > _SAY[old.made_by] and (new.made_by is MadeBy.USER or not old.pinned)
     after = old.model_copy(
         update={
@@ -185,7 +192,7 @@ def _confirmed(old: ExtractedFact, new: ExtractedFact, *, anew: bool) -> list[Ex
 
 
 def _returned(new: ExtractedFact, twins: Sequence[ExtractedFact]) -> ExtractedFact:
-    """The new fact with all who ever said it, if it held before, was superseded, and is said again."""
+    """Return the new fact with the dates and sources of its superseded twins."""
     return new.model_copy(
         update={
             "first_seen": min(fact.first_seen for fact in (new, *twins)),
@@ -197,9 +204,10 @@ def _returned(new: ExtractedFact, twins: Sequence[ExtractedFact]) -> ExtractedFa
 
 
 def _replaced(old: ExtractedFact, new: ExtractedFact, twins: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-    """Of the two the one that was said later holds; both do where it may not take the other's place.
+    """Return the records after an update: the fact said later supersedes the other, or both are kept if it may not.
 
-    `twins` are superseded facts that say what the new one says; if that is not the latest word, the first is heard once more.
+    `twins` are superseded facts that state the same as the new one; if the new one is not the latest, the first of them is
+    confirmed.
     """
     if new.last_seen >= old.last_seen or new.made_by is MadeBy.USER:
         back = _returned(new, twins)
@@ -210,13 +218,15 @@ def _replaced(old: ExtractedFact, new: ExtractedFact, twins: Sequence[ExtractedF
 
 
 def _superseded(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
-    """The one that holds inherits the sessions of the other, not its messages, which say something else."""
+    """Return both records; the successor inherits the sessions of the other but not its messages, which state something
+    else.
+    """
     heir = new.model_copy(update={"source_memories": _union(old.source_memories, new.source_memories)})
     return [old.model_copy(update={"superseded": True, "superseded_by": new.guid}), heir]
 
 
 def _successor(fact: ExtractedFact, everything: Mapping[UUID, ExtractedFact]) -> ExtractedFact | None:
-    """The fact that holds in its place, at the end of however many changes; None if it is gone."""
+    """Return the fact at the end of the chain of successors; None if it no longer exists."""
     seen: set[UUID] = set()
     current: ExtractedFact | None = fact
     while current is not None and current.superseded and current.guid not in seen:
@@ -226,7 +236,7 @@ def _successor(fact: ExtractedFact, everything: Mapping[UUID, ExtractedFact]) ->
 
 
 def _names(text: str) -> list[str]:
-    """Its words with a capital, in their order: who loves whom is not the same the other way round."""
+    """Return the capitalised words in order, because who loves whom depends on the order."""
     return [word for word in WORD.findall(text) if word[0].isupper()]
 
 

@@ -1,4 +1,6 @@
-"""Decides what a new fact makes outdated, by key and by what it says has ended, and what an extraction run again withdraws."""
+"""Facts made outdated by a new fact, by key or by what it declares ended, and facts withdrawn when a session is extracted
+again.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 
 @dataclass
 class Withdrawal:
-    """What becomes of known facts when their conversation is read again."""
+    """Changes to known facts when their session is extracted again."""
 
     removed: list[UUID] = field(default_factory=list)
     changed: list[ExtractedFact] = field(default_factory=list)
-    """Facts that other conversations say as well: they stay without this one."""
+    """Facts that other sessions state as well, without this session as a source."""
     moved: list[ExtractedFact] = field(default_factory=list)
-    """To be learnt instead of removed ones: the same facts in the story, or out of it."""
+    """Replacements of removed facts: the same facts moved into or out of the story."""
 
 
 def replace_outdated(
@@ -29,11 +31,11 @@ def replace_outdated(
     known: Collection[ExtractedFact],
     ends: Sequence[str] = (),
 ) -> list[ExtractedFact]:
-    """Return the records of `ledger.settle` for `new` together with the known facts that they supersede.
+    """Return the records of `merge_fact` for `new` together with the known facts that they supersede.
 
-    A fact that contradicts another gives way to the one said later; whatever a sentence of `ends` means gives way too. What
-    is pinned or the user's own never does, and what merely was said once more replaces nothing: the user may have restored
-    both. `known` are the facts that may meet the new one.
+    Of two contradicting facts the earlier one is superseded, as is a fact to which a sentence of `ends` refers. Pinned facts
+    and the user's own are never superseded, and a mere repetition supersedes nothing because the user may have restored
+    both. `known` are the facts that may be compared with the new one.
     """
     before = {fact.guid: fact for fact in known}
     after = {record.guid: record for record in records}
@@ -70,10 +72,10 @@ def withdraw(
     produced: Iterable[ExtractedFact],
     story: Collection[UUID],
 ) -> Withdrawal:
-    """Return what rules no longer find in a conversation, and facts of a model that changed sides between story and plain.
+    """Return the facts that rules no longer find in a session, and facts by a model that moved between story and plain text.
 
-    `messages` are those of the conversation, `story` those of them that are in character, `produced` what rules find now. The
-    user's own and pinned facts stay as they are.
+    `messages` are those of the session, `story` those of them that are in character, `produced` the facts that rules find
+    now. Pinned facts and the user's own are kept.
     """
     found = Withdrawal()
     here = set(messages)
@@ -95,18 +97,20 @@ def withdraw(
 
 
 def _falls_with(fact: ExtractedFact, gone: Iterable[ExtractedFact], new: ExtractedFact) -> bool:
-    """Return whether a fact says what is outdated in more words, as “lives in Porto and sings” says “lives in Porto”."""
+    """Return whether a fact contains an outdated one, as “lives in Porto and sings” contains “lives in Porto”."""
     is_older = set(fact.source_messages).isdisjoint(new.source_messages)
     return is_older and any(is_told_within(old, fact) for old in gone)
 
 
 def _carries(record: ExtractedFact, new: ExtractedFact, before: dict[UUID, ExtractedFact]) -> bool:
-    """Return whether a record states what the new fact states: itself, or a known one that it confirmed."""
+    """Return whether a record states the new fact: it is the new fact itself, or a known one that it confirmed."""
     return record.guid == new.guid or (record.guid in before and not before[record.guid].superseded)
 
 
 def _superseded(old: ExtractedFact, new: ExtractedFact) -> dict[UUID, ExtractedFact]:
-    """Both records; the one that holds gets the conversations of the other, and its count if it says all the other says."""
+    """Return both records; the successor gets the sessions of the other, and its count if it states all that the other
+    states.
+    """
     heir = new.model_copy(
         update={
             "source_memories": list(dict.fromkeys([*old.source_memories, *new.source_memories])),

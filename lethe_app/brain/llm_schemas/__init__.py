@@ -1,1 +1,1 @@
-"""Answer shapes of the tasks given to a language model, and their checks."""
+"""Pydantic schemas of the structured outputs of a language model, and their validation."""

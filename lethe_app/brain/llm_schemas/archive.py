@@ -1,4 +1,4 @@
-"""What a model may answer to a task prompt: the shape it is held to, and the manners it is taught afterwards."""
+"""Schemas of structured outputs for archiving a session, and the clean-up that their validators apply."""
 
 from __future__ import annotations
 
@@ -32,34 +32,36 @@ _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _ENDS = (".", "!", "?", "…", "”", '"', "。", "！", "？", "」")
 SHORTEST_PARAGRAPH = 20
 LONGEST_PARAGRAPH = 700
-"""Characters. A model that loses its thread is cut off here, and the last whole sentence kept."""
+"""Maximum length of a paragraph in characters; a longer answer is cut to its last complete sentence."""
 LONGEST_SENTENCE = 200
 CUT_OFF = 12
-"""What comes this near to the longest allowed was cut off by it."""
+"""Characters below the maximum length from which a text counts as cut off by it."""
 
 
 def tidy(text: str) -> str:
-    """Without fences, list marks, preambles such as “Certainly! Here is the title:”, and superfluous space."""
+    """Return the text without fences, list markers, preambles such as “Certainly! Here is the title:”, and superfluous white
+    space.
+    """
     plain = _SPACE.sub(" ", _FENCE.sub("", text)).strip()
     bare = _PREAMBLE.sub("", _MARKS.sub("", plain)).strip()
     return bare[:1].upper() + bare[1:] if bare != plain else bare
 
 
 def whole_sentences(text: str) -> str:
-    """Up to the end of the last sentence; empty where none ended."""
+    """Return the text up to the end of its last complete sentence; empty if there is none."""
     ends = list(_SENTENCE_END.finditer(text))
     return text[: ends[-1].end()] if ends else ""
 
 
 def _paragraph(text: str) -> str:
-    """With its full stop; where the longest allowed was reached, only as far as the sentences are whole."""
+    """Return the paragraph with a final full stop, or only its complete sentences if it reached the maximum length."""
     if text.endswith(_ENDS):
         return text
     return whole_sentences(text) if len(text) >= LONGEST_PARAGRAPH - CUT_OFF else text + "."
 
 
 def _one_sentence(text: str) -> str:
-    """The first sentence, with its full stop."""
+    """Return the first sentence with a final full stop; raise ValueError if it was cut off."""
     end = next((found.end() for found in _SENTENCE_END.finditer(text) if not _is_title(text[: found.end()])), None)
     if end is None and len(text) >= LONGEST_SENTENCE - CUT_OFF:
         raise ValueError("it was broken off")
@@ -68,7 +70,9 @@ def _one_sentence(text: str) -> str:
 
 
 def stands_alone(fact: str) -> bool:
-    """Is it said of somebody named, so that it is understood apart from the talk? No “I”, no “you”, no “She …”, no “The …”."""
+    """Return whether a fact is understood without its session: it does not begin with a pronoun or article and contains no
+    “I” or “you”.
+    """
     return not _SPEAKING.search(fact) and not _POINTING.match(fact)
 
 
@@ -89,7 +93,7 @@ def _tidy_title(value: object) -> object:
 
 
 def _distinct(values: list[str]) -> list[str]:
-    """Without empty ones and repetitions, whatever their case; the first of each stays where it is."""
+    """Return the non-empty values without case-insensitive duplicates, in order."""
     kept: dict[str, str] = {}
     for value in filter(None, values):
         kept.setdefault(value.casefold(), value)
@@ -104,7 +108,7 @@ def _few(values: list[str]) -> list[str]:
 
 
 def _without_loops(text: str) -> str:
-    """Each sentence once. A model that mostly repeated itself had nothing to say."""
+    """Return the text without repeated sentences; raise ValueError if more than half of them are repetitions."""
     sentences = _SENTENCE.findall(text)
     distinct = _distinct([sentence.strip() for sentence in sentences])
     if len(distinct) * 2 < len(sentences):
@@ -113,9 +117,9 @@ def _without_loops(text: str) -> str:
 
 
 def valid_items(kind: Any, most: int) -> BeforeValidator:  # noqa: ANN401 - a type or an annotated one
-    """Return a validator that keeps the first `most` items that are of this kind: one bad item does not spoil the others.
+    """Return a validator that keeps the first `most` valid items, so that one invalid item does not discard the others.
 
-    Raises ValueError where there are items and none is valid.
+    The validator raises ValueError if there are items and none is valid.
     """
     adapter: TypeAdapter[object] = TypeAdapter(kind)
 
@@ -146,21 +150,22 @@ Sentence = Annotated[str, Tidy, AfterValidator(_one_sentence), Field(min_length=
 
 
 class LlmAnswer(BaseModel):
-    """One JSON object. `most_tokens` is room enough for the longest that its schema allows in plain English."""
+    """Structured output as one JSON object."""
 
     model_config = ConfigDict(frozen=True)
     most_tokens: ClassVar[int] = 64
+    """Token limit that suffices for the longest answer that the schema allows in plain English."""
     ending: ClassVar[str] = ""
-    """What closes an answer that ran out of tokens, where a part of it is still worth something."""
+    """Text that closes an answer cut off by the token limit, if a part of it is still useful."""
 
     @classmethod
     def schema_text(cls) -> str:
-        """The JSON schema the model is held to."""
+        """Return the JSON schema that constrains the model's output."""
         return json.dumps(cls.model_json_schema())
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """From what a model said, also where it put a fence or a preamble around the object. Raises ValueError."""
+        """Parse a model's output, ignoring a fence or preamble around the object; raise ValueError if it is invalid."""
         found = _OBJECT.search(text) or _OBJECT.search(whole_sentences(text) + cls.ending)
         if found is None:
             raise ValueError("there is no JSON object in the answer")
@@ -168,7 +173,7 @@ class LlmAnswer(BaseModel):
 
 
 class ListAnswer(LlmAnswer):
-    """One JSON object that holds a list of objects; where it was cut off, the items that are whole still count."""
+    """Structured output with a list of objects; complete items of a truncated answer are kept."""
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -179,13 +184,13 @@ class ListAnswer(LlmAnswer):
 
 
 class TitleAnswer(LlmAnswer):
-    """What to call a session."""
+    """Title of a session."""
 
     title: Annotated[str, BeforeValidator(_tidy_title), Field(min_length=3, max_length=60)]
 
 
 class Summary(LlmAnswer):
-    """A session in one or two paragraphs."""
+    """Summary of a session in one or two paragraphs."""
 
     most_tokens: ClassVar[int] = 450
     ending: ClassVar[str] = '"]}'
@@ -197,86 +202,86 @@ class Summary(LlmAnswer):
 
 
 class LongSummary(Summary):
-    """A session above forty messages, in two to four paragraphs."""
+    """Summary of a session with more than forty messages, in two to four paragraphs."""
 
     most_tokens: ClassVar[int] = 850
     paragraphs: list[Paragraph] = Field(min_length=2, max_length=4)
 
 
 class KeywordsAnswer(LlmAnswer):
-    """Four to six words by which a session is found again."""
+    """Four to six keywords for finding a session."""
 
     most_tokens: ClassVar[int] = 128
     keywords: Annotated[list[Keyword], valid_items(Keyword, 6), AfterValidator(_few), Field(min_length=4, max_length=6)]
 
 
 class Goals(LlmAnswer):
-    """What somebody still means to do, most important first."""
+    """Goals that somebody still has, the most important first."""
 
     most_tokens: ClassVar[int] = 320
     goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(_distinct), Field(max_length=5)]
 
 
 class Relevance(LlmAnswer):
-    """How much a session matters, from 1 to 10, as the model feels it."""
+    """Relevance of a session from 1 to 10, as estimated by the model."""
 
     relevance: Literal[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
     @property
     def stars(self) -> int:
-        """From 1 to 5, for models inflate: round(clamp(r − 3, 0, 7) / 7 · 4 + 1)."""
+        """Return 1 to 5 stars, corrected for the inflated ratings of models: round(clamp(r − 3, 0, 7) / 7 · 4 + 1)."""
         return round(min(max(self.relevance - 3, 0), 7) / 7 * 4 + 1)
 
 
 class Roleplay(LlmAnswer):
-    """Was nearly all of a session roleplay?"""
+    """Whether nearly all of a session was roleplay."""
 
     is_roleplay: bool
 
 
 class StatedFact(BaseModel):
-    """One fact with its evidence."""
+    """Fact with its evidence."""
 
     model_config = ConfigDict(frozen=True)
 
     line: int = Field(ge=1, le=999)
-    """Number of the line that says it, counted from 1."""
+    """Number of the line that states it, counted from 1."""
     quote: str = Field(min_length=1, max_length=200)
-    """The words of that line that say it."""
+    """Words of that line that state it."""
     about: Annotated[str, Tidy, Field(max_length=60)]
-    """Whom it is about, such as “Anna” or “Anna's father”."""
+    """Subject of the fact, such as “Anna” or “Anna's father”."""
     kind: Annotated[FactKind, BeforeValidator(_known_kind)]
     fact: Sentence
     changes: int = Field(default=0, ge=0, le=99)
-    """Number of the known fact that no longer holds because of it; 0 for none."""
+    """Number of the known fact that it makes outdated; 0 for none."""
 
 
 class FactsAnswer(ListAnswer):
-    """What some lines say that lasts."""
+    """Lasting facts stated by some lines."""
 
     most_tokens: ClassVar[int] = 640
     facts: Annotated[list[StatedFact], valid_items(StatedFact, 8), Field(max_length=8)]
 
 
 class Confirmation(LlmAnswer):
-    """Does a line say what a note says?"""
+    """Whether a line states what a note says."""
 
     most_tokens: ClassVar[int] = 16
     is_said: bool
 
 
 class Settlement(LlmAnswer):
-    """What a new fact is to an old one."""
+    """Relation of a new fact to a known one."""
 
     verdict: Literal["same", "update", "contradiction", "new"]
 
 
 class MoodChange(LlmAnswer):
-    """What a conversation did to one side of somebody's mood."""
+    """Effect of a session on one axis of somebody's mood."""
 
     change: Literal["much lower", "lower", "same", "higher", "much higher"]
 
     @property
     def step(self) -> int:
-        """From −2 to 2."""
+        """Return the change as a step from −2 to 2."""
         return ("much lower", "lower", "same", "higher", "much higher").index(self.change) - 2

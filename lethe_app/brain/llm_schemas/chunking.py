@@ -1,4 +1,4 @@
-"""Cuts a conversation into portions that fit a small context, so that a model can read all of it, one after the other."""
+"""Split a session into portions that fit a small context, so that a model can read all of it in sequence."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from lethe_app.retrieval.query_terms import MONTHS
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
 DAY = 14
-"""Tokens of a day above the lines said on it, at most."""
+"""Maximum number of tokens of a date line above the messages of a day."""
 Count = Callable[[list[str]], Awaitable[list[int]]]
-"""Tokens of each text."""
+"""Function that returns the number of tokens of each text."""
 NUMBER = 4
-"""Tokens that the number before a line and the break after it take at most."""
+"""Maximum number of tokens of the line number and line break of each line."""
 
 
 def spell(said: Utterance) -> str:
-    """As the model reads it: name and words in one line."""
+    """Return an utterance as one prompt line: name and text."""
     name = said.name or ("User" if said.role is Role.USER else "Character")
     return f"{name}: {' '.join(said.text.split())}"
 
 
 def spell_all(lines: Sequence[Utterance], *, numbered: bool = False, dated: bool = False) -> str:
-    """One line each, with `numbered` counted from 1, with `dated` under the day on which they were said."""
+    """Return one prompt line per utterance; `numbered` counts from 1, `dated` adds a line before the first message of each
+    day.
+    """
     found: list[str] = []
     for place, said in enumerate(lines):
         if dated and (not place or said.time.date() != lines[place - 1].time.date()):
@@ -35,7 +37,7 @@ def spell_all(lines: Sequence[Utterance], *, numbered: bool = False, dated: bool
 
 
 def spell_day(said: Utterance) -> str:
-    """Return the day of a line, such as “Monday, 23 November 2026”."""
+    """Return the date of an utterance, such as “Monday, 23 November 2026”."""
     day = said.time.date()
     return f"{WEEKDAYS[day.weekday()].capitalize()}, {day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
@@ -43,12 +45,14 @@ def spell_day(said: Utterance) -> str:
 async def portion(
     lines: Sequence[Utterance], room: int, count: Count, most: int = 0, overlap: int = 0
 ) -> list[list[Utterance]]:
-    """Neighbours together, as many as fit into `room` tokens, and at most `most` unless that is 0; nothing is left out.
+    """Split utterances into portions of at most `room` tokens and at most `most` lines (0: unlimited), without omitting any.
 
-    Each portion begins with up to `overlap` lines of the one before, which count as well. A line that is too long by itself
-    is cut between words into several of the same id. `room` must be at least 32; a portion's days are counted in it.
+    Each portion begins with up to `overlap` lines of the previous one, which count as well. A line that exceeds `room` by
+    itself is cut between words into several utterances with the same id. `room` must be at least 32 and includes the date
+    lines.
     """
     assert room >= 32, "no room for a line"
+    # Every portion begins with a date line; later ones are counted with their messages.
     room -= DAY
     pieces: list[Utterance] = []
     for said, length in zip(lines, await count(list(map(spell, lines))), strict=True):
@@ -60,9 +64,9 @@ async def portion(
 
 
 def pack(lengths: Sequence[int], room: int, most: int = 0, overlap: int = 0) -> list[slice]:
-    """Neighbours together as long as their lengths sum up to no more than `room`; what is longer stands alone.
+    """Return slices of adjacent items whose lengths sum up to at most `room`; a longer item is a slice of its own.
 
-    Up to `overlap` of the last ones are taken again into the next, where they leave room for what is new.
+    Each slice repeats up to `overlap` of the last items of the previous one, as far as they leave room for the next item.
     """
     found: list[slice] = []
     start, used = 0, 0
@@ -77,7 +81,7 @@ def pack(lengths: Sequence[int], room: int, most: int = 0, overlap: int = 0) -> 
 
 
 async def _cut(said: Utterance, room: int, count: Count) -> list[Utterance]:
-    """Halve until every piece fits; where there is no space to cut at, between letters."""
+    """Halve an utterance until every piece fits, at a space if possible, otherwise between characters."""
     text = " ".join(said.text.split())
     (length,) = await count([spell(replace(said, text=text))])
     if length + NUMBER <= room or len(text) < 2:

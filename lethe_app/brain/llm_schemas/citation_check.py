@@ -1,6 +1,6 @@
-"""Holds what was written about pages to what the pages say: no name, no number of its own, no orders, few words of its own.
+"""Check generated text against its web pages: no names or numbers of its own, no instructions, mostly words of the pages.
 
-Where a model cannot be trusted with that, the pages speak for themselves, in a few sentences taken out of them word for word.
+If no model is qualified for that, verbatim sentences of the pages are used instead.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, WORD, fold
 from lethe_app.retrieval.time_expressions import COUNTS, WEEKDAYS
 
 MOST_TAKEN, MOST_OF_ONE = 5, 2
-"""Sentences taken out of all pages together, and out of one."""
+"""Maximum number of verbatim sentences from all pages together, and from one page."""
 SHORTEST, LONGEST = 30, 320
-"""Characters of a sentence that is taken."""
+"""Minimum and maximum length of a verbatim sentence in characters."""
 LEAST_KNOWN = 0.5
-"""Part of the words of a sentence that must stand in the pages, in whatever form: other words say the same, but not all."""
+"""Minimum share of a sentence's content words that occur in the pages in some form; paraphrases use some other words."""
 _SENTENCE = re.compile(r".+?(?:[.!?…][\"”’)]*(?=\s|$)|$)", re.DOTALL)
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+", re.IGNORECASE)
 _ORDERS = re.compile(
@@ -35,25 +35,26 @@ _ORDERS = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _CITED = re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]")
-"""The number of a source, after what it says."""
+"""Source number after a statement."""
 _TAMED = str.maketrans('“”"{}', "‘’’()")
 _NAMED = re.compile(r"[^\W\d_][\w’'-]*")
 _CARRIES = frozenset("is was were are has had will would can could did does became lived died wrote built".split())  # noqa: SIM905
-"""Words before which the first word of a sentence is most likely somebody's or some place's name."""
+"""Words that make the capitalised first word before them most likely a name."""
 _COUNTS = {word: str(number) for number, word in enumerate(COUNTS, 1) if number > 2}
-"""In digits; “one” is as often no number, and “two” nearly so."""
+"""Spelled-out numbers as digits; “one” and “two” are left out because they often are no counts."""
 _KNOWN = frozenset(stem(word) for names in (MONTHS, WEEKDAYS) for word in names) | {"i", "english", "internet"}
 
 
 def gives_orders(text: str) -> bool:
-    """Does it speak to a program or about one, instead of about its subject?"""
+    """Return whether the text contains instructions to a program, a possible prompt injection."""
     return _ORDERS.search(text) is not None
 
 
 def sourced(text: str, pages: Iterable[PageText], known: Sequence[str] = ()) -> str:
-    """`text` without the sentences that name somebody or tell a number of which no page knows; `known` may be named besides.
+    """Return `text` without sentences that name or count something absent from the pages; names in `known` are allowed as
+    well.
 
-    Neither orders nor addresses are left in it. Empty where nothing holds.
+    Instructions and addresses are removed too. The result is empty if no sentence passes.
     """
     told = " ".join([*(f"{page.title} {page.text}" for page in pages), *known])
     said = _CitedText(frozenset(_words(told)), frozenset(_numbers(told)), content_words(told))
@@ -66,7 +67,7 @@ def sourced(text: str, pages: Iterable[PageText], known: Sequence[str] = ()) -> 
 
 
 def extracts(topic: str, pages: Iterable[PageText]) -> list[PageText]:
-    """Of each page that has some, the sentences that have most to do with the topic, in the order in which they stand there."""
+    """Return for each page the sentences most relevant to the topic, in page order; pages without any are omitted."""
     wanted, left = content_words(topic), MOST_TAKEN
     found: list[PageText] = []
     for page in pages:
@@ -78,12 +79,12 @@ def extracts(topic: str, pages: Iterable[PageText]) -> list[PageText]:
 
 
 def quotable(text: str) -> str:
-    """For between quotation marks: in one line, and without marks that would end the quotation or open a macro."""
+    """Return the text in one line without characters that would end a quotation or open a macro."""
     return " ".join(cleaned(text).split()).translate(_TAMED)
 
 
 def same_topic(one: str, other: str) -> bool:
-    """Do two topics share most of the words that carry them?"""
+    """Return whether two topics share most of their content words."""
     mine, theirs = content_words(one), content_words(other)
     shared = len(mine & theirs)
     return bool(shared) and shared / min(len(mine), len(theirs)) >= 0.75 and shared / len(mine | theirs) >= 0.5
@@ -99,13 +100,13 @@ def _taken(page: PageText, wanted: Collection[str]) -> list[str]:
 
 
 def is_foul(sentence: str) -> bool:
-    """Does it hold orders or addresses?"""
+    """Return whether a sentence contains instructions or addresses."""
     return gives_orders(sentence) or _ADDRESS.search(sentence) is not None
 
 
 @dataclass(frozen=True)
 class _CitedText:
-    """What the pages say, taken apart."""
+    """Words, numbers and content words of the pages."""
 
     words: frozenset[str]
     numbers: frozenset[str]
@@ -125,14 +126,14 @@ def _words(text: str) -> Iterable[str]:
 
 
 def _numbers(text: str) -> set[str]:
-    """In digits; a range or a fraction counts as its parts."""
+    """Return the numbers as digits; a range or fraction counts as its parts."""
     plain = _CITED.sub("", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
     digits = {part for found in _NUMBER.findall(plain) for part in re.split(r"[,:/-]", found)}
     return digits | {_COUNTS[word] for word in map(fold, WORD.findall(plain)) if word in _COUNTS}
 
 
 def _names(sentence: str) -> Iterable[str]:
-    """Words written like names; the first one only where it cannot well be anything else."""
+    """Yield the capitalised words that look like names; the first word only if it is very likely one."""
     found = list(_NAMED.finditer(sentence))
     for place, match in enumerate(found):
         word = re.sub(r"[’']s?$", "", match[0])

@@ -1,4 +1,4 @@
-"""What a model may answer when a dream asks it: what becomes of notes near each other, and what the user wished for."""
+"""Schemas of structured outputs in a dream run: decisions about similar notes, stated preferences and anti-patterns."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SAID_SO: dict[str, Strength] = {
 
 
 class Sorted(LlmAnswer):
-    """What is to become of numbered notes."""
+    """Decision about a group of numbered notes."""
 
     most_tokens: ClassVar[int] = 320
     verdict: Literal["merge", "keep", "drop"]
     text: str = Field(max_length=700)
-    """Of the merged note; empty unless they are merged."""
+    """Text of the merged note; empty unless they are merged."""
     merged: list[int] = Field(max_length=8)
     dropped: list[int] = Field(max_length=8)
     filed_under: str = Field(max_length=60)
     tags: list[str] = Field(max_length=5)
 
     def decision(self, count: int) -> Decision:
-        """In the places of `count` notes; numbers that stand for none are left out."""
+        """Return the decision with indices into a group of `count` notes; invalid numbers are ignored."""
         merges = self.verdict == "merge" and bool(self.text.strip())
         dropped = _places(self.dropped, count)
         if self.verdict == "drop" and not dropped and count == 1:
@@ -45,7 +45,7 @@ class Sorted(LlmAnswer):
 
 
 class StatedPreference(BaseModel):
-    """One wish, and the number of the line it was said in, counted from 1."""
+    """Preference with the number of the line that states it, counted from 1."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -59,14 +59,14 @@ class StatedPreference(BaseModel):
 
 
 class StatedPreferences(ListAnswer):
-    """How the user wants to be talked to, as some lines say it."""
+    """Preferences of the user about the persona's way of talking."""
 
     most_tokens: ClassVar[int] = 400
     wishes: Annotated[list[StatedPreference], valid_items(StatedPreference, 6), Field(max_length=6)]
 
 
 class Avoided(LlmAnswer):
-    """What is not to be done again."""
+    """Anti-pattern: what the persona must not do again."""
 
     most_tokens: ClassVar[int] = 220
     is_clear: bool
@@ -77,14 +77,14 @@ class Avoided(LlmAnswer):
 
 
 class Common(LlmAnswer):
-    """What replies have in common that were not liked, and the numbers of those in which it is so, counted from 1."""
+    """Common pattern of disliked replies, and the numbers of the replies that show it, counted from 1."""
 
     most_tokens: ClassVar[int] = 140
     pattern: str = Field(max_length=160)
     replies: list[int] = Field(max_length=8)
 
     def places(self, count: int) -> tuple[int, ...]:
-        """Of `count` replies; numbers that stand for none are left out."""
+        """Return the indices into `count` replies; invalid numbers are ignored."""
         return _places(self.replies, count)
 
 

@@ -1,4 +1,4 @@
-"""What a model may answer about notebooks: what a conversation came to, and how a long notebook is to be parted."""
+"""Schemas of structured outputs for notebooks: conclusions of a session, and the division of a long notebook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Heading = Annotated[str, BeforeValidator(_tidied), Field(min_length=2, max_lengt
 
 
 class ConclusionAnswer(BaseModel):
-    """One sentence, the number of the line that says it, counted from 1, and the words of the line that do."""
+    """Conclusion with the number of the line that states it, counted from 1, and the quoted words of that line."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -27,7 +27,7 @@ class ConclusionAnswer(BaseModel):
 
 
 class Conclusions(ListAnswer):
-    """What a conversation came to, and what it was about in one to three words."""
+    """Conclusions of a session, and its subject in one to three words."""
 
     most_tokens: ClassVar[int] = 720
     conclusions: Annotated[list[ConclusionAnswer], valid_items(ConclusionAnswer, 8), Field(max_length=8)]
@@ -35,7 +35,7 @@ class Conclusions(ListAnswer):
 
 
 class NotebookPart(BaseModel):
-    """A subject of its own, and the numbers of its lines, counted from 1."""
+    """Section with its own subject, and the numbers of its lines, counted from 1."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,7 +44,7 @@ class NotebookPart(BaseModel):
 
 
 class SplitAnswer(LlmAnswer):
-    """How a notebook is to be parted."""
+    """Division of a notebook into parts."""
 
     most_tokens: ClassVar[int] = 700
     parts: list[NotebookPart] = Field(min_length=2, max_length=6)

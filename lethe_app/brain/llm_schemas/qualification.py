@@ -1,4 +1,4 @@
-"""The texts on which a model is tried, and how what it makes of them is marked."""
+"""Test texts for qualifying a model for extraction, and the scoring of its answers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 LEAST_PRECISION = 0.8
-"""Of the facts that pass the check for what is really said, the share that must be right."""
+"""Minimum share of correct facts among those that pass the fact guard."""
 LEAST_COVERAGE = 0.2
-"""The share of a summary's words that must come from the conversation. Who tells it freely keeps a quarter; names, numbers
-and what it touches upon say more."""
+"""Minimum share of a summary's words that occur in the session. Free summaries keep about a quarter; invented names and
+numbers and the topics mentioned are more telling.
+"""
 LONG_AGO = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 
 class RightFact(BaseModel):
-    """A fact that a snippet holds. A wording is right if for each group of `needs` one of its word beginnings occurs."""
+    """Fact contained in a snippet. A wording is correct if one word prefix of each group in `needs` occurs in it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,7 +32,7 @@ class RightFact(BaseModel):
 
 
 class Snippet(BaseModel):
-    """Some lines, and all that can rightly be noted of one of their speakers."""
+    """Some lines, and all facts that can be extracted from them about one speaker."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -42,7 +43,7 @@ class Snippet(BaseModel):
 
 
 class Dialogue(BaseModel):
-    """A conversation to be summed up, and what its summary should touch upon: at least half of the groups."""
+    """Session to be summarised, with word groups of which the summary should mention at least half."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -52,18 +53,18 @@ class Dialogue(BaseModel):
 
 
 class Marks(BaseModel):
-    """What one text showed."""
+    """Score of one answer."""
 
     right: int = 0
     wrong: int = 0
     found: int = 0
-    """Different right facts."""
+    """Number of different correct facts."""
     failed: str = ""
-    """Why a summary, or a whole answer, was no good."""
+    """Reason why a summary or an entire answer failed; empty if it passed."""
 
 
 def as_said(lines: Sequence[str], user: str) -> list[Utterance]:
-    """Lines such as “Mira: Hello.” as the brain reads them."""
+    """Return utterances for lines such as “Mira: Hello.”."""
     pairs = [line.partition(": ")[::2] for line in lines]
     return [
         Utterance(
@@ -78,7 +79,7 @@ def as_said(lines: Sequence[str], user: str) -> list[Utterance]:
 
 
 def mark_facts(snippet: Snippet, lines: Sequence[Utterance], stated: Sequence[str]) -> Marks:
-    """Count right and wrong ones among the facts that the guard has let through."""
+    """Score the facts that passed the fact guard: the number of correct, wrong and different correct ones."""
     others = {said.name for said in lines} - {snippet.about}
     found: set[int] = set()
     right = 0
@@ -90,14 +91,14 @@ def mark_facts(snippet: Snippet, lines: Sequence[Utterance], stated: Sequence[st
 
 
 def _is_right(fact: str, right: RightFact, about: str, others: Collection[str]) -> bool:
-    """Does it say what it should, of whom it should, and nothing of the other speakers?"""
+    """Return whether a fact states what it should about the right person and mentions no other speaker."""
     words = {word.strip(".,;:!?").removesuffix("'s").removesuffix("’s") for word in fact.split()}
     is_named = about in words or about not in right.fact
     return is_named and words.isdisjoint(others) and _touches(fact, right.needs) == len(right.needs)
 
 
 def mark_summary(dialogue: Dialogue, summary: str) -> Marks:
-    """Why a summary is no good, or nothing: names and numbers first, then what it tells, its words last."""
+    """Score a summary: it fails for invented names or numbers first, then for missing topics, and last for too low coverage."""
     day = LONG_AGO.date()
     dated = [resolve.resolve(line, day) for line in dialogue.lines]  # a summary may tell on which day “tomorrow” was
     made_up = invented(summary, [*dialogue.lines, *dated, f". {resolve.spell(day)}"])
@@ -112,7 +113,7 @@ def mark_summary(dialogue: Dialogue, summary: str) -> Marks:
 
 
 def _touches(text: str, needs: Sequence[Sequence[str]]) -> int:
-    """How many groups have a word in the text that begins like one of theirs."""
+    """Return the number of groups with a prefix that occurs among the words of the text."""
     words = text.casefold().replace("’", "'").replace("n't", " n't").replace("'s", " ").split()
     bare = [word.strip('.,;:!?"“”()') for word in words]
     return sum(any(word.startswith(tuple(group)) for word in bare) for group in needs)
@@ -121,7 +122,7 @@ def _touches(text: str, needs: Sequence[Sequence[str]]) -> int:
 def is_lost(
     text: Snippet | Dialogue, marks: Mapping[str, Marks], snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
 ) -> bool:
-    """Can the rest of its kind no longer change the outcome, however good it were?"""
+    """Return whether the remaining texts of this kind can no longer change the outcome, however good the answers are."""
     if isinstance(text, Dialogue):
         return any(marks[each.name].failed for each in dialogues if each.name in marks)
     done = [marks[each.name] for each in snippets if each.name in marks]

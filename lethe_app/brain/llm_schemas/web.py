@@ -1,4 +1,4 @@
-"""What a model may answer when something is looked up on the internet: what to search for, what was found, is it enough."""
+"""Schemas of structured outputs for web research: queries, findings, and whether the findings suffice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Paragraph
 
 LONGEST_QUERY = 120
 SHORTEST_FINDING = 12
-"""Characters; “None.” and “Not said.” are no findings."""
+"""Minimum length of a finding in characters; “None.” and “Not said.” are no findings."""
 
 
 def _tidy_words(value: object) -> object:
@@ -18,7 +18,7 @@ def _tidy_words(value: object) -> object:
 
 
 def _distinct(values: list[str]) -> list[str]:
-    """Each once, whatever its case."""
+    """Return the values without case-insensitive duplicates."""
     kept: dict[str, str] = {}
     for value in values:
         kept.setdefault(value.casefold(), value)
@@ -26,12 +26,12 @@ def _distinct(values: list[str]) -> list[str]:
 
 
 Query = Annotated[str, BeforeValidator(_tidy_words), Field(min_length=3, max_length=LONGEST_QUERY)]
-"""Words for a search engine."""
+"""Search engine query."""
 Subject = Annotated[str, BeforeValidator(_tidy_words), Field(min_length=3, max_length=80)]
 
 
 class TopicAnswer(BaseModel):
-    """Something worth knowing more about."""
+    """Topic worth researching."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,19 +42,19 @@ class TopicAnswer(BaseModel):
 
     @property
     def weight(self) -> int:
-        """From 1 to 3: of a model's ten steps the lower four, the middle three and the upper three."""
+        """Return a weight from 1 to 3: urgency 1 to 4, 5 to 7, and 8 to 10."""
         return 1 if self.urgency <= 4 else 2 if self.urgency <= 7 else 3
 
 
 class Topics(ListAnswer):
-    """What came up in a conversation and could be looked up."""
+    """Topics of a session that could be researched."""
 
     most_tokens: ClassVar[int] = 480
     topics: Annotated[list[TopicAnswer], valid_items(TopicAnswer, 3), Field(max_length=3)]
 
 
 class Merged(LlmAnswer):
-    """What some pages say together."""
+    """Combined statement of several pages."""
 
     most_tokens: ClassVar[int] = 1024
     ending: ClassVar[str] = '"]}'
@@ -66,7 +66,7 @@ class Merged(LlmAnswer):
 
 
 class WantsSearch(LlmAnswer):
-    """Is the internet needed for the next reply, and for what?"""
+    """Whether the next reply needs a web search, and its topic."""
 
     most_tokens: ClassVar[int] = 96
     search: bool
@@ -74,7 +74,7 @@ class WantsSearch(LlmAnswer):
 
 
 class Outline(LlmAnswer):
-    """How a question is gone about."""
+    """Research outline for a question."""
 
     most_tokens: ClassVar[int] = 480
     questions: Annotated[list[Query], AfterValidator(_distinct), Field(min_length=3, max_length=6)]
@@ -82,7 +82,7 @@ class Outline(LlmAnswer):
 
 
 class PageSummaryAnswer(LlmAnswer):
-    """What one page says to the question; nothing where it says nothing."""
+    """Finding of one page about the question; empty if it has none."""
 
     most_tokens: ClassVar[int] = 320
     ending: ClassVar[str] = '"}'
@@ -95,7 +95,7 @@ class PageSummaryAnswer(LlmAnswer):
 
 
 class ReportAnswer(LlmAnswer):
-    """All that is known by now, written anew."""
+    """Report of all findings so far, rewritten as a whole."""
 
     most_tokens: ClassVar[int] = 1024
     ending: ClassVar[str] = '"]}'
@@ -107,7 +107,7 @@ class ReportAnswer(LlmAnswer):
 
 
 class Enough(LlmAnswer):
-    """Does the report answer the question, and if not, what is to be searched next?"""
+    """Whether the report answers the question, and the next queries if it does not."""
 
     most_tokens: ClassVar[int] = 200
     is_enough: bool

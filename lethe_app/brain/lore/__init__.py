@@ -1,1 +1,1 @@
-"""World Info engine: which entries a text activates."""
+"""World Info engine: activation of entries by the keywords in a text."""

@@ -1,4 +1,4 @@
-"""The entries of all worlds that take part in a conversation, made ready to be woken by words."""
+"""World Info entries of all worlds of a session, compiled into one keyword index."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 Expand = Callable[[str], str]
-"""Fills in macros such as {{char}}."""
+"""Function that expands macros such as {{char}}."""
 KEPT = 4
-"""Sets of worlds kept ready at once, for conversations that take turns."""
+"""Number of compiled world sets cached at once, for sessions used alternately."""
 
 
 def as_it_is(text: str) -> str:
-    """For texts without macros."""
+    """Return the text unchanged; the default `Expand` for texts without macros."""
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledEntry:
-    """An entry in its world, its keywords by their numbers."""
+    """Entry with its world and the numbers of its keywords."""
 
     entry: WorldEntry
     world: World
@@ -36,31 +36,31 @@ class CompiledEntry:
 
     @property
     def depth(self) -> int:
-        """How many messages its keywords are looked for in."""
+        """Return the number of messages scanned for its keywords."""
         own = self.entry.scan_depth
         return self.world.scan_depth if own is None else own
 
     @property
     def reach(self) -> int:
-        """How many they may be looked for in while its world has too few entries awake."""
+        """Return the maximum number of messages scanned while its world has fewer active entries than `least_awake`."""
         deeper = self.world.deepest_scan if self.world.least_awake and self.entry.scan_depth is None else 0
         return max(self.depth, deeper)
 
     @property
     def scores(self) -> bool:
-        """Does it leave its groups to entries of which more keywords were said?"""
+        """Return whether the entry yields to group members with more matching keywords."""
         own = self.entry.group_scoring
         return self.world.group_scoring if own is None else own
 
     @property
     def groups(self) -> frozenset[str]:
-        """The names of its groups, however they are spelled."""
+        """Return the folded names of its inclusion groups."""
         return frozenset(filter(None, (fold(group, keep_case=False) for group in self.entry.groups)))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A keyword that can never be found."""
+    """Keyword that can never match, with the reason."""
 
     world: World
     entry: WorldEntry
@@ -69,10 +69,10 @@ class Problem:
 
 
 class Lore:
-    """Worlds in the order of their precedence: of several entries with one guid the first counts.
+    """Immutable keyword index of worlds in order of precedence; of several entries with the same guid the first one counts.
 
-    It is made once and never changes; worlds and entries are values, and whoever edits one makes another (see `OpenLore`).
-    Entries whose insertion is not by trigger are none of its business.
+    Worlds and entries are values: editing one creates another, for which `OpenLore` compiles a new index. Entries that are
+    not inserted by trigger are left out.
     """
 
     def __init__(self, worlds: Sequence[World], expand: Expand = as_it_is) -> None:
@@ -80,7 +80,7 @@ class Lore:
         self.worlds = tuple(worlds)
         self.placed: list[CompiledEntry] = []
         self.macros: dict[str, str] = {}
-        """Keywords with macros as they are written, and what became of them."""
+        """Keywords with macros as written, and their expansions."""
         self._numbers: dict[Keyword, int] = {}
         self._places: dict[UUID, int] = {}
         self._woken_by: defaultdict[int, list[int]] = defaultdict(list)
@@ -95,12 +95,14 @@ class Lore:
 
     @property
     def always(self) -> Sequence[int]:
-        """Places of the entries to be looked at every turn: constant ones and those that wake by what is not said."""
+        """Return the indices of the entries considered in every turn: constant ones and those activated by the absence of
+        keywords.
+        """
         return self._always
 
     @property
     def problems(self) -> list[Problem]:
-        """What is wrong with keywords, as far as it is known; some show only when they are used."""
+        """Return the known problems of keywords; some are only detected when a keyword is used."""
         wrong = self.keywords.problems
         if not wrong:
             return []
@@ -112,11 +114,11 @@ class Lore:
         ]
 
     def woken_by(self, key: int) -> Sequence[int]:
-        """Places of the entries that may wake when this keyword is heard."""
+        """Return the indices of the entries that may be activated by a keyword."""
         return self._woken_by.get(key, ())
 
     def place_of(self, guid: UUID) -> int | None:
-        """Where an entry is in `placed`."""
+        """Return the index of an entry in `placed`; None if it is not part of this lore."""
         return self._places.get(guid)
 
     def _add(self, world: World, entry: WorldEntry, expand: Expand) -> None:
@@ -133,7 +135,9 @@ class Lore:
             self._always.append(place)
 
     def _keys(self, entry: WorldEntry, written: Sequence[str], expand: Expand) -> tuple[int, ...]:
-        """Numbers of the keywords that are more than blanks; a macro for which there is nothing is one that is never heard."""
+        """Return the numbers of the non-blank keywords; a macro that expands to nothing is kept as a keyword that never
+        matches.
+        """
         keys = []
         for raw in filter(str.strip, written):
             text = raw.strip()
@@ -145,13 +149,13 @@ class Lore:
 
 
 class OpenLore:
-    """Keeps the lore of the worlds last asked for, and makes it anew only when they or the names in their keywords changed."""
+    """Cache of compiled worlds, compiled anew only if the worlds or the expanded macros of their keywords changed."""
 
     def __init__(self) -> None:
         self._kept: list[Lore] = []
 
     def of(self, worlds: Sequence[World], expand: Expand = as_it_is) -> Lore:
-        """Equal worlds are the same worlds, read from their files again or not."""
+        """Return the compiled worlds; worlds are compared by value, so that re-reading an unchanged file reuses the cache."""
         for lore in self._kept:
             if lore.worlds == tuple(worlds) and all(expand(raw) == filled for raw, filled in lore.macros.items()):
                 self._kept.remove(lore)

@@ -1,29 +1,33 @@
-"""Plays one turn over the lore: which entries wake, in how many rounds, and what is remembered of it."""
+"""Evaluation of one turn: which entries are activated, in recursion rounds, and the resulting state."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.lore.compiled import CompiledEntry, Lore
-from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired, LoreLimits, Why
+from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired, LoreLimits
 from lethe_app.brain.lore.groups_and_budget import Candidate, Purse, one_of_each_group
 from lethe_app.brain.lore.keyword_logic import KeywordVerdict, draw, judge
 from lethe_app.brain.lore.matches import NearestMatch, ScannedText, wakes_entries
 from lethe_app.brain.lore.state import EntryState, LoreState, content_hash, woken
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.memory import WordLink
+from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry
+
+Obstacle = tuple[BlockReason, Mapping[str, Parameter]]
+"""Rule that blocks an entry, with its numbers."""
 
 
 def evaluate(
     lore: Lore, window: ScanWindow, state: LoreState, turn: EvaluationTurn, limits: LoreLimits | None = None
 ) -> Evaluation:
-    """Who fires in this turn and who is blocked. Nothing is changed; the same arguments give the same answer.
+    """Return the activated and the blocked entries of a turn and the next state, without side effects and deterministically.
 
-    The order of the rules: enabled, due, still active (which skips what follows up to the groups), resting, delayed, waiting
-    for a round, secondary keywords, chance, then one of each group, then the budget.
+    The rules apply in this order: enabled, due, still active (which skips the rules up to the groups), cooldown, delay,
+    recursion delay, secondary keywords, chance, inclusion groups, token budget.
     """
     return _Play(lore, window, state, turn, limits or LoreLimits()).run()
 
@@ -53,7 +57,7 @@ class _Play:
         return self._outcome()
 
     def _look_farther_back(self, world: World) -> None:
-        """Message by message, until enough of its entries are awake."""
+        """Increase the scan depth of a world by one message at a time until enough of its entries are active."""
         last = min(world.deepest_scan, self._hearing.farthest)
         depth = world.scan_depth
         while depth < last and sum(fired.world is world for fired in self._fired.values()) < world.least_awake:
@@ -61,7 +65,7 @@ class _Play:
             self._play(self._reconsidered(self._hearing.deepen(world, depth)))
 
     def _play(self, places: set[int]) -> None:
-        """Let these wake, and then, round by round, those whom the texts of the new ones wake."""
+        """Consider these entries, then, in recursion rounds, those activated by the texts of newly activated ones."""
         for round_number in range(self._limits.rounds + 1):
             if not places and not self._waiting:
                 return
@@ -70,14 +74,14 @@ class _Play:
         self._stop_at_limit(places)
 
     def _play_round(self, places: Iterable[int], round_number: int) -> list[int]:
-        """Let these entries wake, and those whose round has come; returns the places of those that did."""
+        """Consider these entries and those whose recursion delay has passed; return the indices of the newly activated ones."""
         due = {place for place in self._waiting if self._lore.placed[place].entry.delay_until_recursion <= round_number}
         self._waiting -= due
         considered = (self._consider(place, round_number) for place in sorted({*places, *due} - self._fired.keys()))
         return self._choose([candidate for candidate in considered if candidate is not None])
 
     def _choose(self, candidates: list[Candidate]) -> list[int]:
-        """Fire those who win their groups and can be paid for; where one cannot, its rivals get their chance."""
+        """Activate the candidates that win their groups and fit the budget; if a winner does not fit, its rivals are tried."""
         new: list[int] = []
         while candidates:
             chosen = one_of_each_group(candidates, self._groups_taken, self._turn)
@@ -91,21 +95,23 @@ class _Play:
         return new
 
     def _next(self, new: list[int]) -> set[int]:
-        """Places of the entries to look at because of what the new ones say."""
+        """Return the indices of the entries to consider because of the texts of the newly activated ones."""
         placed = self._lore.placed
         sources = [(place, self._turn.expand(placed[place].entry.content)) for place in new if wakes_entries(placed[place])]
         return self._reconsidered(self._hearing.read(sources) if sources else set())
 
     def _reconsidered(self, keys: set[int]) -> set[int]:
-        """Places of those that these keywords, heard only now, may wake."""
+        """Return the indices of the entries that these newly found keywords may activate."""
         if not keys:
             return set()
-        held_back = {place for place, blocked in self._blocked.items() if blocked.why is Why.SECONDARY}
+        held_back = {place for place, blocked in self._blocked.items() if blocked.why is BlockReason.SECONDARY}
         found = held_back.union(*(self._lore.woken_by(key) for key in keys))
         return found - self._fired.keys()
 
     def _consider(self, place: int, round_number: int) -> Candidate | None:
-        """It, if it is to fire as far as it alone is concerned."""
+        """Return the entry as a candidate if its own rules allow it, otherwise None; record it as blocked if its keywords
+        matched.
+        """
         placed = self._lore.placed[place]
         heard = self._hearing.text_for(placed)
         verdict = judge(placed.main, placed.secondary, placed.entry.word_link, heard)
@@ -120,8 +126,8 @@ class _Play:
         cause = _cause(placed, verdict, where, active=active)
         return Candidate(place, placed, self._fire(place, cause, key, where), said=_count(placed, heard))
 
-    def _obstacle(self, place: int, round_number: int, verdict: KeywordVerdict, *, active: bool) -> tuple[Why, str] | None:
-        """The first rule that keeps it asleep."""
+    def _obstacle(self, place: int, round_number: int, verdict: KeywordVerdict, *, active: bool) -> Obstacle | None:
+        """Return the first rule that blocks the entry, with its details; None if there is none."""
         placed = self._lore.placed[place]
         closed = _closed(placed.entry, self._turn.moment)
         if closed is not None or active:
@@ -130,28 +136,28 @@ class _Play:
         if too_early is not None:
             return too_early
         if verdict is KeywordVerdict.HELD_BACK and not placed.entry.sticky:
-            return Why.SECONDARY, f"condition “{placed.entry.word_link.replace('_', ' ')}”"
+            return BlockReason.SECONDARY, {"condition": placed.entry.word_link.value}
         return self._misfortune(placed)
 
-    def _too_early(self, place: int, round_number: int) -> tuple[Why, str] | None:
+    def _too_early(self, place: int, round_number: int) -> Obstacle | None:
         placed, turn = self._lore.placed[place], self._turn
         entry, record = placed.entry, self._records.get(place)
         if record is not None and record.is_resting(turn.number):
-            return Why.COOLDOWN, f"rests until turn {record.cooldown_until}, this is turn {turn.number}"
+            return BlockReason.COOLDOWN, {"until": record.cooldown_until, "turn": turn.number}
         if turn.spoken < entry.delay:
-            return Why.DELAY, f"needs {entry.delay} messages, there are {turn.spoken}"
+            return BlockReason.DELAY, {"needed": entry.delay, "messages": turn.spoken}
         if round_number < entry.delay_until_recursion:
             if placed.world.recursive:
                 self._waiting.add(place)
-            return Why.RECURSION, f"waits for round {entry.delay_until_recursion} of entries waking entries"
+            return BlockReason.RECURSION, {"round": entry.delay_until_recursion}
         return None
 
-    def _misfortune(self, placed: CompiledEntry) -> tuple[Why, str] | None:
+    def _misfortune(self, placed: CompiledEntry) -> Obstacle | None:
         chance = placed.entry.trigger_chance
         if chance >= 1:
             return None
         drawn = draw(self._turn.seed, self._turn.id, placed.entry.guid)
-        return None if drawn < chance else (Why.CHANCE, f"drew {drawn:.2f}, below {chance:g} was needed")
+        return None if drawn < chance else (BlockReason.CHANCE, {"drawn": round(drawn, 4), "chance": chance})
 
     def _fire(self, place: int, cause: ActivationCause, key: int | None, where: NearestMatch | None) -> Fired:
         placed = self._lore.placed[place]
@@ -169,20 +175,31 @@ class _Play:
             active_until=record.active_until if record else self._turn.number,
         )
 
-    def _block(self, placed: CompiledEntry, why: Why, detail: str, *, key: int | None, where: NearestMatch | None) -> Blocked:
+    def _block(
+        self,
+        placed: CompiledEntry,
+        why: BlockReason,
+        values: Mapping[str, Parameter],
+        *,
+        key: int | None,
+        where: NearestMatch | None,
+    ) -> Blocked:
         said = where is not None and not where.in_entry
         text = "" if key is None else self._lore.keys[key].text
-        return Blocked(placed.entry, placed.world, why, detail, text, where.distance if where and said else None)
+        return Blocked(placed.entry, placed.world, why, values, text, where.distance if where and said else None)
 
     def _stop_at_limit(self, places: Iterable[int]) -> None:
-        """Report what would have been woken in a further round, unless something else has kept it asleep."""
-        settled = {place for place, blocked in self._blocked.items() if blocked.why is not Why.SECONDARY}
+        """Record as blocked what a further recursion round would activate, unless another rule has blocked it."""
+        # The secondary condition may be met by a text of the next round, so such an entry is evaluated once more.
+        settled = {place for place, blocked in self._blocked.items() if blocked.why is not BlockReason.SECONDARY}
         for place in sorted({*places} - settled - self._fired.keys()):
             candidate = self._consider(place, self._limits.rounds + 1)
             if candidate is not None:
-                self._blocked[place] = candidate.blocked(Why.RECURSION, f"no more than {self._limits.rounds} rounds")
+                self._blocked[place] = candidate.blocked(BlockReason.RECURSION, {"rounds": self._limits.rounds})
 
     def _outcome(self) -> Evaluation:
+        # States of entries whose world is not loaded in this turn are kept, so that durations and cooldowns survive until it
+        # is back.
         entries = {**self._absent, **{self._lore.placed[place].entry.guid: record for place, record in self._records.items()}}
         for fired in self._fired.values():
             record = None if fired.reason is ActivationCause.ACTIVE else woken(fired.entry, self._turn.number)
@@ -194,7 +211,7 @@ class _Play:
 
 
 def _unedited(lore: Lore, records: dict[UUID, EntryState]) -> dict[int, EntryState]:
-    """The records by place, without those of entries that are no longer as they were."""
+    """Return the states by entry index, without those of entries that were edited since."""
     valid = {}
     for guid, record in records.items():
         place = lore.place_of(guid)
@@ -203,19 +220,19 @@ def _unedited(lore: Lore, records: dict[UUID, EntryState]) -> dict[int, EntrySta
     return valid
 
 
-def _closed(entry: WorldEntry, moment: datetime) -> tuple[Why, str] | None:
-    """Is it switched off, or not its time?"""
+def _closed(entry: WorldEntry, moment: datetime) -> Obstacle | None:
+    """Return why the entry is disabled or not due; None if it is available."""
     if not entry.enabled:
-        return Why.DISABLED, "switched off"
+        return BlockReason.DISABLED, {}
     if entry.added > moment:
-        return Why.NOT_DUE, f"from {entry.added:%Y-%m-%d %H:%M} on"
+        return BlockReason.NOT_DUE, {"begins": f"{entry.added:%Y-%m-%d %H:%M}"}
     if not entry.is_due(moment):
-        return Why.NOT_DUE, f"over since {entry.end_time:%Y-%m-%d %H:%M}"
+        return BlockReason.NOT_DUE, {"ended": f"{entry.end_time:%Y-%m-%d %H:%M}"}
     return None
 
 
 def _nearest(placed: CompiledEntry, heard: dict[int, NearestMatch]) -> tuple[int | None, NearestMatch | None]:
-    """The keyword heard in the newest message, a main one if there is any."""
+    """Return the keyword found in the newest message, preferring main keywords, with its match."""
     main = [key for key in placed.main if key in heard]
     keys = main or [key for key in placed.secondary if key in heard]
     if not keys:
@@ -225,7 +242,7 @@ def _nearest(placed: CompiledEntry, heard: dict[int, NearestMatch]) -> tuple[int
 
 
 def _count(placed: CompiledEntry, heard: dict[int, NearestMatch]) -> int:
-    """How many of its keywords were said: the secondary ones too, unless it waits for them not to be."""
+    """Return the number of matching keywords, including secondary ones unless their absence is the condition."""
     is_held_back = placed.entry.word_link in {WordLink.NOT, WordLink.NOT_ALL}
     return len({key for key in (*placed.main, *(() if is_held_back else placed.secondary)) if key in heard})
 

@@ -1,8 +1,8 @@
-"""What a turn is to its world entries, and what comes of it: who fired and why, who was blocked and by what."""
+"""Input and result of evaluating one turn: limits, activated entries with their cause, blocked entries with the rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,110 +10,99 @@ from uuid import UUID
 
 from lethe_app.brain.lore.compiled import Expand, as_it_is
 from lethe_app.brain.lore.state import LoreState
+from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 
 class ActivationCause(StrEnum):
-    """Why an entry fired."""
+    """Cause of an activation."""
 
     KEY = "key"
-    """A keyword was said."""
+    """A keyword matched."""
     ABSENCE = "absence"
-    """It waits for something not to be said, and it was not."""
+    """Keywords whose absence is the condition did not match."""
     CONSTANT = "constant"
-    """It is always there."""
+    """The entry is constant."""
     ACTIVE = "active"
-    """It woke in an earlier turn and its duration is not over."""
+    """The entry was activated in an earlier turn and its duration has not passed."""
     RECURSION = "recursion"
-    """The text of another entry woke it."""
-
-
-class Why(StrEnum):
-    """Why an entry whose words were said did not fire."""
-
-    SECONDARY = "secondary"
-    CHANCE = "chance"
-    COOLDOWN = "cooldown"
-    DELAY = "delay"
-    GROUP = "group"
-    BUDGET = "budget"
-    DISABLED = "disabled"
-    NOT_DUE = "not due"
-    RECURSION = "recursion limit"
+    """A keyword matched in the text of another entry."""
 
 
 @dataclass(frozen=True)
 class EvaluationTurn:
-    """One turn of one session. Evaluated again with the same values, for a regenerated reply, it comes out the same."""
+    """One turn of a session. Evaluating it again with the same values, for a regenerated reply, gives the same result."""
 
     id: str
-    """The same for every reply to the same message, such as that message's id."""
+    """Identifier shared by all alternatives of a reply, such as the id of the message they answer."""
     number: int
-    """Turns of the session so far, this one included; durations and cooldowns count in it."""
+    """Number of turns of the session including this one; unit of durations and cooldowns."""
     spoken: int
-    """Messages spoken in the session so far, the one being sent included; delays count in it."""
+    """Number of messages of the session including the one being sent; unit of delays."""
     moment: datetime
     seed: str = ""
-    """The session's own, so that two sessions have different luck."""
+    """Random seed of the session, so that chances differ between sessions."""
     expand: Expand = as_it_is
-    """Fills in the macros of texts that may wake other entries or are weighed."""
+    """Macro expansion of entry texts, used before they are scanned or their tokens counted."""
 
 
 def rough_tokens(text: str) -> int:
-    """An estimate for when no tokenizer is at hand: four plain letters, or one other character, to a token."""
+    """Estimate the number of tokens without a tokenizer: four ASCII characters or one other character per token."""
     plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return (plain + 3) // 4 + len(text) - plain
 
 
 @dataclass(frozen=True)
 class LoreLimits:
-    """How much may come."""
+    """Limits of one evaluation."""
 
     tokens: int | None = None
-    """All entries together; None is no limit. An entry too big for what is left is skipped, smaller ones still come."""
+    """Token budget of all entries together; None is unlimited. An entry that does not fit is skipped, smaller ones still
+    fit.
+    """
     rounds: int = 3
-    """How often the texts of entries that have just woken may wake others."""
+    """Maximum number of recursion rounds."""
     count: Callable[[str], int] = rough_tokens
 
 
 @dataclass(frozen=True)
 class Fired:
-    """An entry that belongs into the prompt."""
+    """Activated entry, to be inserted into the prompt."""
 
     entry: WorldEntry
     world: World
     reason: ActivationCause
     tokens: int
     key: str = ""
-    """The keyword that woke it; empty if none did."""
+    """Keyword that matched; empty if none did."""
     message_index: int | None = None
-    """Where the keyword is: 0 the text being sent, 1 the newest message before it. None: not in a message."""
+    """Position of the match: 0 is the text being sent, 1 the newest message before it; None if it is not in a message."""
     message_id: UUID | None = None
     woken_by: str = ""
-    """The name of the entry whose text woke it."""
+    """Name of the entry whose text activated it."""
     active_until: int = 0
-    """The last turn in which it is there without being woken again."""
+    """Last turn in which it stays active without another match."""
 
 
 @dataclass(frozen=True)
 class Blocked:
-    """An entry that was mentioned but does not come."""
+    """Entry whose keywords matched but that is not inserted."""
 
     entry: WorldEntry
     world: World
-    why: Why
-    detail: str = ""
-    """The rule with its numbers, in words."""
+    why: BlockReason
+    values: Mapping[str, Parameter] = field(default_factory=dict)
+    """Numbers of the rule, as listed with `BlockReason`."""
     key: str = ""
     message_index: int | None = None
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Everything that came of a turn. Whoever only wanted to know lets `state` go."""
+    """Result of a turn. For a preview, `state` is simply not stored."""
 
     fired: list[Fired] = field(default_factory=list)
-    """In the order in which they stand: by `order`, then the more important ones later."""
+    """Activated entries in insertion order: by `order`, then by ascending priority."""
     blocked: list[Blocked] = field(default_factory=list)
     state: LoreState = field(default_factory=LoreState)
     tokens: int = 0

@@ -1,4 +1,4 @@
-"""Who comes when not all can: one entry of a group, and as many as the token budget has room for."""
+"""Selection among candidates: one entry per inclusion group, and as many entries as the token budget allows."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lethe_app.brain.lore.compiled import CompiledEntry
-from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, EvaluationTurn, Fired, LoreLimits, Why
+from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, EvaluationTurn, Fired, LoreLimits
 from lethe_app.brain.lore.keyword_logic import draw, pick
+from lethe_app.domain.recall import BlockReason, Parameter
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entry that fires unless another takes its place."""
+    """Entry to be activated unless its group or the budget excludes it."""
 
     place: int
-    """Its number in the lore."""
+    """Index of the entry in the lore."""
     placed: CompiledEntry
     fired: Fired
     said: int = 0
-    """How many of its keywords were said."""
+    """Number of its matching keywords."""
 
     @property
     def name(self) -> str:
@@ -28,29 +29,30 @@ class Candidate:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Lower comes first: constant ones, then by priority, then by order."""
+        """Return the sort key for the budget, best first: constant entries, then by priority, then by order."""
         entry = self.placed.entry
         return (not entry.sticky, -entry.priority, -entry.order, entry.guid)
 
-    def blocked(self, why: Why, detail: str) -> Blocked:
-        """Why it does not come after all."""
+    def blocked(self, why: BlockReason, values: Mapping[str, Parameter]) -> Blocked:
+        """Return the candidate as blocked by a rule."""
         fired = self.fired
-        return Blocked(fired.entry, fired.world, why, detail, fired.key, fired.message_index)
+        return Blocked(fired.entry, fired.world, why, values, fired.key, fired.message_index)
 
 
 @dataclass(frozen=True)
 class EntrySelection:
-    """Who may come, and who may not and why."""
+    """Selected candidates, and the others with the rule that blocked them."""
 
     coming: list[Candidate]
     left_out: list[tuple[Candidate, Blocked]]
 
 
 def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, Candidate], turn: EvaluationTurn) -> EntrySelection:
-    """`taken` says who already came for a group.
+    """Select one candidate per inclusion group; `taken` maps groups to candidates already activated.
 
-    An entry still active wins. Of the others those that score are out where more keywords of a rival were said; then those
-    with override win by their order, else chance by weight. Whoever lost in one of its groups is out of the others.
+    An entry that is still active wins. Otherwise entries with scoring lose to rivals with more matching keywords; of the
+    rest those with override win by order, else one is drawn by weight. A candidate that loses one of its groups is out of
+    all of them.
     """
     lost: dict[int, tuple[Candidate, Blocked]] = {}
     members: defaultdict[str, list[Candidate]] = defaultdict(list)
@@ -68,10 +70,10 @@ def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, Candi
 
 
 def _beaten(candidate: Candidate, group: str, winner: Candidate) -> tuple[Candidate, Blocked]:
-    detail = f"“{winner.name}” stands for the group “{group}”"
+    values: dict[str, Parameter] = {"winner": winner.name, "group": group}
     if candidate.placed.scores and candidate.said < winner.said:
-        detail += f": {winner.said} of its keys were said, {candidate.said} of this"
-    return candidate, candidate.blocked(Why.GROUP, detail)
+        values |= {"more": winner.said, "fewer": candidate.said}
+    return candidate, candidate.blocked(BlockReason.GROUP, values)
 
 
 def _winner(group: str, rivals: Sequence[Candidate], turn: EvaluationTurn) -> Candidate:
@@ -89,15 +91,18 @@ def _winner(group: str, rivals: Sequence[Candidate], turn: EvaluationTurn) -> Ca
 
 
 class Purse:
-    """The tokens of one turn, and of each world that has a budget of its own."""
+    """Token budget of one turn, and of each world with a budget of its own."""
 
     def __init__(self, limits: LoreLimits) -> None:
         self._limit = limits.tokens
         self._spent = 0
+        # By id(world): a World is a mutable pydantic model and not hashable.
         self._spent_by_world: Counter[int] = Counter()
 
     def pay(self, candidates: Iterable[Candidate]) -> EntrySelection:
-        """As many as there is room for, the most important first; one too big does not keep smaller ones out."""
+        """Select the candidates that fit the budget, the most important first; one that does not fit does not exclude
+        smaller ones.
+        """
         selection = EntrySelection([], [])
         for candidate in sorted(candidates, key=lambda each: each.rank):
             left = self._left(candidate)
@@ -106,7 +111,7 @@ class Purse:
                 selection.coming.append(candidate)
                 self._charge(candidate)
             else:
-                selection.left_out.append((candidate, candidate.blocked(Why.BUDGET, f"{cost} tokens, {left} left")))
+                selection.left_out.append((candidate, candidate.blocked(BlockReason.BUDGET, {"cost": cost, "left": left})))
         return selection
 
     def _left(self, candidate: Candidate) -> int | None:

@@ -1,4 +1,4 @@
-"""Decides from the keywords that were heard whether an entry wakes: what And, AndAll, Or, Not and NotAll mean."""
+"""Activation by keywords: the meaning of And, AndAll, Or, Not and NotAll, and the reproducible random draws."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from lethe_app.domain.memory import WordLink
 
 
 class KeywordVerdict(Enum):
-    """What an entry's keywords say."""
+    """Result of an entry's keyword conditions."""
 
     ASLEEP = auto()
-    """Nothing of it was mentioned, or not enough to speak of."""
+    """The keywords did not match, or too few of them."""
     HELD_BACK = auto()
-    """It was mentioned, but its secondary keywords keep it asleep."""
+    """A keyword matched, but the secondary condition is not met."""
     AWAKE = auto()
 
 
 def judge(main: Sequence[int], secondary: Sequence[int], link: WordLink, heard: Collection[int]) -> KeywordVerdict:
-    """An empty list is no condition, whichever it is; an entry without any keyword never wakes by words.
+    """Return the keyword verdict of an entry; an empty list is no condition, and an entry without keywords is never
+    activated by them.
 
-    With secondary keywords alone: And and Or wait for one of them, AndAll for all, Not wakes as long as none is heard, NotAll
-    until all are.
+    With secondary keywords only, And and Or need one match, AndAll needs all, Not needs none, and NotAll needs at least one
+    missing.
     """
     main_heard = any(key in heard for key in main)
     if not main and not secondary:
@@ -39,7 +40,7 @@ def judge(main: Sequence[int], secondary: Sequence[int], link: WordLink, heard: 
 
 
 def is_met(link: WordLink, secondary: Sequence[int], heard: Collection[int]) -> bool:
-    """Do the secondary keywords allow it? Any of them is enough for And, as for Or."""
+    """Return whether the secondary condition is met; And needs only one match, like Or."""
     present = [key in heard for key in secondary]
     match link:
         case WordLink.AND | WordLink.OR:
@@ -53,7 +54,7 @@ def is_met(link: WordLink, secondary: Sequence[int], heard: Collection[int]) -> 
 
 
 def waking(main: Sequence[int], secondary: Sequence[int], link: WordLink) -> tuple[int, ...]:
-    """The keywords without one of which it cannot wake; none if it wakes by what is not said."""
+    """Return the keywords of which at least one must match; empty if the entry is activated by the absence of keywords."""
     if not main and link in {WordLink.NOT, WordLink.NOT_ALL}:
         return ()
     return (*main, *secondary) if link is WordLink.OR or not main else tuple(main)
@@ -64,12 +65,13 @@ def _awake(yes: bool) -> KeywordVerdict:
 
 
 def draw(*of: object) -> float:
-    """A number from 0 up to but not including 1, drawn from what it is for: session seed, turn, entry."""
+    """Return a reproducible pseudo-random number in [0, 1), derived by SHA-256 from its purpose: session seed, turn, entry."""
     told = "\0".join(str(part) for part in of)
+    # The upper 53 bits are what a float holds exactly, so that the result is below 1.
     return (int.from_bytes(hashlib.sha256(told.encode()).digest()[:8]) >> 11) / 2**53
 
 
 def pick(weights: Sequence[int], drawn: float) -> int:
-    """The index that `drawn` (0 to 1) falls on when each has a share of its weight; the first if none has any."""
+    """Return the index chosen by `drawn` (0 to 1) in proportion to the weights; 0 if all weights are zero."""
     limit = drawn * sum(weights)
     return next((index for index, until in enumerate(accumulate(weights)) if limit < until), 0)

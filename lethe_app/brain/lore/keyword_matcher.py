@@ -1,4 +1,6 @@
-"""Finds which of many keywords stand in a text: plain ones in one pass however many there are, expressions within a time."""
+"""Keyword matching: plain keywords in one Aho-Corasick pass regardless of their number, regular expressions with a time
+limit.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,18 @@ from lethe_app.brain.lore.regex_keywords import Expression, objection, read_expr
 from lethe_app.brain.vocabulary.normalize import KINDS, CharacterKind, edges, fold, soften
 
 PATTERN_SECONDS = 0.05
-"""Of work, for one expression in one text; honest ones need some microseconds. Time in which others work does not count."""
+"""CPU seconds for one regular expression in one text; normal ones need microseconds. Measured per thread, so other work does
+not count.
+"""
 PATTERNS_SECONDS = 0.25
-"""All expressions in all texts of one search."""
+"""CPU seconds for all regular expressions in all texts of one search."""
 REMEMBERED_TEXTS = 4096
 
 _FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 
 
 class Keyword(NamedTuple):
-    """One keyword as it is to be looked for; an expression minds neither case nor whole words but its own flags."""
+    """Keyword with its options; a regular expression uses only its own flags."""
 
     text: str
     whole_word: bool = True
@@ -33,9 +37,9 @@ class Keyword(NamedTuple):
 
 
 class KeywordMatcher:
-    """A set of keywords made ready once; each is spoken of by its number in the sequence given.
+    """Immutable set of keywords, identified by their index in the given sequence.
 
-    What was found in a text is remembered, so an unchanged message costs one look-up.
+    Results are cached per text, so that an unchanged message costs one look-up.
     """
 
     def __init__(self, keywords: Sequence[Keyword]) -> None:
@@ -53,7 +57,7 @@ class KeywordMatcher:
         self._spoken = lru_cache(REMEMBERED_TEXTS)(self._find_words)
 
     def find(self, texts: Sequence[str]) -> list[frozenset[int]]:
-        """The numbers of the keywords in each text."""
+        """Return the numbers of the matching keywords of each text."""
         words = [self._spoken(text) for text in texts]
         if not self._patterns:
             return words
@@ -61,7 +65,7 @@ class KeywordMatcher:
 
     @property
     def problems(self) -> dict[int, str]:
-        """Keywords that are never found, and why."""
+        """Return the keywords that can never match, with the reason."""
         return self._patterns.problems
 
     def _find_words(self, text: str) -> frozenset[int]:
@@ -69,18 +73,18 @@ class KeywordMatcher:
 
 
 class _Word(NamedTuple):
-    """What the automaton keeps at the end of a keyword."""
+    """Payload of the automaton for one folded keyword."""
 
     length: int
     front: CharacterKind
     back: CharacterKind
     anywhere: list[int]
-    """Numbers of the keywords that need not stand alone."""
+    """Numbers of the keywords that may also match within a word."""
     alone: list[int]
 
 
 class _Words:
-    """Plain keywords of one treatment of case."""
+    """Plain keywords with the same case sensitivity."""
 
     def __init__(self, keywords: Iterable[tuple[int, Keyword]]) -> None:
         words: dict[str, _Word] = {}
@@ -114,13 +118,14 @@ class _Words:
 
 
 def matches(expression: Expression, text: str) -> list[tuple[int, int]]:
-    """Every place of an expression in a text; none where it is broken, takes too long, or finds places without extent."""
+    """Return all non-empty matches of an expression as character ranges; empty if it is invalid or exceeds the time limit."""
     known = _Patterns([(0, expression)])
     softened = soften(text)
     try:
         found = [match.span() for pattern in known.compiled for match in pattern.finditer(softened, timeout=PATTERN_SECONDS)]
     except (TimeoutError, MemoryError, RuntimeError):
         return []
+    # Normalisation may change the length of a text; the ranges would then not fit the original.
     return [span for span in found if span[0] < span[1]] if len(softened) == len(text) else []
 
 
@@ -133,7 +138,7 @@ def _automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
 
 
 class _Patterns:
-    """Regular expressions, which anyone may have written: one that is broken or takes too long is left out and reported."""
+    """Regular expressions from untrusted lorebooks; invalid and slow ones are skipped and reported."""
 
     def __init__(self, expressions: Sequence[tuple[int, Expression]]) -> None:
         self._broken: dict[int, str] = {}
@@ -148,7 +153,7 @@ class _Patterns:
 
     @property
     def compiled(self) -> list[regex.Pattern[str]]:
-        """Those that are any good."""
+        """Return the valid patterns."""
         return [pattern for _number, pattern in self._patterns]
 
     @property
@@ -180,6 +185,7 @@ class _Patterns:
             self._found.move_to_end(text)
             return known
         found = self._search(soften(text), deadline)
+        # An incomplete search must not be cached, because the skipped patterns may match next time.
         if not self._late:
             self._found[text] = found
             if len(self._found) > REMEMBERED_TEXTS:
@@ -204,11 +210,11 @@ class _Patterns:
 
 
 Span = tuple[int, int]
-"""From this character up to but not including that one."""
+"""Character range: start included, end excluded."""
 
 
 def spots(keyword: Keyword, text: str) -> list[Span]:
-    """Every place of `keyword` in `text`, from left to right; none for an expression that is broken or takes too long."""
+    """Return all character ranges of `keyword` in `text`, in order; empty for an expression that is invalid or too slow."""
     expression = read_expression(keyword.text.strip())
     if expression is not None:
         return matches(expression, text)
@@ -238,7 +244,7 @@ def _stands_alone(wanted: str, folded: str, start: int, end: int) -> bool:
 
 
 def _traced(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
-    """The folded text, and for each of its characters where it comes from."""
+    """Return the folded text, and for each of its characters the source range in the original text."""
     folded: list[str] = []
     origins: list[Span] = []
     for start, end in _clusters(text):
@@ -254,7 +260,7 @@ def _traced(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
 
 
 def _clusters(text: str) -> Iterator[Span]:
-    """Each character with the marks that belong to it."""
+    """Yield the range of each character with its combining marks."""
     start = 0
     for place in range(1, len(text) + 1):
         if place == len(text) or not unicodedata.category(text[place]).startswith("M"):

@@ -1,4 +1,4 @@
-"""Which keywords were heard in a turn, and where: in how new a message, or in the text of which entry."""
+"""Keyword matches of a turn, each with its nearest occurrence: the newest message, or the text of an entry."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from lethe_app.brain.text.scan_window import ScanWindow, WindowLine
 from lethe_app.domain.worldinfo import World
 
 _IN_A_TEXT = 1 << 60
-"""Farther away than any message."""
+"""Distance of a match in an entry's text, greater than that of any message."""
 
 
 class NearestMatch(NamedTuple):
-    """The place where a keyword is nearest."""
+    """Nearest occurrence of a keyword."""
 
     distance: int
     """0 is the text being sent, 1 the newest message before it; see `in_entry`."""
     source: int = -1
-    """The place in the lore of the entry whose text it stands in; -1 if it was said."""
+    """Index of the entry whose text contains it; -1 for a message."""
 
     @property
     def in_entry(self) -> bool:
@@ -27,13 +27,14 @@ class NearestMatch(NamedTuple):
 
 
 class ScannedText:
-    """Grows from round to round as entries that wake add their texts."""
+    """Scanned messages and entry texts, extended in each recursion round by the texts of newly activated entries."""
 
     def __init__(self, lore: Lore, window: ScanWindow) -> None:
         self._lore = lore
         self._lines = window.lines(lore.depth)
         self._said: dict[int, NearestMatch] = {}
         self._written: dict[int, NearestMatch] = {}
+        # By id(world): a World is a mutable pydantic model and not hashable.
         self._depths: dict[int, int] = {}
         found = lore.keywords.find([line.text for line in self._lines])
         for distance, keys in enumerate(found):
@@ -42,20 +43,20 @@ class ScannedText:
 
     @property
     def farthest(self) -> int:
-        """The distance of the oldest message there is."""
+        """Return the distance of the oldest available message."""
         return len(self._lines) - 1
 
     @property
     def said(self) -> Mapping[int, NearestMatch]:
-        """Keywords in messages, each where it is newest."""
+        """Return the keywords found in messages, each with its newest occurrence."""
         return self._said
 
     def line(self, heard: NearestMatch) -> WindowLine:
-        """The message it was said in."""
+        """Return the message of a match."""
         return self._lines[heard.distance]
 
     def read(self, sources: list[tuple[int, str]]) -> set[int]:
-        """Listen to the texts of these entries and return the keywords that were in no such text before."""
+        """Scan the texts of these entries and return the keywords that no entry text contained before."""
         new: set[int] = set()
         found = self._lore.keywords.find([text for _place, text in sources])
         for (place, _text), keys in zip(sources, found, strict=True):
@@ -65,12 +66,14 @@ class ScannedText:
         return new
 
     def deepen(self, world: World, depth: int) -> set[int]:
-        """Look for the keywords of a world in this many messages from now on; returns those that stand in the last of them."""
+        """Extend the scan depth of a world to `depth`; return the keywords whose newest occurrence is at that depth."""
         self._depths[id(world)] = depth
         return {key for key, heard in self._said.items() if heard.distance == depth}
 
     def text_for(self, placed: CompiledEntry) -> dict[int, NearestMatch]:
-        """What this entry hears of its own keywords: messages within its depth, and texts of entries if it listens to them."""
+        """Return the matches of an entry's keywords: in messages within its depth, and in entry texts if it allows
+        recursion.
+        """
         heard = {}
         listens = hears_entries(placed)
         depth = min(placed.reach, max(placed.depth, self._depths.get(id(placed.world), 0)))
@@ -84,10 +87,10 @@ class ScannedText:
 
 
 def hears_entries(placed: CompiledEntry) -> bool:
-    """Can texts of other entries wake it?"""
+    """Return whether texts of other entries can activate the entry."""
     return placed.world.recursive and not placed.entry.exclude_recursion
 
 
 def wakes_entries(placed: CompiledEntry) -> bool:
-    """Can its text wake other entries?"""
+    """Return whether the entry's text can activate other entries."""
     return placed.world.recursive and not placed.entry.prevent_recursion

@@ -1,4 +1,4 @@
-"""Reads keywords written as `/pattern/flags`, in the dialect of other programs' lorebooks, and weighs them before use."""
+"""Keywords written as `/pattern/flags` in the JavaScript dialect of other programs' lorebooks, with a complexity check."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from typing import NamedTuple
 
 MAX_LENGTH = 2000
 MAX_WEIGHT = 20_000
-"""Engines unroll counted repeats: a dozen characters can ask for gigabytes before any text is searched."""
+"""Maximum size of an expression with all counted repeats expanded. Regex engines expand them, so a dozen characters could
+allocate gigabytes before any text is searched.
+"""
 _SLASHED = re.compile(r"/((?:\\.|[^/\\])+)/([dgimsuvy]*)", re.DOTALL)
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\s*(\d*)\s*(?:,\s*(\d*)\s*)?\}|.", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:k<(\w+)>|u\{([0-9a-fA-F]{1,6})\}|.)", re.DOTALL)
 _REFUSED = re.compile(r"\(\?(?:#|[a-zA-Z0-9]*x)")
-"""Comments and verbose mode, in which a pattern could hide its repeats; the dialect has neither."""
+"""Comments and verbose mode, which could hide repeats from the complexity check; the JavaScript dialect has neither."""
 
 
 class Expression(NamedTuple):
-    """A regular expression and those of its flags that mean something here: `i`, `m`, `s`."""
+    """Regular expression with its flags, of which `i`, `m` and `s` are used."""
 
     pattern: str
     flags: str
 
 
 def read_expression(keyword: str) -> Expression | None:
-    """The expression a keyword stands for, or None for plain words, paths and dates with slashes in them."""
+    """Return the expression of a keyword; None for plain words, paths and dates with slashes."""
     match = _SLASHED.fullmatch(keyword)
     return Expression(_ESCAPE.sub(_translated, match[1]), match[2]) if match else None
 
 
 def objection(pattern: str) -> str:
-    """Why a pattern may not be given to the engine, or nothing."""
+    """Return why a pattern must not be compiled; empty if it may."""
     if len(pattern) > MAX_LENGTH:
         return f"is longer than {MAX_LENGTH} characters"
     if any(_REFUSED.match(pattern, match.start()) for match in _PIECE.finditer(pattern)):
@@ -40,7 +42,7 @@ def objection(pattern: str) -> str:
 
 
 def _translated(match: re.Match[str]) -> str:
-    """Escapes of JavaScript in the spelling of Python."""
+    """Translate a JavaScript escape into its Python spelling."""
     if match[1]:
         return f"(?P={match[1]})"
     if match[2]:
@@ -49,7 +51,7 @@ def _translated(match: re.Match[str]) -> str:
 
 
 def _weight(pattern: str) -> int:
-    """Its size with every counted repeat written out."""
+    """Return the size of a pattern with every counted repeat expanded."""
     groups: list[list[int]] = [[0]]  # for each open group the weights of its items
     for match in _PIECE.finditer(pattern):
         piece, items = match[0], groups[-1]

@@ -1,4 +1,4 @@
-"""What a session remembers of its world entries from turn to turn: which are still awake and which must rest."""
+"""Per-session state of World Info entries across turns: active durations and cooldowns."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from lethe_app.domain.worldinfo import WorldEntry
 
 _TICKING = {"last_trigger", "trigger_count", "enabled"}
-"""Change without anyone editing the entry, or say nothing about it."""
+"""Fields that change without the user editing the entry, or that say nothing about its content."""
 
 
 class EntryState(BaseModel):
-    """One awakening, in numbers of turns; the last turn of each span belongs to it."""
+    """One activation in turn numbers; the last turn of each span is included."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,22 +24,25 @@ class EntryState(BaseModel):
     content_hash: str
 
     def counts_in(self, turn: int) -> bool:
-        """Does it still matter? One of this turn or a later one does not: that turn is being played again."""
+        """Return whether the activation still matters; one of this turn or a later one does not, because that turn is being
+        regenerated.
+        """
         return self.activated_at < turn <= self.cooldown_until
 
     def is_active(self, turn: int) -> bool:
-        """Is it still awake in a turn in which it counts?"""
+        """Return whether the entry is still active in a turn for which `counts_in` is true."""
         return turn <= self.active_until
 
     def is_resting(self, turn: int) -> bool:
-        """Or must it rest in it?"""
+        """Return whether the entry is in its cooldown in a turn for which `counts_in` is true."""
         return turn > self.active_until
 
 
 class LoreState(BaseModel):
-    """Belongs to a session and is kept with it. It counts nothing down: a turn evaluated twice ticks once.
+    """World Info state of a session, stored with it. It holds turn numbers and no countdowns, so evaluating a turn twice
+    changes nothing.
 
-    Where several personas answer in one turn, each has a state of its own, or one evaluation serves them all.
+    If several personas answer in one turn, each needs its own state, or one evaluation must serve all of them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,7 +51,7 @@ class LoreState(BaseModel):
 
 
 def woken(entry: WorldEntry, turn: int) -> EntryState | None:
-    """What is to be remembered of an entry that wakes in this turn; nothing if it leaves no trace in the next."""
+    """Return the state of an entry activated in this turn; None if neither duration nor cooldown affects later turns."""
     if entry.duration == 1 and entry.cooldown == 0:
         return None
     until = turn + entry.duration - 1
@@ -61,6 +64,7 @@ def woken(entry: WorldEntry, turn: int) -> EntryState | None:
 
 
 def content_hash(entry: WorldEntry) -> str:
-    """Another one as soon as anything the user can edit is another."""
+    """Return a hash that changes whenever anything the user can edit changes."""
+    # Without default values, a field added in a later version does not change the hashes of existing entries.
     told = entry.model_dump_json(exclude=_TICKING, exclude_defaults=True)
     return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()

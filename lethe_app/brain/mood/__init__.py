@@ -1,1 +1,1 @@
-"""Mood model: how a persona feels, what changes it and how it fades."""
+"""Mood model: moodlets, the events that change them, and their decay."""

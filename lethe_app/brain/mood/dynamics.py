@@ -1,4 +1,4 @@
-"""A mood as it lives on: time, messages and conversations move it, and no faulty moodlet of a plug-in can stop that."""
+"""Mood over time: changes by elapsed time, messages and sessions, with failing plug-in moodlets isolated."""
 
 from __future__ import annotations
 
@@ -17,29 +17,32 @@ Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
 
 NOTICED = 0.01
-"""A move this large is noticed by itself, a smaller one only with others."""
+"""Minimum size of a change that alone replaces the stated cause."""
 NOTICED_TOGETHER = 0.03
+"""Minimum sum of smaller changes that together replace the stated cause."""
 NOTICED_OF_TIME = 0.06
-"""What time does comes by itself, and should not hide what somebody did."""
+"""The same threshold for changes by time; it is higher so that they do not hide a change caused by the user."""
 
 
 class Life:
-    """Changes no mood it is given: every method returns another one. A moodlet that raises is left out from then on."""
+    """Mood transitions of a set of moodlets; each method returns a new mood. A moodlet that raises is disabled from then on."""
 
     def __init__(self, moodlets: Iterable[Moodlet]) -> None:
         self._moodlets = {moodlet.id: moodlet for moodlet in moodlets}
 
     @property
     def moodlets(self) -> list[Moodlet]:
-        """Those that work."""
+        """Return the moodlets that have not failed."""
         return list(self._moodlets.values())
 
     def fresh(self, moment: datetime) -> Mood:
-        """Of somebody who has just come into the world."""
+        """Return the mood of a new persona."""
         return self.complete(Mood(at=moment))
 
     def complete(self, mood: Mood) -> Mood:
-        """With a feeling for each moodlet: one that came later starts now. Feelings of plug-ins that are gone are kept."""
+        """Return the mood with a feeling for each moodlet: new moodlets get their start value, feelings of missing plug-ins
+        are kept.
+        """
         missing = [one for one in self.moodlets if one.id not in mood.feelings]
         if not missing:
             return mood
@@ -48,7 +51,9 @@ class Life:
         return mood.model_copy(update={"feelings": mood.feelings | new})
 
     def at(self, mood: Mood, moment: datetime) -> Mood:
-        """Once time has gone on until then. A clock that was put back changes nothing, and counts from there."""
+        """Return the mood at a later moment, with decay applied. If the clock was set back, values are unchanged and time
+        counts from there.
+        """
         away = elapsed(mood.at, moment)
         feelings = dict(mood.feelings)
         for id_, feeling in mood.feelings.items():
@@ -58,7 +63,7 @@ class Life:
         return mood.model_copy(update={"at": moment, "feelings": feelings})
 
     def after_message(self, mood: Mood, heard: MoodMessage) -> Mood:
-        """Once time has gone on until that message, and it was said."""
+        """Return the mood after a message: decay up to its moment, then the changes by the message."""
         mood = self.at(self.complete(mood), heard.moment)
         feelings = dict(mood.feelings)
         for id_, before in mood.feelings.items():
@@ -72,7 +77,7 @@ class Life:
         return mood.model_copy(update={"feelings": feelings})
 
     def after_session(self, mood: Mood, steps: Mapping[str, float], moment: datetime) -> Mood:
-        """Once a conversation has left its traces, of which there are five sizes."""
+        """Return the mood after a session, changed by one of the five sizes in `STEPS` per moodlet; other steps are ignored."""
         mood = self.at(self.complete(mood), moment)
         moved = {
             id_: _moved(mood.feelings[id_], clipped(mood.feelings[id_].value + step), MoodCause.SESSION, moment)
@@ -82,16 +87,19 @@ class Life:
         return mood.model_copy(update={"feelings": mood.feelings | moved})
 
     def set_value(self, mood: Mood, id_: str, value: float, moment: datetime) -> Mood:
-        """By the user's hand."""
+        """Return the mood with a value set by the user."""
         mood = self.complete(mood)
         feeling = Feeling(value=clipped(value), why=MoodCause.HAND.value, since=moment)
         return mood.model_copy(update={"feelings": mood.feelings | {id_: feeling}})
 
     def adjectives(self, mood: Mood, before: Mapping[str, str] | None = None) -> dict[str, str]:
-        """The word for each feeling; `before` are those so far, which hold a little longer. Empty ones are in the middle."""
+        """Return the adjective of each moodlet, empty in the middle range; `before` are the current ones, which persist a
+        little longer.
+        """
         known = before or {}
         there = [id_ for id_ in self._moodlets if id_ in mood.feelings]
         words = {id_: self._word(id_, mood.feelings[id_].value, known.get(id_, "")) for id_ in there}
+        # A moodlet that failed in `_word` has been removed meanwhile.
         return {id_: word for id_, word in words.items() if id_ in self._moodlets}
 
     def _word(self, id_: str, value: float, before: str) -> str:
@@ -108,7 +116,7 @@ class Life:
         return self._guarded(id_, nudges) or []
 
     def _asked(self, id_: str, value: float, question: Callable[[Moodlet, float], float]) -> float | None:
-        """What becomes of a value, between 0 and 1; None if the moodlet is not there or cannot tell."""
+        """Return a moodlet's result clipped to 0..1; None if the moodlet is missing or failed."""
         return self._guarded(id_, lambda moodlet: clipped(question(moodlet, value)))
 
     def _guarded(self, id_: str, question: Callable[[Moodlet], Answer]) -> Answer | None:
@@ -124,13 +132,15 @@ class Life:
 
 
 def affected(mood: Mood, session: UUID, message: UUID) -> Mood:
-    """As it is noted once a message of a conversation has moved it; what was told in another conversation does not count."""
+    """Return the mood marked as changed by a message; adjectives announced in another session are forgotten."""
     told = mood.told if mood.session == session else {}
     return mood.model_copy(update={"session": session, "message": message, "told": told})
 
 
 def _moved(feeling: Feeling, value: float, why: str, moment: datetime) -> Feeling:
-    """With another value; the reason is replaced where the move is large enough, or small ones have come so far together."""
+    """Return the feeling with a new value; the cause is replaced if the change is large enough, alone or with earlier small
+    ones.
+    """
     by = value - feeling.value
     creep = feeling.creep + by
     alone, together = (NOTICED_OF_TIME,) * 2 if why == MoodCause.REST else (NOTICED, NOTICED_TOGETHER)
@@ -143,12 +153,14 @@ GROUP = "lethe.moodlets"
 
 
 def installed() -> list[EntryPoint]:
-    """What is offered on this computer."""
+    """Return the entry points of moodlet plug-ins installed on this computer."""
     return list(entry_points(group=GROUP))
 
 
 def moodlets(offered: Iterable[EntryPoint]) -> list[Moodlet]:
-    """Ours, and those offered that can be used: one that is no moodlet, or has the name of another, is left out and told."""
+    """Return the built-in moodlets and the valid ones among those offered; an invalid or duplicate one is logged and left
+    out.
+    """
     found = {moodlet.id: moodlet for moodlet in OURS}
     for entry in offered:
         try:

@@ -1,7 +1,8 @@
-"""What a mood is made of: moodlets that time, words and conversations move, each with adjectives for where it stands.
+"""Moodlets: the axes of a mood, changed by time, messages and sessions, each with adjectives for ranges of its value.
 
-Time pulls every moodlet towards where rest leads it, by half of the way in every so many days, so that an absence of two weeks
-is the same as fourteen of a day. Messages pull it towards its natural value, and what is said moves it besides.
+Time moves a moodlet towards its resting value by half of the way per half-life, so that one absence of two weeks has the
+same effect as fourteen of a day. Each message moves it towards its natural value, and the content of the message changes it
+further.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from math import isfinite
 from lethe_app.domain.mood import MoodCause
 
 STEADY = 0.02
-"""An adjective holds until its bounds are left by this much, so that it does not flicker."""
+"""Margin by which a value must leave an adjective's range before the adjective changes (hysteresis)."""
 STEPS = (-0.2, -0.1, 0.0, 0.1, 0.2)
-"""What a conversation may do to a moodlet, from much lower to much higher."""
+"""Changes of a moodlet that a session may cause, from much lower to much higher."""
 
 
 @dataclass(frozen=True)
 class Adjective:
-    """A word for a range of values, its upper bound excluded; the highest has none."""
+    """Adjective for a range of values, upper bound excluded; the default bound includes 1."""
 
     word: str
     above: float = 0.0
@@ -33,23 +34,23 @@ class Adjective:
 
 @dataclass(frozen=True)
 class MoodMessage:
-    """A message of the user's, as far as moods care."""
+    """Properties of a user message that affect moods."""
 
     text: str
     moment: datetime
     praise: str = ""
-    """The kind words in it; empty if there are none."""
+    """Kind words found in it; empty if there are none."""
     harsh: str = ""
-    """The unkind ones."""
+    """Unkind words found in it; empty if there are none."""
     answers: bool = False
-    """Did her last message hold a question?"""
+    """True if the persona's last message contained a question."""
     begins: bool = False
-    """Is it the first that this conversation brings?"""
+    """True if the user wrote nothing before it in this session."""
 
 
 @dataclass(frozen=True)
 class Nudge:
-    """A move by so much, and why: a `MoodCause`, or words of a plug-in's own."""
+    """Change of a value with its cause: a `MoodCause`, or a plug-in's own words."""
 
     by: float
     why: str
@@ -57,42 +58,46 @@ class Nudge:
 
 @dataclass(frozen=True)
 class Moodlet:
-    """One side of a mood. A plug-in brings one of these, or of a subclass with hooks of its own; values are 0 to 1."""
+    """One axis of a mood, with values from 0 to 1. A plug-in provides an instance of this class or of a subclass with hooks
+    of its own.
+    """
 
     id: str
     title: str
     description: str
-    """What high and low mean, in a sentence that a model can read."""
+    """Meaning of high and low values, as a sentence for the model."""
     adjectives: tuple[Adjective, ...]
     natural: float = 0.5
     rate: float = 0.005
-    """Part of the way to `natural` that each message takes."""
+    """Fraction of the distance to `natural` by which each message moves the value."""
     start: float = 0.5
     rests_at: float | None = None
-    """Where time leads; None is `natural`."""
+    """Resting value approached with time; None is `natural`."""
     days: float = 3.0
-    """In which time takes half of the way."""
+    """Half-life in days of the distance to the resting value."""
 
     def after(self, value: float, away: timedelta) -> float:
-        """Once time has passed; nothing happens in a negative one."""
+        """Return the value after `away`; a negative duration changes nothing."""
         rest = self.natural if self.rests_at is None else self.rests_at
         left: float = 0.5 ** (max(timedelta(), away) / timedelta(days=self.days))
         return rest + (value - rest) * left
 
     def calmed(self, value: float) -> float:
-        """What any message does, before anything in it counts."""
+        """Return the value after the effect that any message has, before its content is considered."""
         return value + (self.natural - value) * self.rate
 
     def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
-        """What that message does besides."""
+        """Return the changes caused by the content of a message."""
         return ()
 
     def begun(self, value: float) -> Iterable[Nudge]:
-        """What a new conversation does."""
+        """Return the changes caused by the beginning of a session."""
         return ()
 
     def adjective(self, value: float, before: str = "") -> str:
-        """The word for a value; empty in the middle, where there is nothing to say. `before` is the one so far."""
+        """Return the adjective of a value, empty in the middle range; `before` is the current one, which persists within the
+        margin.
+        """
         kept = next((one for one in self.adjectives if one.word == before), None)
         if kept is not None and kept.holds(value, STEADY):
             return before
@@ -100,7 +105,7 @@ class Moodlet:
 
 
 class Energy(Moodlet):
-    """Rest restores it, long talks use it up."""
+    """Energy, restored by time without messages and used up by messages."""
 
     def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         yield Nudge(-TIRING, MoodCause.TALK)
@@ -109,7 +114,7 @@ class Energy(Moodlet):
 
 
 class Cheer(Moodlet):
-    """Lives on kindness; time heals it, and calms it."""
+    """Cheer, raised by kind words and lowered by unkind ones; time brings it back."""
 
     def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         if heard.praise:
@@ -119,7 +124,7 @@ class Cheer(Moodlet):
 
 
 class Curiosity(Moodlet):
-    """Grows while the user is away, and is stilled by asking."""
+    """Curiosity, which grows while the user is away and decreases when the user answers questions."""
 
     def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
         if heard.answers:
@@ -130,7 +135,7 @@ class Curiosity(Moodlet):
 
 
 TIRING = 0.003
-"""Of energy that a message takes: an evening of a hundred and fifty makes her tired."""
+"""Energy that a message costs: about 150 messages in one evening make the persona tired."""
 ENERGY = Energy(
     "energy",
     "Energy",
@@ -174,20 +179,22 @@ OURS: tuple[Moodlet, ...] = (ENERGY, CHEER, CURIOSITY)
 
 
 def clipped(value: float) -> float:
-    """Between 0 and 1; raises ValueError for what is no number."""
+    """Return the value clipped to 0..1; raise ValueError if it is not finite."""
     if not isfinite(value):
         raise ValueError("a mood must be a number")
     return min(max(value, 0.0), 1.0)
 
 
 def sentence(name: str, adjectives: Mapping[str, str]) -> str:
-    """“Mira feels tired and happy.”; empty where there is nothing to say."""
+    """Return a sentence with the adjectives, such as “Mira feels tired and happy.”; empty if there are none."""
     words = [word for word in adjectives.values() if word]
     return f"{name} feels {_listed(words)}." if words else ""
 
 
 def news(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """What has changed since the model was told, which is everything if it was told nothing yet; empty if nothing has."""
+    """Return the changes since the last announced adjectives as text, everything if none were announced; empty if nothing
+    changed.
+    """
     if not before:
         return sentence(name, now)
     new = [word for id_, word in now.items() if word and before.get(id_, "") != word]

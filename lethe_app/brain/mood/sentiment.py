@@ -1,4 +1,4 @@
-"""Hears kind and unkind words in a message, in every language somebody has written a list for."""
+"""Kind and unkind phrases in a message, by word lists for each language."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from lethe_app.brain.vocabulary.normalize import fold
 from lethe_app.retrieval.query_terms import SPACELESS
 
 WITHIN = 3
-"""Words before a phrase among which one can turn it round: “not a very good girl”."""
+"""Number of words before a phrase in which a negation reverses it: “not a very good girl”."""
 LONGEST = 8000
-"""Characters of a message that are listened to."""
+"""Number of characters of a message that are examined."""
 REACH = 80
-"""Characters before a phrase in which these words are looked for."""
+"""Number of characters before a phrase in which negations are searched."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
 @dataclass(frozen=True)
 class SentimentPhrases:
-    """Phrases that are looked for as whole words, and words that turn round what follows them."""
+    """Phrases that are matched as whole words, and negations that reverse a phrase after them."""
 
     phrases: tuple[str, ...] = ()
     turning: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        # The dataclass is frozen; as no field, the pattern takes no part in comparison and hash.
         object.__setattr__(self, "_found", _pattern(self.phrases))
 
     def find(self, text: str) -> str:
-        """The first of them in a text, or nothing."""
+        """Return the first phrase in a text that is not reversed, or an empty string."""
         found: re.Pattern[str] | None = getattr(self, "_found", None)
         if found is None:
             return ""
@@ -44,7 +45,7 @@ class SentimentPhrases:
 
 
 def parse(texts: Iterable[str]) -> SentimentPhrases:
-    """From lists as they are written by hand: a phrase on each line, `- ` before words that turn it round, `#` for remarks."""
+    """Parse hand-written lists: one phrase per line, `- ` before a negation, `#` before a comment."""
     phrases, turning = dict[str, None](), set[str]()
     for line in (line.strip() for text in texts for line in text.splitlines()):
         if not line or line.startswith("#"):
@@ -57,10 +58,13 @@ def parse(texts: Iterable[str]) -> SentimentPhrases:
 
 
 def read(folders: Sequence[Path], name: str) -> SentimentPhrases:
-    """All lists of that name in these folders, such as `praise.en.txt` and `praise.de.txt`; what cannot be read is left out."""
+    """Read all lists with that name prefix in these folders, such as `praise.en.txt` and `praise.de.txt`; unreadable files
+    are skipped.
+    """
     texts: list[str] = []
     for path in sorted(path for folder in folders for path in folder.glob(f"{name}*.txt")):
         try:
+            # A byte order mark, which some editors write, must not become part of the first phrase.
             texts.append(path.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             continue
@@ -72,7 +76,9 @@ def _plain(text: str) -> str:
 
 
 def _pattern(phrases: Sequence[str]) -> re.Pattern[str] | None:
-    """Whole words, the longest phrase first, with any space between; scripts without spaces have no edges of words."""
+    """Return a pattern of whole words, longest phrase first, with any white space between; scripts without spaces have no
+    word edges.
+    """
     spelled = [
         (r"\s+".join(map(re.escape, one.split())), one) for one in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
     ]

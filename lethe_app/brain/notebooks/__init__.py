@@ -1,1 +1,1 @@
-"""Text of notebooks: which entry belongs to which subject, and when a notebook is split."""
+"""Notebooks: their text format, the assignment of conclusions and messages to a notebook, and the splitting of long ones."""

@@ -1,11 +1,11 @@
-"""What stands in a notebook: a title and one-line conclusions with their days, in a text that the user may write in as well.
+"""Text format of notebooks: a title and one-line conclusions with their dates, which the user may edit as well.
 
     # Cooking
 
     - Tomas prefers bomba rice for paella (2026-02-12)
     - Broth is always homemade, never from cubes (2026-02-12)
 
-Whatever else stands in such a file belongs to the line above it, and stays where it is.
+Any other text belongs to the line above it and is preserved.
 """
 
 from __future__ import annotations
@@ -20,46 +20,47 @@ from lethe_app.brain.dates.arithmetic import nights_between
 from lethe_app.brain.text.fingerprint import content_words, take
 
 MOST_TOPICS = 20
+"""Maximum number of entries in the index of recent notebooks."""
 LONGEST_LINE = 300
-"""Characters of a conclusion."""
+"""Maximum length of a conclusion in characters."""
 LONGEST_TITLE = 60
 LONGEST_SUMMARY = 120
 _TITLE = re.compile(r"#\s+(?P<title>\S.*?)\s*#*\s*")
 _LINE = re.compile(r"[-*•+]\s+(?P<text>\S.*?)\s*(?:\((?P<day>\d{4}-\d{2}-\d{2})\))?\s*")
 _LEAST_SAID = 2
-"""Words that carry a sentence, of which all must stand in a line if that is to say the same."""
+"""Minimum number of content words of a sentence for it to be found in a notebook."""
 
 
 @dataclass(frozen=True)
 class NotebookLine:
-    """One conclusion."""
+    """Conclusion in a notebook."""
 
     text: str
     day: date | None
     raw: str
-    """As it stands in the file, with all that follows until the next one."""
+    """Text in the file, including everything up to the next conclusion."""
 
 
 @dataclass(frozen=True)
 class Notebook:
-    """One subject."""
+    """Notebook about one subject."""
 
     name: str
-    """Of its file, without ending."""
+    """File name without ending."""
     title: str
     head: str = ""
-    """What stands above the first line, the title included."""
+    """Text above the first conclusion, including the title."""
     lines: tuple[NotebookLine, ...] = ()
 
     @property
     def newest(self) -> date | None:
-        """The day of its last conclusion."""
+        """Return the date of the latest conclusion; None if none is dated."""
         return max((line.day for line in self.lines if line.day is not None), default=None)
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A sentence to be written down, and when it was said."""
+    """Sentence to be added to a notebook, with the date on which it was said."""
 
     text: str
     day: date
@@ -67,7 +68,7 @@ class Conclusion:
 
 @dataclass(frozen=True)
 class Recent:
-    """A line of the index: when a subject was last written about, and what."""
+    """Index entry: the last change of a notebook and its summary."""
 
     when: datetime
     name: str
@@ -75,7 +76,7 @@ class Recent:
 
 
 def read(name: str, text: str) -> Notebook:
-    """The notebook in a file; a file without a title is called like itself."""
+    """Parse a notebook file; a file without a title gets one from its name."""
     head: list[str] = []
     raws: list[list[str]] = []
     for row in text.split("\n"):
@@ -89,24 +90,24 @@ def read(name: str, text: str) -> Notebook:
 
 
 def spelled(notebook: Notebook) -> str:
-    """The text of its file: what `read` was given, to the letter."""
+    """Return the text of a notebook file, identical to what `read` parsed."""
     return notebook.head + "\n".join(line.raw for line in notebook.lines)
 
 
 def begun(title: str, lines: Iterable[NotebookLine]) -> str:
-    """The text of a new notebook with these lines, each just as it stood where it comes from."""
+    """Return the text of a new notebook with these lines, verbatim."""
     raws = [line.raw.rstrip("\n") for line in lines]
     return "\n".join([f"# {one_line(title, LONGEST_TITLE)}", "", *raws, ""])
 
 
 def line_of(conclusion: Conclusion) -> NotebookLine:
-    """As it is written down."""
+    """Return a conclusion as a notebook line."""
     text = one_line(conclusion.text.lstrip("-*•+# "), LONGEST_LINE)
     return _line(f"- {text} ({conclusion.day.isoformat()})")
 
 
 def added(text: str, name: str, conclusions: Iterable[Conclusion]) -> str:
-    """The text with those that it does not say yet at its end; nothing that stands there is touched."""
+    """Append the conclusions that the text does not contain yet; existing text is not changed."""
     notebook, raws = read(name, text), list[str]()
     known = {take(line.text) for line in notebook.lines}
     for line in map(line_of, conclusions):
@@ -119,11 +120,14 @@ def added(text: str, name: str, conclusions: Iterable[Conclusion]) -> str:
 
 
 def merged(base: str, mine: str, theirs: str) -> str:
-    """`mine`, with every line that `theirs` has got since both were `base`. What both changed is there in both wordings."""
+    """Merge two edits of `base`: return `mine` with every line that `theirs` added. A line changed in both is kept in both
+    wordings.
+    """
     if theirs in {base, mine}:
         return mine
     if mine == base:
         return theirs
+    # The union of counters takes the larger count, so a repeated row is new only beyond its count in both texts.
     there = Counter(mine.split("\n")) | Counter(base.split("\n"))
     new = list[str]()
     for row in theirs.split("\n"):
@@ -135,13 +139,13 @@ def merged(base: str, mine: str, theirs: str) -> str:
 
 
 def says(notebook: Notebook, sentence: str) -> bool:
-    """Does one of its lines say this, with all the words that carry it?"""
+    """Return whether one line contains all content words of the sentence, which must have at least two."""
     words = content_words(sentence)
     return len(words) >= _LEAST_SAID and any(words <= content_words(line.text) for line in notebook.lines)
 
 
 def render_for_model(notebook: Notebook, kept: int) -> str:
-    """As the model reads it: the title, and the newest lines in their order."""
+    """Return the notebook as prompt text: its title and the newest `kept` lines, in order."""
     left = notebook.lines[len(notebook.lines) - kept :] if kept else ()
     above = [f"(the newest {kept} of {len(notebook.lines)} lines)"] if kept < len(notebook.lines) else []
     rows = [f"- {line.text}" + (f" ({line.day.isoformat()})" if line.day else "") for line in left]
@@ -149,22 +153,22 @@ def render_for_model(notebook: Notebook, kept: int) -> str:
 
 
 def one_line(text: str, longest: int) -> str:
-    """Without breaks, and not too long."""
+    """Return the text without line breaks, truncated to `longest` characters."""
     words = " ".join(text.split())
     return words if len(words) <= longest else f"{words[: longest - 1].rstrip()}…"
 
 
 def named(name: str) -> str:
-    """A title out of a file's name."""
+    """Return a title made from a file name."""
     words = " ".join(name.replace("-", " ").replace("_", " ").split())
     return words[:1].upper() + words[1:] if words else name
 
 
-# The index
+# Index of recent notebooks.
 
 
 def read_index(text: str) -> list[Recent]:
-    """Newest first; lines that are not of the index are passed over."""
+    """Parse the index of recent notebooks, newest first; invalid lines are skipped."""
     found: dict[str, Recent] = {}
     for row in text.splitlines():
         when, _, rest = row.partition("|")
@@ -179,7 +183,7 @@ def read_index(text: str) -> list[Recent]:
 
 
 def spelled_index(recents: Sequence[Recent]) -> str:
-    """The text of the file."""
+    """Return the text of the index file."""
     rows = [
         f"{one.when.isoformat(timespec='seconds')}|{one.name}|{one_line(one.summary.replace('|', '/'), LONGEST_SUMMARY)}"
         for one in recents[:MOST_TOPICS]
@@ -188,7 +192,7 @@ def spelled_index(recents: Sequence[Recent]) -> str:
 
 
 def indexed(recents: Iterable[Recent], new: Iterable[Recent], gone: Iterable[str] = ()) -> list[Recent]:
-    """The index with these in it, and without what is gone."""
+    """Return the index with the new entries, without the names in `gone`, newest first."""
     lost = set(gone)
     left = [*new, *(one for one in recents if one.name not in lost)]
     first: dict[str, Recent] = {}
@@ -198,7 +202,7 @@ def indexed(recents: Iterable[Recent], new: Iterable[Recent], gone: Iterable[str
 
 
 def ago(when: datetime, present: datetime) -> str:
-    """“Today”, “yesterday”, “3 days ago”, “2 weeks ago”, as somebody would say it."""
+    """Return an elapsed time as text: “today”, “yesterday”, “3 days ago”, “2 weeks ago”."""
     nights = nights_between(when, present)
     if nights <= 1:
         return "yesterday" if nights == 1 else "today"

@@ -1,4 +1,6 @@
-"""Sorts what a conversation came to into notebooks: each sentence where its matter is, and a new one where enough is alike."""
+"""Assignment of a session's conclusions to notebooks: to a matching one, or to a new one if enough are about the same
+subject.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,27 @@ from lethe_app.brain.notebooks.document import Conclusion, Notebook
 from lethe_app.brain.notebooks.subjects import Matters
 
 MAKE_ONE = 3
-"""As many conclusions without a notebook make a new one."""
+"""Minimum number of unassigned conclusions for a new notebook."""
 
 
 @dataclass
 class FilingResult:
-    """What goes where; what is in neither is remembered all the same, but in no notebook."""
+    """Assignment of conclusions; those in neither collection are remembered without a notebook."""
 
     into: dict[str, list[Conclusion]] = field(default_factory=dict)
-    """By the name of a notebook that is there."""
+    """Conclusions by the name of an existing notebook."""
     new: list[list[Conclusion]] = field(default_factory=list)
-    """Each of these makes a notebook of its own."""
+    """Groups of conclusions that each make a new notebook."""
 
 
 def filed(
     found: Sequence[Conclusion], votes: Sequence[str], home: str, books: Sequence[Notebook], matters: Matters
 ) -> FilingResult:
-    """`votes` has the notebook each is about by its words, `home` the one the conversation was about; empty for none."""
+    """Assign conclusions to notebooks.
+
+    `votes` names for each conclusion the notebook that its words match, `home` the notebook of the session; both may be
+    empty.
+    """
     there = {book.name: book for book in books}
     result, left = FilingResult(), list[Conclusion]()
     for one, vote in zip(found, votes, strict=True):
@@ -46,7 +52,7 @@ def filed(
 def _with_their_like(
     left: Sequence[Conclusion], books: Sequence[Notebook], matters: Matters, result: FilingResult
 ) -> list[Conclusion]:
-    """File what speaks of the very matter of a notebook; what is left after that."""
+    """Assign conclusions about the subject of a notebook to it; return the remaining ones."""
     rest: list[Conclusion] = []
     for one in left:
         said = matters.subjects_in(one.text)
@@ -64,7 +70,7 @@ def _alike(left: Sequence[Conclusion], matters: Matters) -> list[Conclusion]:
 
 
 def by_matter(book: Notebook, longest: int, matters: Matters) -> list[tuple[str, list[int]]]:
-    """Parts of a long notebook that speak of different things: titles, and numbers of lines from 1; none if it is no use."""
+    """Split a long notebook by subject into titles with line numbers from 1; empty if that does not make it short enough."""
     left = {number: matters.subjects_in(line.text) - matters.of_book(book) for number, line in enumerate(book.lines, 1)}
     above = book.title.partition(":")[0].strip() or book.title
     parts: list[tuple[str, list[int]]] = []

@@ -1,4 +1,4 @@
-"""Which notebook a message is about, by its words and by how near it lies to their lines; small talk is about none."""
+"""Choice of the notebook that a message is about, by shared words and embedding distance; small talk matches none."""
 
 from __future__ import annotations
 
@@ -12,18 +12,25 @@ from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.retrieval.query_terms import EVERYDAY, question
 
 IN_TITLE, IN_LINES = 2.0, 1.0
-"""What a word of the message is worth that stands there, and in no other notebook."""
+"""Score of a word of the message that occurs in the title or a line of one notebook only; it is divided by the number of
+notebooks.
+"""
 NEAREST, NEAR_BY = 1.0, 1.0
-"""What it is worth that one line is as near as a memory whose moment this is; and that several are as near as memories are."""
+"""Score for one line within the `nearest` distance, and for the mean of the `SEVERAL` nearest lines within the `near_by`
+distance.
+"""
 SEVERAL = 3
+"""Number of nearest lines whose mean distance is considered."""
 LEAST_SAID = 2
-"""Words that carry a message; what one of them means, as in “I'm sleepy”, lies near to many a line by chance."""
+"""Minimum number of content words for the distances to count; a single one, as in “I'm sleepy”, is near to many lines by
+chance.
+"""
 ENOUGH = 2.0
-"""From which on a message is about a notebook."""
+"""Minimum score of a matching notebook."""
 CLEARLY = 1.5
-"""By so much another notebook must be ahead to take the place of the one that is open."""
+"""Minimum lead in score for another notebook to replace the open one."""
 LONG_MESSAGE = 12
-"""Words; in a longer one more of them are somewhere by chance."""
+"""Number of content words above which scores are reduced, because a longer message shares more words by chance."""
 
 
 _REFERS = re.compile(
@@ -32,12 +39,12 @@ _REFERS = re.compile(
     r"but|why|which|how (?:long|much|many|often))\b",
     re.IGNORECASE,
 )
-"""Refers to what was said before, or answers it."""
+"""Reference to the preceding messages, or an answer to them."""
 
 
 @dataclass(frozen=True)
 class DistanceLimits:
-    """Cosine distances, for the embedder that is loaded."""
+    """Cosine distance thresholds for the loaded embedding model."""
 
     nearest: float
     near_by: float
@@ -45,17 +52,17 @@ class DistanceLimits:
 
 @dataclass(frozen=True)
 class NotebookSigns:
-    """What speaks for one notebook."""
+    """Evidence for one notebook."""
 
     words: float = 0.0
     shared: tuple[str, ...] = ()
     distances: tuple[float, ...] = ()
-    """To its title and lines, nearest first; empty where nobody can tell."""
+    """Distances to its title and lines, nearest first; empty without an embedding model."""
     said: int = 2
-    """Words of the message that are not of every day."""
+    """Number of content words of the message."""
 
     def score(self, limits: DistanceLimits) -> float:
-        """Comparable among the notebooks of one persona."""
+        """Return the score, comparable among the notebooks of one persona."""
         found = self.words
         if self.said < LEAST_SAID:
             return found
@@ -69,23 +76,23 @@ class NotebookSigns:
 
 @dataclass(frozen=True)
 class NotebookVocabulary:
-    """The words of some notebooks, taken apart once."""
+    """Content words of the notebooks of one persona."""
 
     titles: Mapping[str, frozenset[str]]
     lines: Mapping[str, frozenset[str]]
     known_by: Counter[str] = field(default_factory=Counter)
-    """In how many notebooks a word stands."""
+    """Number of notebooks that contain each word."""
 
 
 def vocabulary(notebooks: Sequence[Notebook]) -> NotebookVocabulary:
-    """Of all notebooks of one persona."""
+    """Return the vocabulary of all notebooks of one persona."""
     titles = {one.name: content_words(one.title) for one in notebooks}
     lines = {one.name: frozenset[str]().union(*(content_words(line.text) for line in one.lines)) for one in notebooks}
     return NotebookVocabulary(titles, lines, Counter(word for name in titles for word in titles[name] | lines[name]))
 
 
 def signs(text: str, words: NotebookVocabulary, present: Collection[str] = ()) -> dict[str, NotebookSigns]:
-    """What the words of a message say; the names of those `present` and words of every day say nothing."""
+    """Return the evidence in the words of a message; names of those `present` and everyday words are ignored."""
     said = [word for word in question(text, present).words if word not in EVERYDAY and len(word) > 1]
     roots = frozenset(root for word in said for root in content_words(word))
     names = frozenset(root for name in present for root in content_words(name))
@@ -99,7 +106,9 @@ def signs(text: str, words: NotebookVocabulary, present: Collection[str] = ()) -
 
 
 def chosen(found: Mapping[str, NotebookSigns], limits: DistanceLimits, opened: str = "") -> str:
-    """The notebook that a message is about, or none; the one that is open stays so until another one is clearly meant."""
+    """Return the name of the matching notebook, or an empty string; the open one is kept unless another one is clearly
+    ahead.
+    """
     if not found:
         return ""
     scores = {name: one.score(limits) for name, one in found.items()}
@@ -110,12 +119,14 @@ def chosen(found: Mapping[str, NotebookSigns], limits: DistanceLimits, opened: s
 
 
 def goes_on(text: str, found: NotebookSigns, limits: DistanceLimits) -> bool:
-    """Return whether a message goes on about the notebook that is open: by its words, its meaning, a pronoun or an answer."""
+    """Return whether a message continues the subject of the open notebook: by its words, its distance, a pronoun or an
+    answer.
+    """
     return found.score(limits) > 0 or bool(_REFERS.search(text))
 
 
 def elected(votes: Sequence[str]) -> str:
-    """The notebook that at least half of what was concluded is about; empty where it is about nothing in particular."""
+    """Return the notebook that at least half of the conclusions match; empty if there is none."""
     counts = Counter(vote for vote in votes if vote)
     if not counts:
         return ""

@@ -1,4 +1,4 @@
-"""Parts a notebook that has grown too long into several; every line lands in exactly one of them."""
+"""Splitting of a long notebook into several; every line is assigned to exactly one of them."""
 
 from __future__ import annotations
 
@@ -13,34 +13,33 @@ from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.retrieval.query_terms import EVERYDAY, cut, fold
 
 LEAST = 3
-"""Lines of which a notebook of its own is made."""
+"""Minimum number of lines of a new notebook."""
 MOST_PARTS = 8
 FULL = 0.7
-"""Of the longest allowed, how long the parts are to be at most: so that they can grow again."""
+"""Maximum length of a part as a fraction of the allowed length, so that it can grow again."""
 GENERAL = "in general"
-"""What is left, where somebody else has said which lines belong together."""
+"""Title suffix of the lines that the model assigned to no part."""
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _TELLING = frozenset("loves hates owns likes prefers wants lives enjoys keeps uses makes takes".split())  # noqa: SIM905
-"""Words in which nearly every fact is told, so that no notebook is called by them."""
+"""Words that occur in nearly every fact and are therefore not used as titles."""
 Near = Callable[[int, int], float]
-"""How near two lines are to each other, 0 to 1, by their places."""
+"""Function that returns the similarity (0 to 1) of two lines by their indices."""
 
 
 @dataclass(frozen=True)
 class NotebookPiece:
-    """One of the notebooks that a long one becomes."""
+    """One of the notebooks resulting from a split."""
 
     title: str
     lines: tuple[NotebookLine, ...]
 
 
 def proposed(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece] | None:
-    """As a model proposes it: titles, and numbers of lines counted from 1.
+    """Return the pieces of a model's proposal (titles with line numbers from 1); None if it does not split the notebook.
 
-    A line that it names twice goes where it was named first; lines that it does not name stay together. None where that does
-    not part anything.
+    A line that is named twice goes to the first part; lines that are not named stay together.
     """
     place: dict[int, int] = {}
     for part, (_title, numbers) in enumerate(parts[:MOST_PARTS]):
@@ -58,7 +57,9 @@ def proposed(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> 
 
 
 def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> list[NotebookPiece]:
-    """Without a model: what is alike belongs together, or else what was written at one time. Titles say no more than that."""
+    """Split a notebook without a model: by similarity with titles from shared words, otherwise by date with titles of the
+    period.
+    """
     count = min(max(2, ceil(len(notebook.lines) / (longest * FULL))), MOST_PARTS)
     groups = _alike(len(notebook.lines), count, near or by_words(notebook.lines))
     subjects = _subjects(notebook, groups)
@@ -72,7 +73,7 @@ def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> lis
 
 
 def by_words(lines: Sequence[NotebookLine]) -> Near:
-    """How many of the words that carry two lines both of them have; words that most lines have count for nothing."""
+    """Return a similarity function by shared content words; words that occur in most lines are ignored."""
     words = [content_words(line.text) for line in lines]
     common = {word for word, count in Counter(word for each in words for word in each).items() if count > len(lines) / 2}
     words = [each - common for each in words]
@@ -85,7 +86,7 @@ def by_words(lines: Sequence[NotebookLine]) -> Near:
 
 
 def texts(notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
-    """The text of each; what the user wrote above the first line goes with the first of them."""
+    """Return the file text of each piece; the user's text above the first conclusion goes to the first piece."""
     found = [begun(piece.title, piece.lines) for piece in pieces]
     above = "\n".join(row for row in notebook.head.split("\n") if not row.startswith("# ")).strip("\n")
     if above.strip():
@@ -95,7 +96,7 @@ def texts(notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
 
 
 def _pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece]:
-    """With titles of which no two are alike."""
+    """Return the pieces with unique titles."""
     taken: set[str] = set()
     found: list[NotebookPiece] = []
     for title, rows in groups:
@@ -108,7 +109,7 @@ def _pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]]) -> 
 
 
 def _alike(size: int, count: int, near: Near) -> list[list[int]]:
-    """So many groups around lines that have little in common, each line in the one it is nearest to."""
+    """Return `count` groups around dissimilar seed lines, each line in the group it is most similar to."""
     ties = [sum(near(one, other) for other in range(size) if other != one) for one in range(size)]
     seeds = [max(range(size), key=lambda row: ties[row])]
     while len(seeds) < count:
@@ -123,7 +124,7 @@ def _alike(size: int, count: int, near: Near) -> list[list[int]]:
 
 
 def _subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list[str]:
-    """For each group a word or two that many of its lines have and the others have not; empty where there is none."""
+    """Return for each group one or two words that many of its lines have and the others rarely have; empty if there is none."""
     title = content_words(notebook.title)
     lines = [_spelled(line.text, title) for line in notebook.lines]
     found: list[str] = []
@@ -138,7 +139,7 @@ def _subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list[str]:
 
 
 def _spelled(text: str, without: Collection[str]) -> set[str]:
-    """The words of a line that could be a title, as they are spelled at their simplest."""
+    """Return the folded words of a line that may serve as a title."""
     words = [word for word in cut(text) if len(word) > 3 and fold(word) not in EVERYDAY | _TELLING]
     return {fold(word) for word in words if not content_words(word) <= frozenset(without)}
 

@@ -1,4 +1,4 @@
-"""What sentences are about, by lists of words for common subjects: so a notebook is called by its matter and keeps to it."""
+"""Subjects of sentences by word lists, which give a notebook its title and decide what belongs in it."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ TELLING = frozenset(
     take feels thinks says plans works works called named always never often every today tomorrow yesterday week month year
     """.split()  # noqa: SIM905 - a list of fifty quoted words cannot be read
 )
-"""Words in which nearly every fact is told, so that no notebook is called by them."""
+"""Words that occur in nearly every fact and are therefore not used as titles."""
 MOSTLY = 2 / 3
+"""Minimum share of texts for a title made of two subjects or a person."""
 
 
 @dataclass(frozen=True)
 class Matters:
-    """Subjects by the roots of their words."""
+    """Subjects with the stems of their words."""
 
     roots: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def subjects_in(self, text: str) -> frozenset[str]:
-        """Every subject that some word of a text speaks of."""
+        """Return all subjects that a word of the text belongs to."""
         words = content_words(text)
         return frozenset(title for title, roots in self.roots.items() if words & roots)
 
     def tally(self, spoken: Iterable[frozenset[str]]) -> Counter[str]:
-        """How often each subject is spoken of; of two that are as good, the one the list has first comes first."""
+        """Count in how many texts each subject occurs; equal counts keep the order of the word list."""
         each = list(spoken)
         return Counter({title: count for title in self.roots if (count := sum(title in one for one in each))})
 
     def common(self, texts: Sequence[str]) -> tuple[str, int]:
-        """The subject that most of these texts speak of, and how many do; empty where two are as good."""
+        """Return the most frequent subject of the texts and its count; ("", 0) if there is none or a tie."""
         counts = self.tally(map(self.subjects_in, texts)).most_common(2)
         if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
             return "", 0
         return counts[0]
 
     def of_book(self, book: Notebook) -> frozenset[str]:
-        """What a notebook is about: what its title says, or else what at least half of its lines do."""
+        """Return the subjects of a notebook: those of its title, otherwise the one of at least half of its lines."""
         named = next((title for title in self.roots if title.casefold() == book.title.casefold()), "")
         if named or (told := self.subjects_in(book.title)):
             return frozenset({named}) if named else told
@@ -55,12 +56,12 @@ class Matters:
         return frozenset({title}) if title and 2 * count >= len(book.lines) else frozenset()
 
     def belongs(self, text: str, book: Notebook) -> bool:
-        """May this stand in that notebook? Not, if it speaks of something else alone."""
+        """Return whether a text may be added to a notebook; it may not if all its subjects differ from the notebook's."""
         said, about = self.subjects_in(text), self.of_book(book)
         return not said or not about or bool(said & about) or bool(content_words(text) & content_words(book.title))
 
     def title(self, texts: Sequence[str], names: Collection[str]) -> str:
-        """What these are about, in a word or two; empty where nothing can be said. `names` are of those who speak."""
+        """Return a title of one or two words for the texts, or an empty string; `names` are those of the speakers."""
         word, shared = _shared(texts, names)
         subject, spoken = self.common(texts)
         enough = max(2, ceil(len(texts) / 2))
@@ -71,7 +72,7 @@ class Matters:
         return word if shared >= enough else self._both(texts) or _person(texts, names)
 
     def _both(self, texts: Sequence[str]) -> str:
-        """“Family and work”, where these two are nearly all."""
+        """Return a title of two subjects, such as “Family and work”, if they cover nearly all texts."""
         least = max(2, ceil(len(texts) / 4))
         counts = self.tally(map(self.subjects_in, texts))
         best = [title for title, count in counts.most_common(2) if count >= least]
@@ -80,7 +81,7 @@ class Matters:
 
 
 def parse(texts: Iterable[str]) -> Matters:
-    """From lists as they are written by hand: `Subject: words`, and `#` for remarks."""
+    """Parse hand-written lists of the form `Subject: words`; `#` begins a comment."""
     found: dict[str, set[str]] = {}
     for line in (line.strip() for text in texts for line in text.splitlines()):
         title, colon, words = line.partition(":")
@@ -91,10 +92,11 @@ def parse(texts: Iterable[str]) -> Matters:
 
 
 def read(folders: Sequence[Path]) -> Matters:
-    """All lists in these folders, such as `subjects.en.txt`; what cannot be read is left out."""
+    """Read all lists in these folders, such as `subjects.en.txt`; unreadable files are skipped."""
     texts: list[str] = []
     for path in sorted(path for folder in folders for path in folder.glob("subjects*.txt")):
         try:
+            # A byte order mark, which some editors write, must not become part of the first title.
             texts.append(path.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             continue
@@ -102,7 +104,7 @@ def read(folders: Sequence[Path]) -> Matters:
 
 
 def _shared(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:
-    """The word that most of them have, as it is spelled at its simplest, and how many do."""
+    """Return the word that occurs in most texts, in its shortest spelling, and the number of these texts."""
     known = frozenset(root for name in names for root in content_words(name))
     spelled: dict[str, str] = {}
     counts = Counter[str]()
@@ -120,7 +122,7 @@ def _shared(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:
 
 
 def _person(texts: Sequence[str], names: Collection[str]) -> str:
-    """“About Tomas”, where nearly everything begins with him."""
+    """Return “About Tomas” if nearly all texts begin with that name."""
     for name in names:
         begins = sum(re.match(rf"{re.escape(name)}\b", text) is not None for text in texts)
         if name and len(texts) > 1 and begins >= MOSTLY * len(texts):

@@ -1,1 +1,1 @@
-"""People and pets of a speaker: who is introduced, and whom a pronoun means."""
+"""People and pets of a speaker: who is introduced, and to whom a pronoun refers."""

@@ -1,4 +1,4 @@
-"""Who is who in one speaker's life, and what is told of them."""
+"""Registry of the people and pets one speaker has named, and the statements about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TITLED = re.compile(r"(?:(?P<man>mr)|mrs|ms|miss)\b", re.IGNORECASE)
 
 @dataclass
 class Person:
-    """Somebody of the speaker's life: “daughter”, or by way of another “daughter Aoife's partner”."""
+    """Person or pet of the speaker. `who` is the relation: “daughter”, or through another person “daughter Aoife's partner”."""
 
     name: str
     who: str
@@ -22,12 +22,14 @@ class Person:
 
     @property
     def full(self) -> str:
-        """Return such as “my daughter Aoife”."""
+        """Full designation, such as “my daughter Aoife”."""
         return f"my {self.who} {self.name}".strip()
 
 
 class PersonStatement:
-    """What a message tells of somebody, as a first-person clause, with its attribute and the earlier messages it needs."""
+    """Statement of a message about a person, as a first-person clause, with its attribute key and the earlier messages it
+    needs.
+    """
 
     def __init__(self, clause: str, key: str, sources: tuple[UUID, ...] = (), *names: str) -> None:
         self.clause, self.key, self.sources, self.names = clause, key, sources, names
@@ -35,23 +37,24 @@ class PersonStatement:
 
 @dataclass
 class Acquaintances:
-    """Those whom one speaker has named."""
+    """People and pets one speaker has named, by normalised name."""
 
     known: dict[str, Person] = field(default_factory=dict)
     plural: str = ""
-    """Whom “they” may mean, such as “kids”."""
+    """To whom “they” may refer, such as “kids”."""
 
     def learn(self, name: str, who: str, source: UUID) -> Person:
-        """Note whose name it is, unless that is known."""
+        """Register the person with this name, unless the name is known, and return the registered person."""
         return self.known.setdefault(fold(name), Person(name, who, source))
 
     def known_in(self, text: str) -> list[Person]:
+        """Return the registered people whose names occur in a text."""
         words = {fold(word.removesuffix("'s")) for word in text.replace("’", "'").split()} | set(map(fold, cut(text)))
         return [person for key, person in self.known.items() if key in words]
 
 
 def pronouns_of(one: Person) -> frozenset[str]:
-    """Return which of “he” and “she” may mean this one."""
+    """Return which of “he” and “she” can refer to the person."""
     if titled := _TITLED.match(one.name):
         return frozenset({"he" if titled["man"] else "she"})
     return fits(one.who.rsplit("'s ", 1)[-1])

@@ -1,4 +1,4 @@
-"""Reads what a sentence tells in passing: “my dog” says that one has a dog, “my husband Lars” what he is called."""
+"""Facts a sentence implies: “my dog” that the speaker has a dog, “my husband Lars” what he is called."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _ASKS = re.compile(
     r"can you|could you|remember (?:what|who|when|where|which|how))\b",
     re.IGNORECASE,
 )
-"""A question, with or without its mark, of the persona's memory."""
+"""Question, with or without its mark, about something the persona should remember."""
 _COMPARES = re.compile(
     r"\b(?:basically|practically|literally|virtually|like|pretty much|kind of|sort of|is|are|was) (?:basically |practically |"
     r"literally |"
@@ -92,7 +92,7 @@ _COMPARES = re.compile(
     r"mom|dad)\b(?! [A-Z])(?=.* at this point|.* these days|.* now\b)|\b(?:basically|practically|virtually|pretty much) my \w+",
     re.IGNORECASE,
 )
-"""“The bus is basically my wife at this point.”"""
+"""Comparison of something with a relative: “The bus is basically my wife at this point”."""
 _THING = re.compile(
     r"\b[Mm]y (?:(?:new|old|beloved|trusty|little|own|acoustic|electric|beautiful|first) )?(?P<what>(?:acoustic |electric |"
     r"bass |vegetable |"
@@ -158,30 +158,35 @@ _EMPTY = frozenset(
     within without wonder wonderful word words work world worry worse worst worth wow wrong year years yesterday yet young
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
-"""Words that name nothing of their own."""
+"""Words that do not name a subject of a course or club."""
 
 
 def own_name(message: str) -> str:
-    """Return the name by which somebody introduces themselves: “hi, I'm Marie”, “im tom, 34”, “you can call me den”."""
+    """Return the name by which the speaker introduces themselves: “hi, I'm Marie”, “im tom, 34”, “you can call me den”; else
+    an empty string.
+    """
     found = _OWN_NAME.search(message) or _CALLED.search(message)
     name = (found["name"] or found.groupdict().get("greeted") or "") if found else ""
     return "" if fold(name) in _NOT_NAMES or _NO_NAME.match(name) else name.capitalize()
 
 
 def asks_memory(sentence: str) -> bool:
-    """Return whether a sentence asks, with or without its mark: “whats our dog called again”."""
+    """Return whether a sentence asks for something to be remembered, with or without its question mark: “whats our dog
+    called again”.
+    """
     return bool(_ASKS.match(sentence))
 
 
 def compares(sentence: str) -> bool:
-    """Return whether a sentence likens something to somebody: “the bus is basically my wife”."""
+    """Return whether a sentence compares something with a relative: “the bus is basically my wife”."""
     return bool(_COMPARES.search(sentence))
 
 
 def introduced(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield what the sentence tells in passing, as a first-person clause and its key."""
+    """Yield the facts the sentence implies, each as a first-person clause and its key."""
     if _ASKS.match(sentence):
         return
+    # Names count in hypothetical sentences and comparisons as well.
     yield from _names(sentence)
     if _UNREAL.search(sentence) or compares(sentence):
         return
@@ -199,7 +204,7 @@ def introduced(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield what relatives, friends and pets are called; a question names them, too."""
+    """Yield the names of relatives, friends and pets. They count in a question as well."""
     for pattern in (_NAMED, _NAME_FIRST):
         for found in pattern.finditer(sentence):
             if fold(found["name"]) not in _NOT_NAMES and not _SEVERAL.search(found["who"]):
@@ -207,7 +212,7 @@ def _names(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _occupations(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield “as a nurse, I …” and the courses and clubs one belongs to."""
+    """Yield the occupation in “as a nurse, I …” and the courses and clubs the speaker belongs to."""
     job = _AS_JOB.match(sentence)
     if job and not _AS_ONCE.search(job["what"]) and job["what"].split()[-1].lower() not in NOT_CALLINGS:
         yield f"I'm {job['what'].lower()}", ""
@@ -218,7 +223,7 @@ def _occupations(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _article(what: str) -> str:
-    """Return the noun with its article; numbers and plurals stand without one."""
+    """Return the noun with its article; numbers and plurals get none."""
     last = what.rsplit(" ", 1)[-1]
     if (what[0].isdigit() and "year" not in what) or what.split(maxsplit=1)[0] in {"two", "three", "four", "five", "six"}:
         return what

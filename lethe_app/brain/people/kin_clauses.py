@@ -1,4 +1,4 @@
-"""Tells a lasting predicate about somebody (“is a physio”, “lives in douglas”) from talk of the moment (“is asleep”)."""
+"""Distinction of lasting predicates about a person (“is a physio”, “lives in douglas”) from momentary ones (“is asleep”)."""
 
 from __future__ import annotations
 
@@ -117,9 +117,9 @@ _NO_PLACE = frozenset(
 
 
 def told_of(text: str, *, bare: bool = True) -> str:
-    """Return the lasting predicate a clause begins with, such as “is a physio”; empty if it tells nothing that lasts.
+    """Return the lasting predicate a clause begins with, such as “is a physio”; empty if there is none.
 
-    Unless `bare`, it must have its verb: “in boston” alone tells nothing.
+    Unless `bare`, it needs its own verb: “in boston” alone does not count.
     """
     plain = strip(_full(text) if bare or not re.match(r"(?:an?|in|at|near|from|based|\d)\b", text) else text)
     before = ""
@@ -170,7 +170,7 @@ def _full(text: str) -> str:
 
 
 def _placed(found: re.Match[str]) -> str:
-    """Return a place written small with its capitals."""
+    """Capitalise a place that is written in lowercase."""
     if found["place"].split()[0] in _NO_PLACE or not as_name(found["place"].split()[0]):
         return found[0]
     first, *rest = found["place"].split()

@@ -1,4 +1,4 @@
-"""Reads what one message tells of the people and pets of its speaker, by name or by a pronoun that can mean but one."""
+"""Statements of one message about the speaker's people and pets, identified by name or by an unambiguous pronoun."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _STRANGER = re.compile(
 )
 _TITLED = re.compile(r"\b(?:mr|mrs|ms|miss|dr|prof|professor)\.? (?!and\b)[a-z][\w'-]+", re.IGNORECASE)
 _SOMEBODYS = re.compile(rf"\b(?:her|his|their|another|an?) (?:(?!old\b)[\w-]+ )?(?P<who>{ROLES})\b", re.IGNORECASE)
-"""Somebody else's, whom “he” may mean: “she left me her budgie”."""
+"""Person or pet of somebody else, to whom “he” may refer: “she left me her budgie”."""
 _BEGINS_WITH = re.compile(r"(?P<name>[A-Z][a-z]{2,})(?=$|[.,]| (?:is|was|from|has|had|did|[a-z]{2,}(?:s|ed))\b)")
-"""“Yuki, from Sapporo.”"""
+"""Sentence that begins with a name: “Yuki, from Sapporo”."""
 _AN_UNNAMED = re.compile(rf"\b(?:I have|I've got|I got|got) an? (?P<who>{WHO})\b", re.IGNORECASE)
 _CUT = re.compile(
     r"\s*,\s*|\s+(?:and|but|so|because|cause|tho|though|n)\s+(?=(?:my|I|we|they)\b)|"
@@ -101,23 +101,23 @@ _THIRD_FIRST = re.compile(
 
 @dataclass
 class MessageReading:
-    """One message, with those whom it speaks of, in the order in which it does."""
+    """State while one message is read: the people it mentions, in the order of their mention."""
 
     people: Acquaintances
     line: Utterance
     before: list[Person]
     is_theirs: bool = False
-    """The other has spoken of their own people, whom “she” may mean."""
+    """True if the other speaker has mentioned their own people, to whom “she” may refer."""
     spoken: list[Person] = field(default_factory=list)
     subject: Person | None = None
-    """Of whom the clause before told."""
+    """Subject of the previous clause."""
     looks_back: bool = True
-    """A pronoun may mean somebody of the message before: it begins its sentence."""
+    """True if a pronoun may refer to somebody of the message before, because it begins its sentence."""
     theirs: Person | None = None
-    """Somebody's partner, named in passing."""
+    """Somebody's partner who is named in the clause."""
 
     def introduced(self, parts: Sequence[str], question: str) -> dict[int, list[tuple[Named, bool]]]:
-        """Return whom each sentence introduces, with whether they are new; all are noted."""
+        """Return whom each sentence introduces, by its index, with whether they are new. All of them are registered."""
         found: dict[int, list[tuple[Named, bool]]] = {}
         for number, sentence in enumerate(parts):
             if _UNREAL.match(sentence) or asks_memory(sentence):
@@ -154,11 +154,12 @@ class MessageReading:
             is_new = fold(one.name) not in self.people.known
             person = self.people.learn(one.name, who, self.line.id)
             if not one.listed:
+                # Later mentions may use the first name alone.
                 self.people.known.setdefault(fold(one.name.split()[0]), person)
             yield one, is_new
 
     def _renamed(self, one: Named, who: str) -> str:
-        """Return whose the name is; the only pet that is known under another name loses that one."""
+        """Return the relation of the name. If the speaker has one pet of this kind under another name, that name is removed."""
         pets = [pet for pet in self.people.known.values() if one.is_known and _is_same_animal(pet.who, who)]
         if len(pets) != 1 or fold(pets[0].name) == fold(one.name):
             return who
@@ -171,7 +172,7 @@ class MessageReading:
         return self.people.known.get(fold(owner.rsplit(maxsplit=1)[-1]))
 
     def names(self, found: dict[int, list[tuple[Named, bool]]]) -> Iterator[PersonStatement]:
-        """Yield what those are called who are new; of two sons neither name replaces the other."""
+        """Yield the names of new people. With two sons neither name replaces the other."""
         new = [one for each in found.values() for one, is_new in each if is_new]
         if listed := [one for one in new if one.listed]:
             names = [one.name for one in listed]
@@ -204,7 +205,7 @@ class MessageReading:
         return PersonStatement(f"my {who} is called {name}", key, (), name)
 
     def attributes(self, sentence: str, here: Sequence[tuple[Named, bool]], after: Sequence[str]) -> Iterator[PersonStatement]:
-        """Yield what the sentence tells of those it names or means."""
+        """Yield the statements of a sentence about those it names or refers to."""
         asks = sentence.endswith("?") or asks_memory(sentence) or bool(_UNREAL.match(sentence))
         places = sorted(
             (
@@ -234,7 +235,7 @@ class MessageReading:
     def _attributes(
         self, part: str, person: Person | None, after: Sequence[str], *, asks: bool, continues: bool
     ) -> Iterator[PersonStatement]:
-        """Yield what a part of a sentence tells; `person` is whom the words before it introduce."""
+        """Yield the statements of a part of a sentence; `person` is whom the words before it introduce."""
         own, is_first = person, True
         for text in _clauses(part, self.people.known):
             yield from self._naming(text)
@@ -256,7 +257,7 @@ class MessageReading:
             self.theirs = None
 
     def _naming(self, text: str) -> Iterator[PersonStatement]:
-        """Yield what somebody is called who was spoken of without a name: “her name is Loretta”."""
+        """Yield the name of somebody mentioned without one before: “her name is Loretta”."""
         found = _NAME_IS.match(text)
         name = as_name(found["name"], sure=True) if found else ""
         if not found or not name or fold(name) in self.people.known:
@@ -271,7 +272,7 @@ class MessageReading:
             yield PersonStatement(f"my {one.who} is called {name}", f"{one.who} name", source, name)
 
     def answered(self, parts: Sequence[str], question: str) -> Iterator[PersonStatement]:
-        """Yield what the one spoken of last is called, where the other asks and a name alone answers."""
+        """Yield the name of the person mentioned last if the other speaker asks for it and the answer is a name alone."""
         one = self.before[-1] if self.before else None
         pet = _PET.search(question)
         if _OF_YOU.search(question) or (one and pet and not one.who.endswith(plain_role(pet[0].lower()))):
@@ -288,7 +289,7 @@ class MessageReading:
             yield PersonStatement(f"my {one.who} is called {name}", f"{one.who} name", source, name)
 
     def _of_theirs(self, one: Person, text: str) -> None:
-        """Note Rohan of “she is marrying a guy called Rohan” as her partner, who may be spoken of next."""
+        """Register Rohan of “she is marrying a guy called Rohan” as her partner, who may be mentioned next."""
         found = _WITH.search(text)
         if found and (name := as_name(found["name"], sure=True)):
             self.people.learn(name, f"{one.full.removeprefix('my ')}'s partner", self.line.id)
@@ -305,7 +306,7 @@ class MessageReading:
         yield PersonStatement(f"{one.full} {told}", "", source, one.name)
 
     def _subject(self, text: str, own: Person | None) -> tuple[Person | None, str, bool]:
-        """Return of whom a clause tells, its predicate, and whether it names them."""
+        """Return the subject of a clause, its predicate, and whether the clause names the subject."""
         found = _BEGINS.match(text)
         if found and (found["pronoun"] or found[0].lower().startswith("who")):
             short = found["is"] or found["who_is"] or ""
@@ -321,7 +322,12 @@ class MessageReading:
         return own, text, False
 
     def meant(self, pronoun: str) -> Person | None:
-        """Return the one whom the pronoun can only mean: of this message, of what was asked, of the message before."""
+        """Return the referent of the pronoun in this message or, if `looks_back`, in `before`; None if it is ambiguous or
+        unknown.
+
+        Of several candidates the last mentioned one is accepted if it alone has a definite gender, or, in this message, if
+        none has.
+        """
         for spoken in (self.spoken, self.before if self.looks_back else []):
             fitting = list({id(one): one for one in spoken if not one.who or pronoun in pronouns_of(one)}.values())
             if len(fitting) == 1:
@@ -335,7 +341,7 @@ class MessageReading:
         return None
 
     def _is_certain(self, one: Person, text: str) -> bool:
-        """Return whether somebody without a name is meant beyond doubt: “my mum”, or the only one of the message before."""
+        """Return whether a person without a name is unambiguous: “my mum”, or the only one of the message before."""
         if re.match(r"(?:\w+ )?(?:my|our)\b", text, re.IGNORECASE):
             return True
         return (
@@ -345,7 +351,7 @@ class MessageReading:
         )
 
     def _sexed(self, one: Person, text: str) -> None:
-        """“He” makes a son of a child."""
+        """Change “child” to “son” or “daughter” by the pronoun that refers to them."""
         pronoun = re.match(r"(?:\w+ )?(he|she)\b", text, re.IGNORECASE)
         if pronoun and one.who.endswith("child") and one.name:
             sex = {"he": "son", "she": "daughter"}[pronoun[1].lower()]
@@ -357,7 +363,7 @@ class MessageReading:
         self.spoken.append(one)
 
     def _mention(self, text: str) -> None:
-        """Note whom else a clause speaks of: “she” may mean them."""
+        """Register further people a clause mentions, to whom a later pronoun may refer."""
         for one in self.people.known_in(text):
             if one not in self.spoken:
                 self.spoken.append(one)
@@ -372,7 +378,7 @@ class MessageReading:
             self.spoken.append(Person("", "", self.line.id))
 
     def _mention_others(self, text: str) -> None:
-        """Note those who are nobody's of the speaker, as far as is known."""
+        """Register people without a known relation to the speaker, who make a later pronoun ambiguous."""
         for titled in _TITLED.finditer(text):
             if fold(titled[0]) not in self.people.known:
                 self.spoken.append(Person("", "", self.line.id))
@@ -385,13 +391,13 @@ class MessageReading:
 
 
 def _is_same_animal(who: str, other: str) -> bool:
-    """Return whether “puppy” and “dog” may be the same animal."""
+    """Return whether two words such as “puppy” and “dog” can name the same animal."""
     grown = {"puppy": "dog", "pup": "dog", "kitten": "cat"}
     return bool(_PET.fullmatch(who)) and grown.get(who, who) == grown.get(other, other)
 
 
 def _is_short(short: str, rest: str) -> bool:
-    """Return whether “jaylens 9” is “Jaylen is 9”, unlike “jaylens bike”."""
+    """Return whether “jaylens 9” is short for “Jaylen is 9”, unlike “jaylens bike”."""
     return bool(
         re.match(
             r"(?:\d|an?\b|the\b|in\b|from\b|at\b|out\b|not\b|got\b|been\b|on\b|called\b|turning\b|getting\b|married\b|"
@@ -404,7 +410,7 @@ def _is_short(short: str, rest: str) -> bool:
 
 
 def _clauses(text: str, known: dict[str, Person]) -> Iterator[str]:
-    """Cut before every new subject that is somebody known or a pronoun."""
+    """Split before every new subject that is a known person or a pronoun."""
     start = 0
     for found in _CUT.finditer(text):
         before = text[start : found.start()].strip()
@@ -420,7 +426,7 @@ def _clauses(text: str, known: dict[str, Person]) -> Iterator[str]:
 
 
 def _may_mean(question: str, one: Person) -> bool:
-    """Return whether a question after a name, such as “What's its name?”, may be about somebody."""
+    """Return whether a question for a name, such as “What's its name?”, can be about the person."""
     if _ITS.search(question) and not _PET.search(one.who):
         return False
     whose = _WHOSE.search(question)

@@ -1,4 +1,4 @@
-"""Keeps who is who for one speaker and reads what is told of them: “aoife, thats the daughter. shes a physio”."""
+"""People of one speaker from message to message, and the statements about them: “aoife, thats the daughter. shes a physio”."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ _HEADING = re.compile(
 _LONGEST = 2000
 """Characters of a message that are read."""
 _NEARBY = 4
-"""Messages for which “she” may mean somebody of the speaker's last one."""
+"""Messages for which a pronoun may refer to somebody of the speaker's last message."""
 
 
 @dataclass
 class People(Acquaintances):
-    """Those whom one speaker has named, from message to message."""
+    """People one speaker has named, kept from message to message."""
 
     recent: list[Person] = field(default_factory=list)
-    """Those of the last message, the one spoken of last at its end."""
+    """People of the speaker's last message, the one mentioned last at the end."""
     place: int = -9
+    """Index of the speaker's last message."""
 
     def read_message(self, line: Utterance, place: int, between: Sequence[str]) -> Iterator[PersonStatement]:
-        """Yield what a message tells of the speaker's people; `between` is what the other said since their last one."""
+        """Yield the statements of a message about the speaker's people. `between` are the other speaker's texts since their
+        last message.
+        """
         parts = _headings(sentences(line.text[:_LONGEST]))
         if place - self.place > _NEARBY:
             self.recent = []
@@ -50,7 +53,7 @@ class People(Acquaintances):
 
 
 def _headings(parts: Sequence[str]) -> list[str]:
-    """Put “brothers” and “tom, jack” of “brothers: tom, jack” together."""
+    """Join the parts “brothers” and “tom, jack” of “brothers: tom, jack”."""
     joined: list[str] = []
     for part in parts:
         if joined and _HEADING.fullmatch(joined[-1]):
@@ -61,7 +64,9 @@ def _headings(parts: Sequence[str]) -> list[str]:
 
 
 def covers(text: str, other: str, names: Sequence[str]) -> bool:
-    """Return whether a statement says all that the other says, but for the names."""
+    """Return whether the statement `text` makes `other` redundant: it contains all of its content words except the names or,
+    if `other` only tells a name, that name and the relation.
+    """
     said = set(map(fold, cut(text)))
     if " called " in other and all(set(map(fold, cut(name))) <= said for name in names):
         last = other.split(" called ", maxsplit=1)[0].removesuffix(" are").removesuffix(" is").split()[-1]
@@ -72,12 +77,12 @@ def covers(text: str, other: str, names: Sequence[str]) -> bool:
 
 
 def is_nameless(text: str, named: str, names: Sequence[str]) -> bool:
-    """Return whether a statement says what another says, but without the name."""
+    """Return whether a statement equals another one without its name."""
     return not any(name in text for name in names) and covers(named, text, names)
 
 
 def is_run_on(text: str, names: Sequence[str]) -> bool:
-    """Return whether a statement about somebody called so runs on without a stop: “my wife Ann and a dog she says …”."""
+    """Return whether a statement about somebody of these names continues without a stop: “my wife Ann and a dog she says …”."""
     return any(re.search(rf"\b{name}\b(?: \w+){{0,6}} (?:he|she) \w", text) for name in names)
 
 

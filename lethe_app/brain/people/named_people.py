@@ -1,4 +1,4 @@
-"""Finds the people and pets a sentence introduces by name: “aoife, thats my daughter”, “our dogs luna and rex”."""
+"""Detection of people and pets a sentence introduces by name: “aoife, thats my daughter”, “our dogs luna and rex”."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SMALL = r"(?: (?:from (?:home|school|work|uni)|at (?:work|school|uni)))?"
 _GOES_ON = (
     "and|but|who|is|has|was|will|from|in|at|lives|works|plays|loves|hates|goes|just|says|wants|turned|turns|got|moved|since"
 )
-# Where the name stands decides how sure it is that a word written small is a name.
+# The position of the name decides how certain a lowercase word is a name, so each pattern is tried with its own certainty.
 _ITS_MINE = re.compile(
     rf"(?:^|[,;] |\b(?:and|with|by|to|for) )(?P<name>{NAME})(?:(?:(?: will| would| does| did| can| is| has)?,? (?:that's|"
     rf"thats|this is|that is|"
@@ -83,7 +83,7 @@ _SINGULAR = {
     "siblings": "sibling",
 }  # fmt: skip
 _VAGUE = re.compile(r"(?:eldest|oldest|youngest|boys?|lad|girl|one|half|baby|family|child)\Z")
-"""After these a word written small is rather what kind: “my oldest student”."""
+"""After these roles a lowercase word is rather a kind than a name: “my oldest student”."""
 _AFTER = frozenset(
     """
     in is and at from who will was has on with are for when since to but the that n because cos he she i my as over out up
@@ -123,7 +123,7 @@ _EX = re.compile(
 
 @dataclass(frozen=True)
 class Named:
-    """Somebody a sentence introduces: whose, for the speaker (“older sister”), and where the introduction stands in it."""
+    """Person or pet a sentence introduces: the relation to the speaker (“older sister”) and the span of the introduction."""
 
     name: str
     who: str
@@ -132,14 +132,15 @@ class Named:
     breed: str = ""
     age: str = ""
     listed: str = ""
-    """How many of whom it is one, such as “two kids”."""
+    """The group of which it is one, such as “two kids”; empty if it is named alone."""
     is_known: bool = False
-    """“The dog” is one that was spoken of before; a name it had is replaced."""
+    """True if “the dog” refers to one mentioned before; its former name is replaced."""
 
 
 def named(sentence: str, *, plural: str = "") -> Iterator[Named]:
-    """Yield whom the sentence introduces; `plural` is whom “they” may mean, such as “kids”."""
+    """Yield the people a sentence introduces; `plural` is to whom “they” may refer, such as “kids”."""
     yield from _listed(sentence, plural)
+    # Earlier patterns take precedence: the caller skips a name it has already.
     for pattern, sure in (
         (_ITS_MINE, True),
         (_PET, True),
@@ -186,7 +187,7 @@ def _one(found: re.Match[str], *, sure: bool) -> Named | None:
 
 
 def _goes_on(after: str) -> bool:
-    """Return whether what follows can follow a name: “finbarr in boston”, unlike “mother bound books”."""
+    """Return whether the following text can follow a name: “finbarr in boston”, unlike “mother bound books”."""
     if not after.strip() or re.match(r"\s*[,.!?]|'s\b", after):
         return True
     word = re.sub(r"\W.*", "", after.strip().lower())
@@ -194,7 +195,7 @@ def _goes_on(after: str) -> bool:
 
 
 def _is_lone(found: re.Match[str]) -> bool:
-    """Return whether “brother finbarr”, without “my”, stands where nothing but a name can follow."""
+    """Return whether “brother finbarr”, without “my”, is in a position where only a name is possible."""
     before = found.string[: found.start("who")].strip().lower()
     after = found.string[found.end() :].strip()
     has_article = bool(re.search(r"(?:^| )(?:an?|one)$", before))
@@ -202,7 +203,7 @@ def _is_lone(found: re.Match[str]) -> bool:
 
 
 def _of_somebody(found: re.Match[str], owner: str, role: str, name: str) -> Named | None:
-    """Return “Rupert's eldest, Hugo”; a plural, as in “boys school”, is none."""
+    """Return the person in “Rupert's eldest, Hugo”; None for a plural, as in “boys school”."""
     if found["s"] is None and owner.lower() not in {"her", "his"}:
         return None
     return Named(name, f"{owner}|{role}", found.start(), found.end())
@@ -232,7 +233,7 @@ def _listed(sentence: str, plural: str) -> Iterator[Named]:
 
 
 def dated(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield those the speaker is or was together with: “I'm seeing Tom”, “me and Jake broke up”."""
+    """Yield the names of present and former partners: “I'm seeing Tom”, “me and Jake broke up”."""
     for found in _SEEING.finditer(sentence):
         if name := as_name(found["name"], sure=True):
             yield name, "partner"
@@ -242,14 +243,14 @@ def dated(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def pet_named(message: str) -> Named | None:
-    """Return Nami of “we're getting a pitbull, gonna call her Nami”."""
+    """Return Nami of “we're getting a pitbull, gonna call her Nami”; None if there is no such pet."""
     pet, found = _GETTING.search(message), _NAMING.search(message)
     name = as_name(found["name"], sure=True) if pet and found else ""
     return Named(name, plain_role(pet["who"]), 0, 0, breed_of(pet["who"])) if pet and name else None
 
 
 def alone_named(sentence: str, after: str) -> Named | None:
-    """Return Maeve of “since maeve died.” and “my wife.”: a sentence that only says whose somebody just named is."""
+    """Return Maeve of “since maeve died.” and “my wife.”: a sentence that only states the relation of the name before it."""
     told = re.fullmatch(
         rf"(?:she's |he's |that's |that is |she is |he is |she was |he was )?(?:my|"
         rf"our) (?P<who>{WHO})(?P<namesake>'?s name)?(?: too)?[.!]*",
@@ -268,7 +269,7 @@ def alone_named(sentence: str, after: str) -> Named | None:
 
 
 def headed(sentence: str, after: str) -> Named | None:
-    """Return Ger of “Best friend.” and “Ger Lehane, we …”."""
+    """Return Ger of “Best friend.” and “Ger Lehane, we …”; None if the sentences have another form."""
     head = re.fullmatch(rf"(?:(?:my|our|the|an?) )?(?P<who>{WHO})[.!]*", sentence, re.IGNORECASE)
     first = re.match(rf"(?P<name>{NAME})(?: (?P<last>[^\W\d_]+))?(?=,|[.!]*$)", after, re.IGNORECASE)
     name = as_name(first["name"], sure=first["name"][0].isupper()) if head and first else ""
@@ -279,7 +280,7 @@ def headed(sentence: str, after: str) -> Named | None:
 
 
 def asked(question: str, answer: str) -> Named | None:
-    """Return Ger of “Who is Ger?” and “my best friend”."""
+    """Return Ger of the question “Who is Ger?” and the answer “my best friend”; None if they have another form."""
     little = _LITTLE.search(answer)
     if little and _GRANDPARENT.search(question) and (called := as_name(little["name"])):
         return Named(called, "grandchild", little.start(), little.end())

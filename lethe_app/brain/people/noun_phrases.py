@@ -1,4 +1,4 @@
-"""Words and wordings for those whom somebody has: relatives, pets, their names and counts."""
+"""Noun phrases for relatives and pets with their names and counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.verbs import is_past
 
 Clauses = list[tuple[str, str]]
-"""Clauses in the first person with their keys."""
+"""First-person clauses with their keys."""
 COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2}|a couple of|several)"
 YEARS = (
     r"(?:(?:about|nearly|almost|over|around|just over|roughly|going on|coming up on) )?(?:[a-z]+(?:-[a-z]+)?|\d{1,2}) "
@@ -34,7 +34,7 @@ _SMALL = frozenset(
 
 
 def owned(found: re.Match[str]) -> Clauses:
-    """Return whom somebody has, of “two kids, jaylen and nia”, with their names where they are names."""
+    """Return the statement of a match such as “two kids, jaylen and nia”, with their names if those are names."""
     what = found["what"].lower()
     if found["grown"]:
         what = f"{what.removesuffix(found['noun'].lower())}grown-up {found['noun'].lower()}"
@@ -49,7 +49,7 @@ def owned(found: re.Match[str]) -> Clauses:
 
 
 def spelled(text: str) -> str:
-    """Return a text with short forms of chats written out: “12 yrs”, “w my ex”."""
+    """Write out chat abbreviations: “12 yrs”, “w my ex”."""
     return _YEARS_SHORT.sub(r"year\g<several>", _WITH.sub("with", text))
 
 
@@ -61,7 +61,7 @@ def with_article(noun: str) -> str:
 
 
 def titled(name: str) -> str:
-    """Return a name typed without capitals with them; any other unchanged."""
+    """Capitalise a name that is all lowercase; return any other unchanged."""
     if not name.islower():
         return name
     words = name.split()

@@ -1,4 +1,4 @@
-"""Words for the people and animals in a speaker's life, and whom an English clause is about."""
+"""Words for relatives, friends and pets, and the subject of an English clause."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _GROUPS = tuple(
     horse horses pony ponies mare foal pet pets
     """.strip().splitlines()
 )
-"""Words that may stand for each other."""
+"""Words that can stand for each other."""
 _PEOPLE = re.compile(rf"(?:{RELATIVES}|{ANIMALS})", re.IGNORECASE)
 _ALL = frozenset().union(*_GROUPS)
 _LEADS = re.compile(
@@ -63,24 +63,24 @@ _VERBS = frozenset(
     likes died taught helped came bought plays wants and or with in on at to for from just recently always
     """.split()  # noqa: SIM905
 )
-"""What ends the words after “my”."""
+"""Words that end the noun phrase after “my”."""
 
 
 class Subject(StrEnum):
-    """Whom a clause is about."""
+    """Subject of a clause."""
 
     SELF = "self"
     RELATION = "relation"
-    """Somebody of the speaker's: “my mother”."""
+    """A relative, friend or pet of the speaker: “my mother”."""
     THIRD = "third"
     """He, she or they."""
     LISTENER = "listener"
     UNSPOKEN = "unspoken"
-    """No subject at its beginning, as in “Just moved to Leeds!”."""
+    """No subject at the beginning, as in “Just moved to Leeds!”."""
 
 
 def subject_of(clause: str) -> tuple[Subject, str]:
-    """Return whom an English clause is about, and the word for a relation."""
+    """Return the subject of an English clause, and the word for a relation if it is one."""
     plain = clause.replace("’", "'")
     lead = _LEADS.match(plain)
     rest = plain[lead.end() :] if lead else plain
@@ -97,18 +97,18 @@ def subject_of(clause: str) -> tuple[Subject, str]:
 
 
 def relations_in(text: str) -> set[str]:
-    """Return the words for people and animals of somebody's life in a text, in small letters."""
+    """Return the words for relatives, friends and pets in a text, in lowercase."""
     return {word for word in map(str.lower, WORD.findall(text)) if word in _ALL or _PEOPLE.fullmatch(word)}
 
 
 def is_named(relation: str, text: str) -> bool:
-    """Does a text name this relation, in this or a kindred word?"""
+    """Return whether a text contains this relation or a word that can stand for it."""
     words = set(map(str.lower, WORD.findall(text)))
     return relation in words or any(relation in group and not group.isdisjoint(words) for group in _GROUPS)
 
 
 def _head(words: str) -> str:
-    """The relation among the words after “my”, up to the verb."""
+    """Return the relation in the noun phrase after “my”; empty if there is none before the verb."""
     for word in re.split(r"[ -]", words.lower()):
         bare = word.removesuffix("'s").rstrip("'")
         if bare in _VERBS:

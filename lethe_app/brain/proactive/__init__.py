@@ -1,1 +1,1 @@
-"""What a persona brings up unasked."""
+"""Memories that a persona brings up proactively, and the note at the user's return."""

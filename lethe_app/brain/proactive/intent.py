@@ -1,4 +1,4 @@
-"""Hears that the user would like to be told something, whatever it is."""
+"""Detection of messages in which the user asks for any news, without naming a topic."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ ASKING = (
     "you choose the topic",
     "you pick the topic",
 )
-"""Our own list; apostrophes may be straight, curly or left out."""
+"""Phrases that ask for news. Apostrophes in the message may be straight, curly or missing."""
 
 _CLAUSE = re.compile(r"[.?!,;:]|\bbut\b")
 _PHRASE = re.compile(r"(?<![^\W_])(?:" + "|".join(re.escape(phrase.replace("'", "")) for phrase in ASKING) + r")(?![^\W_])")
@@ -73,11 +73,11 @@ _DENIAL = re.compile(
     r"(?:do|does|did|have|has|had|is|are|was|were|wo|ca|could|would)nt)\b"
     r"|\b(?:ill|let me|i (?:will|can|could|should|want to|would like to|need to))\s+$"
 )
-"""Before the phrase: there is none, or it is the user who will."""
+"""Text before a phrase that rules it out: there is no news, or it is the user who will tell some."""
 
 
 def asks_for_news(message: str) -> str:
-    """The words by which the user asks, or nothing. “There isn't any news” asks for none."""
+    """Return the words by which the user asks for news, or an empty string. “There isn't any news” is no request."""
     for clause in _CLAUSE.split(fold(message, keep_case=False).replace("'", "")):
         found = _PHRASE.search(clause)
         if found and not _DENIAL.search(clause[: found.start()]):

@@ -1,4 +1,6 @@
-"""Memories that wait for their moment, and whether this is it: relevance first, then time, then because the user asks."""
+"""Selection of the waiting memory to bring up in a turn: by relevance first, then by elapsed time, then because the user
+asks for news.
+"""
 
 from __future__ import annotations
 
@@ -14,51 +16,54 @@ from lethe_app.brain.recall.decay import is_prunable, touched
 from lethe_app.brain.recall.proactive_rules import WAITING, Pace, ProactiveRules
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import Because, RecallWay
+from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
 
 PER_SHARED_WORD = 0.02
-"""Taken off the distance for each word that the title shares with the message."""
+"""Subtracted from the cosine distance for each word that the memory's title shares with the message."""
 FOR_FORCED = 0.02
+"""Subtracted from the cosine distance of a memory with the insertion `NATURAL_FORCED`."""
 
 
 @dataclass(frozen=True)
 class ProactiveEvidence:
-    """What speaks for a waiting memory in this turn."""
+    """Evidence for a waiting memory in this turn."""
 
     distance: float | None = None
     """Cosine distance between the message and the memory, 0 to 2; None if it was not measured."""
     keyword: str = ""
-    """One of its keywords that was said."""
+    """A keyword of the memory that was found in the message; empty if none."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The one memory that comes, and why."""
+    """The memory to bring up, with the way and the reasons."""
 
     memory: MemoryUnit
     way: RecallWay
-    because: tuple[Because, ...]
+    because: tuple[Reason, ...]
 
 
 @dataclass(frozen=True)
 class _Relevant:
-    """A memory that fits the message, and how well."""
+    """Waiting memory with its relevance to the message."""
 
     memory: MemoryUnit
     keyword: str
     distance: float
-    """After everything that was taken off; infinite if it was not measured."""
+    """Cosine distance after all deductions; infinite if it was not measured."""
     measured: float
     shared: frozenset[str]
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Lower is better."""
+        """Sort key; lower is better."""
         return (not self.keyword, self.distance, *_importance(self.memory))
 
 
 def waiting(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
-    """Those whose moment may come: natural ones that are enabled, due and not stale, newest first."""
+    """Return the memories that may be brought up: proactive ones that are enabled, due and not stale, newest first. Empty if
+    `disable_eurekas` is set.
+    """
     if rules.disable_eurekas:
         return []
     longest = timedelta(days=rules.eureka_cut_off_days)
@@ -81,10 +86,12 @@ def choose(
     rules: ProactiveRules,
     moment: datetime,
 ) -> Chosen | None:
-    """The one to bring up now, whatever order they come in; `pace` has already counted this message.
+    """Return the memory to bring up now, or None, independent of the order of `waiting`. `pace` has already counted this
+    message.
 
-    The most relevant one wins: a keyword beats nearness, and of the near ones the nearest must be within `natural_limit`. If
-    none is relevant, the most important forced one comes when enough time has passed, and any when the user asks for news.
+    The most relevant memory wins: one with a keyword in the message before any other, otherwise the nearest within
+    `natural_limit`. If none is relevant, the most important `NATURAL_FORCED` one is chosen when `pace` allows it, or the
+    most important one of all when the user asks for news.
     """
     if rules.disable_eurekas or not waiting:
         return None
@@ -92,10 +99,11 @@ def choose(
 
 
 def used(memory: MemoryUnit, moment: datetime) -> MemoryUnit | None:
-    """What becomes of it once it was brought up: a trigger, brought up once more; or None if it is used up and goes.
+    """Return the memory as it is stored after it was brought up: a trigger memory with one more recall. None if it is used
+    up and to be removed.
 
-    Above priority 1 it stays, and so does whatever may not be pruned. Research stays too, however little urgent it was: the
-    user may come back to it tomorrow, and decay takes it when nobody does.
+    Memories above priority 1 and those that may not be pruned stay. Web research stays whatever its priority, because the
+    user may come back to it later; decay removes it if nobody does.
     """
     if memory.priority <= 1 and memory.category is not MemoryType.WEB_SEARCH and is_prunable(memory):
         return None
@@ -122,19 +130,19 @@ def _weighed(memory: MemoryUnit, evidence: ProactiveEvidence, said: frozenset[st
     return _Relevant(memory, evidence.keyword, distance - nearer, distance, shared)
 
 
-def _reasons(best: _Relevant, rules: ProactiveRules) -> Iterable[Because]:
+def _reasons(best: _Relevant, rules: ProactiveRules) -> Iterable[Reason]:
     if best.keyword:
-        yield Because(what=f"the keyword “{best.keyword}” was said")
+        yield Reason(kind=ReasonKind.KEY, values={"key": best.keyword, "before": 0})
     if best.distance <= rules.natural_limit:
-        yield Because(what="the message is near to it", value=best.measured)
-        yield from (Because(what=f"its title shares the word “{word}”") for word in sorted(best.shared))
+        yield Reason(kind=ReasonKind.DISTANCE, value=best.measured)
+        yield from (Reason(kind=ReasonKind.TITLE_WORD, values={"word": word}) for word in sorted(best.shared))
 
 
 def _timed(waiting: Sequence[MemoryUnit], pace: Pace, rules: ProactiveRules, moment: datetime) -> Chosen | None:
     forced = [memory for memory in waiting if memory.insertion is MemoryInsertion.NATURAL_FORCED]
     if not forced or not pace.allows(moment, rules):
         return None
-    reason = Because(what="it waited long enough, in messages", value=pace.messages)
+    reason = Reason(kind=ReasonKind.WAITED, value=pace.messages)
     return Chosen(min(forced, key=_importance), RecallWay.FORCED, (reason,))
 
 
@@ -142,9 +150,9 @@ def _asked_for(waiting: Sequence[MemoryUnit], message: str) -> Chosen | None:
     words = asks_for_news(message)
     if not words:
         return None
-    return Chosen(min(waiting, key=_importance), RecallWay.NEWS, (Because(what=f"the user asked: “{words}”"),))
+    return Chosen(min(waiting, key=_importance), RecallWay.NEWS, (Reason(kind=ReasonKind.NEWS, values={"words": words}),))
 
 
 def _importance(memory: MemoryUnit) -> tuple[object, ...]:
-    """Lower is more important; the guid makes any order of the memories give the same."""
+    """Return the sort key by importance, lower is more important. The guid makes it independent of the input order."""
     return (-memory.priority, -memory.added.timestamp(), memory.guid)

@@ -1,4 +1,6 @@
-"""The note that greets the user after an absence: how long it was, what day it is, and what has waited to be told."""
+"""Note for the prompt when the user returns after an absence: its length, the day, and the notes and memories that have
+waited.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.clock import WEEKDAYS, now, spell_day, spell_time
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Persona, Weekday
-from lethe_app.domain.recall import Because
+from lethe_app.domain.recall import Reason, ReasonKind
 
 LONG = timedelta(hours=6)
 """Absence after which the day is named even if it is still the same."""
@@ -25,57 +27,59 @@ DAY = timedelta(days=1)
 
 
 class UserReturnInsert(BaseModel):
-    """Something that happened while the user was away, such as research done; it waits for the next return."""
+    """Note about something that happened while the user was away, such as finished research; it waits for the next return."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: UUID = Field(default_factory=uuid4)
     uid: str = ""
-    """Names the task it comes from; of one task only the newest note waits. Empty: it stands by itself."""
+    """Id of the task that wrote the note; a newer note of the same task replaces an older one. Empty if the note belongs to
+    no task.
+    """
     added: AwareDatetime = Field(default_factory=now)
     info: str
-    """One sentence, in which macros may stand."""
+    """One sentence; it may contain macros."""
 
 
 @dataclass(frozen=True)
 class UserAbsence:
-    """Everything that bears on whether the user has been away and what is said about it."""
+    """Input of `greet`: everything that decides whether the user was away and what the note says."""
 
     last_message: datetime | None
-    """When the user last wrote, in whatever session; None: never before."""
+    """Time of the user's last message in any session; None if there is none."""
     moment: datetime
-    """When the user writes again, by the user's own clock."""
+    """Time of the user's new message, in the user's time zone."""
     persona: Persona
     user_name: str
     is_latest_session: bool = True
     previous_is_system: bool = False
-    """Is the message before the user's already a hidden one?"""
+    """True if the message before the user's is already a hidden one; then there is no note."""
     notes: Sequence[UserReturnInsert] = ()
     memories: Sequence[MemoryUnit] = ()
-    """Among which those that wait for the return are looked for."""
+    """Memories among which those that wait for the return are searched."""
     mood: str = ""
-    """A sentence about it; empty if there is nothing to say."""
+    """Sentence about the persona's mood; empty if there is none."""
     quoted: Mapping[UUID, str] = field(default_factory=dict)
-    """How memories are told in which there are words of strangers, by id."""
+    """Quoted form of memories that contain words of strangers, by guid."""
 
 
 @dataclass(frozen=True)
 class ReturnNote:
-    """What is said, and what is used up by it once the reply is there."""
+    """Text of the note, and the notes and memories to mark as announced once the reply is stored."""
 
     text: str
-    """Macros as they are in what it is made of."""
+    """Text with macros unexpanded."""
     used: tuple[UUID, ...]
-    """Notes and memories that were told; see `without` and `after_return`."""
-    because: tuple[Because, ...]
+    """Ids of the announced notes and memories; see `without` and `after_return`."""
+    because: tuple[Reason, ...]
 
 
 def greet(absence: UserAbsence, rules: ProactiveRules) -> ReturnNote | None:
-    """The note, if the user has been away and there is anything to say.
+    """Build the note, or return None if the user was not away or there is nothing to announce.
 
-    Day, schedule and mood are told in the latest session only, for an older one plays in its own time. The schedule alone is
-    no reason to speak. Neither is an absence that would be negative, because a clock was put back. Who was not away is told
-    the reminders whose time has come.
+    Day, schedule and mood are included in the latest session only, because an older session plays in its own time. The
+    schedule alone is no reason for a note, nor is a negative absence, which occurs when the clock was set back. If the user
+    was not away, the note has only the reminders that are due.
     """
     away = _away(absence, rules)
     if away is None:
@@ -93,22 +97,24 @@ def greet(absence: UserAbsence, rules: ProactiveRules) -> ReturnNote | None:
 
 
 def _timely(absence: UserAbsence) -> ReturnNote | None:
-    """Reminders do not wait for an absence, only for their hour."""
+    """Return a note with the due reminders, which do not wait for an absence. None if there are none."""
     if absence.previous_is_system or absence.persona.disable_bot_guidance:
         return None
     due = [one for one in awaiting_return(absence.memories, absence.moment) if one.category is MemoryType.REMINDER]
-    reasons = tuple(Because(what="its time has come") for _one in due[:1])
+    reasons = tuple(Reason(kind=ReasonKind.DUE) for _one in due[:1])
     return ReturnNote("\n".join(_told(one, absence) for one in due), tuple(one.guid for one in due), reasons) if due else None
 
 
 def _told(memory: MemoryUnit, absence: UserAbsence) -> str:
-    """What is said of a memory that waited; a reminder alone would not be understood."""
+    """Return the text of a memory that waited; a reminder gets an introduction, because it would not be understood without
+    one.
+    """
     words = absence.quoted.get(memory.guid) or one_line(memory.content)
     return f"It is time for this reminder: {words}" if memory.category is MemoryType.REMINDER and words else words
 
 
 def awaiting_return(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
-    """Those that are to be told at the user's return and whose time has come, oldest first."""
+    """Return the enabled memories that wait for the user's return and are due, oldest first."""
     found = [
         memory
         for memory in memories
@@ -118,25 +124,28 @@ def awaiting_return(memories: Iterable[MemoryUnit], moment: datetime) -> list[Me
 
 
 def after_return(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
-    """As it is once it was told: never again."""
+    """Return the memory as it is stored after it was announced, with an insertion that is never brought up again."""
     return touched(memory.model_copy(update={"insertion": MemoryInsertion.NONE}), moment)
 
 
 def with_note(notes: Iterable[UserReturnInsert], new: UserReturnInsert) -> list[UserReturnInsert]:
-    """The notes that wait, with a new one in place of an older one of the same task."""
+    """Return the waiting notes with a new one, which replaces an older one of the same id or task."""
     return [*(note for note in notes if note.id != new.id and not (new.uid and note.uid == new.uid)), new]
 
 
 def without(notes: Iterable[UserReturnInsert], told: AbstractSet[UUID]) -> list[UserReturnInsert]:
-    """The notes that still wait after these were told; one that came in the meantime is among them."""
+    """Return the notes that still wait after those with the ids `told` were announced; a note added in the meantime is among
+    them.
+    """
     return [note for note in notes if note.id not in told]
 
 
 def _away(absence: UserAbsence, rules: ProactiveRules) -> timedelta | None:
-    """How long, if it was long enough for a note and nothing else forbids one."""
+    """Return the length of the absence, or None if it is too short for a note or something else forbids one."""
     if absence.last_message is None or absence.previous_is_system or absence.persona.disable_bot_guidance:
         return None
     away = elapsed(absence.last_message, absence.moment)
+    # Even with a limit of 0 hours a negative absence does not count.
     return away if away >= max(timedelta(), timedelta(hours=rules.hours_before_afk)) else None
 
 
@@ -151,9 +160,9 @@ def _time(absence: UserAbsence, away: timedelta) -> list[str]:
 
 
 def _ago(away: timedelta, nights: int) -> str:
-    """In days once it is one of 24 hours or more, as the calendar counts them; else in hours.
+    """Return the absence in calendar days if it lasted 24 hours or more, else in hours.
 
-    A journey westwards can bring back the day that was left: then it is hours as well.
+    A journey westwards can bring back the day that was left, so that no night has passed; then hours are used as well.
     """
     if away < DAY or nights < 1:
         hours = max(1, round(away / timedelta(hours=1)))
@@ -162,7 +171,7 @@ def _ago(away: timedelta, nights: int) -> str:
 
 
 def _schedule(absence: UserAbsence) -> str:
-    """What the persona does on this weekday, with the words that introduce it."""
+    """Return the persona's schedule of this weekday with its prefix; empty if there is none."""
     day = Weekday(WEEKDAYS[absence.moment.weekday()].lower())
     plan = one_line(absence.persona.schedule.get(day, ""))
     if not plan or not absence.is_latest_session:
@@ -176,9 +185,9 @@ def _mood(absence: UserAbsence, rules: ProactiveRules) -> str:
     return one_line(absence.mood)
 
 
-def _reasons(away: timedelta, notes: int, memories: int) -> Iterable[Because]:
-    yield Because(what="hours the user was away", value=round(away / timedelta(hours=1), 2))
+def _reasons(away: timedelta, notes: int, memories: int) -> Iterable[Reason]:
+    yield Reason(kind=ReasonKind.AWAY, value=round(away / timedelta(hours=1), 2))
     if notes:
-        yield Because(what="notes that waited", value=notes)
+        yield Reason(kind=ReasonKind.NOTES_WAITED, value=notes)
     if memories:
-        yield Because(what="memories that waited for the return", value=memories)
+        yield Reason(kind=ReasonKind.MEMORIES_WAITED, value=memories)

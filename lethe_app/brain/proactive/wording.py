@@ -1,4 +1,4 @@
-"""Puts a waiting memory into the hidden line by which the model learns of it, above the message of the user."""
+"""Wording of the hidden line by which the model receives a waiting memory, placed above the user's message."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _HINT = "When it fits, {name} can bring it up in the reply."
 
 
 def wording(memory: MemoryUnit, persona_name: str, *, tagged: bool, quoted: str = "") -> str:
-    """What is told, why it matters, the memory itself and what to do with it; macros stay as they are.
+    """Return the hidden line: an opening, the reason, the memory's content and a hint what to do with it. Macros stay
+    unexpanded.
 
-    `tagged` is the form `<SystemEvent>[TYPE] - Topic: name.`, which models mistake less for something that was said. `quoted`
-    stands in the place of what the memory says, where strangers wrote that.
+    `tagged` selects the form `<SystemEvent>[TYPE] - Topic: name.`, which models mistake less often for an utterance.
+    `quoted` replaces the content where it was written by strangers.
     """
     opening = _tag(memory) if tagged else _sentence(memory, persona_name)
     reason = one_line(memory.reason)
@@ -53,7 +54,7 @@ def _sentence(memory: MemoryUnit, persona_name: str) -> str:
 
 
 def _named(sentence: str, persona_name: str) -> str:
-    """Not by `format`: the name may be a macro, in braces."""
+    """Insert the persona's name. `str.format` is not used because the name may be a macro in braces."""
     return sentence.replace("{name}", persona_name)
 
 

@@ -1,1 +1,1 @@
-"""Answers completed by the questions they answer."""
+"""Completion of short answers by the questions they answer."""

@@ -1,4 +1,6 @@
-"""Reads an answer by the kind its question asked for: a name, a place, a calling, an age, whom or what somebody has."""
+"""Parsing of a short answer by the kind its question expects: a name, a place, an occupation, an age, relatives or
+possessions.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,7 @@ MINE = re.compile(
 
 
 def made(kind: str, pieces: list[str], whole: str, asked: str, before: str, named: dict[str, str]) -> Answers:
-    """Return what answers a question of this kind; nothing where that is not sure."""
+    """Return the answers to a question of this kind; an empty list if the reading is uncertain."""
     first = pieces[0]
     if kind == asking.OWNED:
         return of_owned(pieces, whole, asked)
@@ -117,7 +119,7 @@ def _of_age(first: str) -> Answers:
 
 
 def _bare(piece: str) -> str:
-    """Return an answer without what introduces or follows it."""
+    """Return an answer without its introduction and trailing fillers."""
     return _TRAILING.sub("", _CUT.sub("", _INTO.sub("", piece))).strip(" ,.-")
 
 
@@ -158,7 +160,7 @@ def _of_place(bare: str, words: list[str], *, is_own: bool) -> Answers:
 
 
 def _of_liked(bare: str, words: list[str]) -> Answers:
-    """Return what somebody does with their time; “feed birds” has its verb."""
+    """Return how somebody spends their time. An answer such as “feed birds” has a verb and becomes a whole clause."""
     if words[0] in {"sleep", "work", "drink", "scroll", "cry", "netflix"}:
         return []
     if words[0] in BASE and (len(words) > 1 or words[0] not in NOUNS_TOO):
@@ -167,11 +169,12 @@ def _of_liked(bare: str, words: list[str]) -> Answers:
 
 
 def _of_calling(pieces: list[str], *, is_own: bool) -> Answers:
-    """Return a calling, a field of work and the place of it."""
+    """Return an occupation or a field of work, and the workplace if it is named."""
     first = _TRAILING.sub("", _INTO.sub("", pieces[0]))
     if found := _RETIRED.match(first):
         return [f"a retired {found['job']}" if found["job"] else "retired"]
     if _FIELDS.fullmatch(first):
+        # Fields of two letters are abbreviations: IT, HR.
         return [(f"I work in {first.upper() if len(first) == 2 else first.lower()}", "job")] if is_own else []
     found = _JOB.match(first)
     if not found or found["job"].split()[-1].lower() in NOT_CALLINGS or EVASIVE.search(found["job"]):
@@ -185,7 +188,9 @@ def _of_calling(pieces: list[str], *, is_own: bool) -> Answers:
 
 
 def _of_span(first: str, asked: str, before: str) -> Answers:
-    """Return for how long or since when; of “that”, what the speaker said to be."""
+    """Return for how long or since when. If the question says “that”, the occupation is taken from the speaker's earlier
+    message.
+    """
     found = _SPAN.match(first)
     if not found:
         return []
@@ -226,7 +231,7 @@ def _of_who(first: str, name: str) -> Answers:
 
 
 def _of_theirs(first: str, before: str, asked: str) -> Answers:
-    """Return the name of the one the speaker spoke of last; “its” asks for that of an animal."""
+    """Return the name of the relative or pet the speaker mentioned last; “its” asks for that of an animal."""
     spoken = list(MINE.finditer(before.lower()))
     names = re.split(r",? (?:and|n|&) |, ", _bare_name(first))
     if not spoken or any(
@@ -248,7 +253,7 @@ def _bare_name(first: str) -> str:
 
 
 def _of_polar(whole: str, named: dict[str, str]) -> Answers:
-    """Return what “yes” or “no” to a question about the speaker says."""
+    """Return the statement made by “yes” or “no” to a question about the speaker."""
     answer = re.sub(r"^(?:oh|haha|lol|irl|well|um|god|lord)[, ]+", "", whole.lower())
     does = named.get("does", "")
     yes = re.match(

@@ -1,4 +1,4 @@
-"""Makes a fact of a plain question and its short answer: “What's your cat called?” – “Whiskers.”"""
+"""Conversion of a plain question and its short answer into a fact: “What's your cat called?” – “Whiskers”."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME, _PLACE, _NUMBER, _DATE = ("name", "place", "number", "date")
 _TASTE, _DOING, _HAVING, _CALLING = ("taste", "doing", "having", "calling")
 _COUNT, _WORKPLACE, _WHEN = ("count", "workplace", "when")
 
-# question; kind of answer; what the answerer would say in full; key
+# Columns: pattern of the question, kind of answer, full sentence of the answerer, key of the fact.
 _QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     (rf"what(?:'s| is| was| are|'re) your {_ONE}(?:'s|s')? names?", _NAME, "my {what} {is} called {answer}", "{what} name"),
     (rf"what(?:'s| is| are| was| were| do you call) your {_ONE}(?: called| named)?", _NAME,
@@ -35,6 +35,7 @@ _QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     (r"what do you do(?: for (?:a living|work))?|what(?:'s| is) your (?:job|profession|trade)", _CALLING,
      "I'm {answer}", "job"),
     (r"(?:and )?(?:what else|what) do you (?:like|enjoy)(?: doing| to do)?", _TASTE, "I like {answer}", ""),
+    # This question is listed twice, because an activity (“hiking”) and any other answer complete to different sentences.
     (r"(?:and |so )*what do you (?:like to )?do (?:for fun|in your (?:free|spare) time)", _DOING, "I do {answer} for fun", ""),
     (r"(?:and |so )*what do you (?:like to )?do (?:for fun|in your (?:free|spare) time)", _TASTE, "I like {answer}", ""),
     (r"what are your hobbies|do you have any hobbies|what(?:'s| is) your hobby", _DOING, "my hobby is {answer}", ""),
@@ -99,7 +100,7 @@ _EVASIVE = re.compile(
     re.IGNORECASE,
 )
 _STATES = re.compile(r"\b(?:is|are|was|were)\b|\w'(?:s|re) [a-z]+$")
-"""“Rock's awesome” names no instrument."""
+"""Finite verb in the answer: “Rock's awesome” names no instrument."""
 _SHAPES = {
     _NAME: re.compile(r"(?:(?:[A-Z][\w'-]*|and|the|de|da|la|le|von|van|of)(?:,?\s|\Z)){1,8}\Z"),
     _PLACE: re.compile(r"(?:the |an? )?[\w' -]{2,40}(?:, [\w' -]+)?\Z"),
@@ -136,9 +137,9 @@ _SHAPES = {
 
 
 def complete(question: str, answer: str, before: str = "") -> tuple[str, str] | None:
-    """What the answerer would have said in one full sentence, in the first person, and its key; None where that is not sure.
+    """Return the answer as one full first-person sentence with its key; None if the reading is uncertain.
 
-    `question` and `answer` are whole messages of two speakers; `before` is what the answerer had said last.
+    `question` and `answer` are whole messages of two speakers; `before` is the answerer's previous text.
     """
     asked = _last_question(question)
     if not asked:
@@ -158,7 +159,7 @@ def complete(question: str, answer: str, before: str = "") -> tuple[str, str] | 
 
 
 def _agreed(asked: str, answer: str) -> tuple[str, str] | None:
-    """Return what a plain “yes” or “no” to a question about the answerer says in full."""
+    """Return the full sentence for a plain “yes” or “no” to a question about the answerer."""
     parts = sentences(answer)
     plain = _YES_OR_NO.match(parts[0]) if parts else None
     if not plain:
@@ -172,19 +173,19 @@ def _agreed(asked: str, answer: str) -> tuple[str, str] | None:
 
 
 def birthday(answer: str) -> str | None:
-    """“It's 3 October”, where a birthday was asked for, in one full sentence."""
+    """Return an answer such as “It's 3 October” as a full sentence, for a question about a birthday; None if it is no date."""
     said = _short_answer(answer)
     return f"my birthday is on {said}" if said and _SHAPES[_DATE].match(said) else None
 
 
 def _last_question(message: str) -> str:
-    """The last sentence, if it asks."""
+    """Return the last sentence of the message without fillers if it is a question; else an empty string."""
     parts = sentences(message)
     return strip(parts[-1]) if parts and parts[-1].endswith("?") else ""
 
 
 def _short_answer(message: str) -> str:
-    """The first sentence without its beginning (“It's …”), if it is short and plain."""
+    """Return the first sentence without its introduction (“It's …”) if it is short and plain; else an empty string."""
     parts = sentences(message)
     first = next((strip(part) for part in parts[:2] if strip(part) and not part.endswith("?")), "")
     bare = _INTO.sub("", first).strip(" ,.")
@@ -199,7 +200,7 @@ def _short_answer(message: str) -> str:
 
 
 def _filled(kind: str, said: str, full: str, what: str, key: str) -> tuple[str, str] | None:
-    """The full sentence, if the answer is of the kind that was asked for."""
+    """Return the full sentence with its key if the answer is of the expected kind; else None."""
     if kind in {_NAME, _PLACE} and said.islower() and len(said.split()) == 1:
         said = said.capitalize()  # chats are typed without capitals
     if kind == _DOING:
@@ -222,7 +223,7 @@ def _filled(kind: str, said: str, full: str, what: str, key: str) -> tuple[str, 
 
 
 def _calling(said: str) -> str:
-    """Return “Engineer, at Siemens” as “an engineer at Siemens”; empty if it names no calling."""
+    """Return “Engineer, at Siemens” as “an engineer at Siemens”; empty if it names no occupation."""
     found = _SHAPES[_CALLING].match(said)
     if not found or found["job"].split()[-1].lower() in NOT_CALLINGS:
         return ""
@@ -232,7 +233,9 @@ def _calling(said: str) -> str:
 
 
 def _meant(asked: str, before: str) -> str:
-    """Whom “his name” or “the bakery” means, if the answerer spoke of just one before."""
+    """Return whom “his name” or what “the bakery” refers to, if the answerer mentioned exactly one before; else an empty
+    string.
+    """
     told = tidy(before).lower()
     if _ABOUT_THEM.match(asked):
         spoken = {found[0] for found in re.finditer(rf"(?<=\bmy )(?:own )?{_BOND}\b", told)}
@@ -246,16 +249,18 @@ def _meant(asked: str, before: str) -> str:
 
 @dataclass(frozen=True)
 class Answered:
-    """What a question of the other speaker and a short answer say together."""
+    """Statement made by a question of another speaker and a short answer together."""
 
     clause: str
     key: str
     messages: tuple[UUID, ...]
-    """The messages it needs besides the answer: the question last."""
+    """Ids of the messages it needs besides the answer, the question last."""
 
 
 def read(lines: Sequence[Utterance], place: int) -> Answered | None:
-    """Return what the message at a place states as a short answer to the one before it."""
+    """Return the statement of the message at an index as a short answer to the message before it; None if it is no such
+    answer.
+    """
     line = lines[place]
     if not place or lines[place - 1].name == line.name:
         return None
@@ -273,13 +278,13 @@ def read(lines: Sequence[Utterance], place: int) -> Answered | None:
 
 
 def _mentioned(who: str, lines: Sequence[Utterance], name: str, asked: Utterance) -> UUID | None:
-    """The message that says whom the question means, if the question does not."""
+    """Return the id of the message that names the person a question refers to; None if the question itself does."""
     if not who or who in asked.text.lower():
         return None
     return next((line.id for line in reversed(lines) if line.name == name and who in line.text.lower()), None)
 
 
 def _asks_birthday(other: Utterance, line: Utterance) -> bool:
-    """Somebody asked for this speaker's birthday."""
+    """Return whether the message asks for this speaker's birthday."""
     whose = "my" if other.name == line.name else "your"
     return bool(re.search(rf"\b{whose} birthday\b", other.text, re.IGNORECASE)) and other.text.rstrip().endswith("?")

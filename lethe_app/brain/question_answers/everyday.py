@@ -1,4 +1,4 @@
-"""Completes the answers to everyday questions: “Any pets?” – “nope never had one”, “What do you play?” – “the banjo”."""
+"""Completion of answers to everyday questions: “Any pets?” – “nope never had one”, “What do you play?” – “the banjo”."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lethe_app.brain.text.utterance import Utterance
 
 _COMPILED = [(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), kind, full, key) for pattern, kind, full, key in asking.QUESTIONS]
 _BACK = 3
-"""Messages back in which a question is still being answered."""
+"""Number of messages back among which the question of an answer is searched."""
 _ASKED_LAST = 3
-"""Sentences at the end of a message among which its questions are looked for."""
+"""Number of sentences at the end of a message among which its questions are searched."""
 _FILLED = re.compile(
     r"(?:,? (?:then|by the way|these days|at the moment|right now|exactly|again|if I may(?: ask)?|if you don't mind(?: "
     r"me asking)?|"
@@ -38,11 +38,13 @@ _SEX = {
     "he": re.compile(r"(?:mother|mum|mom|mam|daughter|sister|wife|girlfriend|niece|aunt|auntie|girl|gran|granny|nan|nani)$"),
     "she": re.compile(r"(?:father|dad|son|brother|husband|boyfriend|nephew|uncle|boy|grandad|lad)$"),
 }
-"""Whom the pronoun cannot mean."""
+"""Relatives to whom the pronoun cannot refer."""
 
 
 def read(lines: Sequence[Utterance], place: int) -> list[tuple[UUID, str, str]]:
-    """Return what the message at a place states as an answer: the question's message, a clause and its key each."""
+    """Return the statements of the message at an index as an answer, each as the id of the question's message, a clause and
+    its key.
+    """
     name = lines[place].name
     asked = next((other for other in reversed(lines[max(0, place - _BACK) : place]) if other.name != name), None)
     if asked is None:
@@ -52,9 +54,9 @@ def read(lines: Sequence[Utterance], place: int) -> list[tuple[UUID, str, str]]:
 
 
 def complete(question: str, answer: str, before: str = "") -> list[tuple[str, str]]:
-    """Return what an answer and the question before it say together, as clauses in the first person with their keys.
+    """Return the statements an answer makes together with the question before it, as first-person clauses with their keys.
 
-    `question` and `answer` are whole messages of two speakers, `before` is what the answerer had said last.
+    `question` and `answer` are whole messages of two speakers; `before` is the answerer's previous text.
     """
     pieces = [spelled(strip(part)) for part in sentences(answer)[:3] if not part.endswith("?")]
     whole = " ".join(sentences(answer)[:1])
@@ -74,7 +76,9 @@ def complete(question: str, answer: str, before: str = "") -> list[tuple[str, st
 
 
 def _questions(message: str) -> list[str]:
-    """Return the questions at the end of a message without fillers, the last first; of “So, where …” also “where …”."""
+    """Return the questions at the end of a message with and without fillers, the last first; for “So, where …” also “where
+    …”.
+    """
     found = []
     for part in reversed(sentences(message)[-_ASKED_LAST:]):
         if not part.endswith("?"):
@@ -90,7 +94,9 @@ def _questions(message: str) -> list[str]:
 
 
 def _filled(answer: str | tuple[str, str], full: str, key: str, named: dict[str, str]) -> tuple[str, str]:
-    """Return the whole sentence of an answer and a pattern; what is whole already stays."""
+    """Return the full sentence of a pattern with its answer, and its key. An answer that is a clause already is returned
+    unchanged.
+    """
     if isinstance(answer, tuple):
         return answer
     what = named.get("what", "")
@@ -113,7 +119,7 @@ def _past(verb: str) -> str:
 
 
 def _whose(who: str, before: str) -> str:
-    """Return whom “he” or “your son” means: the one the speaker spoke of last, or a name; empty if nobody is known."""
+    """Return whom “he” or “your son” refers to: the relative the speaker mentioned last, or a name; empty if unknown."""
     if who.lower().startswith("your "):
         return f"my {who[5:].lower()}"
     if who.lower() not in {"he", "she", "it", "they"}:

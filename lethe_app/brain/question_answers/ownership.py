@@ -1,4 +1,4 @@
-"""Reads the answers to questions after relatives and pets: whom somebody has, how many, or that they have none."""
+"""Parsing of answers to questions about relatives and pets: which ones somebody has, how many, or none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.verbs import third
 
 Answers = list[str | tuple[str, str]]
-"""What stands for the answer in a question's full sentence, or whole clauses with their keys."""
+"""Strings that fill the answer of a question's full sentence, or whole clauses with their keys."""
 EVASIVE = re.compile(
     r"\b(?:no|not|none|nope|nah|never|nothing|nobody|nowhere|anything|everything|something|someone|you|your|yours|this|that|it|"
     r"here|there|them|him|her|he|she|they|me|idk|dunno|depends|maybe|perhaps|secret|guess|sure|same|both|agreed|true|right|"
@@ -37,7 +37,7 @@ _ONE_OWNED = re.compile(
 
 
 def of_owned(pieces: list[str], whole: str, asked: str) -> Answers:
-    """Return whom or what somebody has, or that they have none."""
+    """Return which relatives or pets somebody has, or that they have none."""
     those = list(dict.fromkeys(found["noun"].lower() for found in _THOSE.finditer(asked)))
     if those and (none := _of_none(whole, those)):
         return none
@@ -56,7 +56,7 @@ def of_owned(pieces: list[str], whole: str, asked: str) -> Answers:
 
 
 def _article(found: re.Match[str]) -> str:
-    """Return the article that “snake” lacks and “two boys” does not."""
+    """Return the article that is missing before “snake” but not before “two boys”."""
     if found["count"] or found["noun"].lower().endswith(("s", "children", "fish", "sheep", "mice", "family")):
         return ""
     return "an " if found["what"][:1].lower() in "aeiou" else "a "

@@ -1,7 +1,7 @@
-"""Questions of a conversation partner with the kind of answer each expects and the sentence both make together.
+"""Patterns of questions with the kind of answer each expects and the sentence that question and answer make together.
 
-Each is a pattern over a question without its fillers, the kind of its answer (`short_answers`), the full sentence in the first
-person, and its key. `{what}`, `{verb}` and `{rest}` name groups of the pattern.
+Each entry is a pattern over a question without its fillers, the kind of its answer (`answer_kinds`), the full sentence in
+the first person, and its key. `{what}`, `{verb}` and `{rest}` are groups of the pattern.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _WORKED = (
     r"(?:company|firm|hospital|school|warehouse|shop|store|factory|restaurant|bakery|bank|office|hotel|pub|bar|salon|clinic)"
 )
 
+# The first matching pattern that yields an answer wins, so the order matters.
 QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     (
         (

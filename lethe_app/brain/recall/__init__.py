@@ -1,1 +1,1 @@
-"""Which memories may be recalled, and how they read in a prompt."""
+"""Selection of memories for recall, and their text form in a prompt."""

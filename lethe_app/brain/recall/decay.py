@@ -1,4 +1,4 @@
-"""What fades from memory when it is not brought up for long, and what counts as being brought up."""
+"""Decay of memories: which ones are pruned when they have not been recalled for long, and what counts as a recall."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from lethe_app.brain.recall.proactive_rules import WAITING, ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
 _NEVER_PRUNED = frozenset({MemoryType.CHAT_SESSION, MemoryType.WORLD_INFO})
-"""Conversations and lore are the user's own."""
+"""Types that are never pruned automatically: past sessions and World Info belong to the user."""
 
 
 def faded(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
-    """Those to be forgotten: natural ones whose moment never came, and unused ones of types that decay. Protected never."""
+    """Return the memories to prune by decay: proactive ones that waited longer than `eureka_cut_off_days`, and unused ones
+    of the decaying types. Protected memories are never among them.
+    """
     return [memory for memory in memories if is_prunable(memory) and _has_faded(memory, moment, rules)]
 
 
 def over(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
-    """Those whose end has come and that may go. What may not go is silent from its end on, see `MemoryUnit.is_due`."""
+    """Return the prunable memories whose `end_time` has passed. One that may not be pruned stays stored, but is no longer
+    due; see `MemoryUnit.is_due`.
+    """
     return [
         memory
         for memory in memories
@@ -28,17 +32,21 @@ def over(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
 
 
 def is_prunable(memory: MemoryUnit) -> bool:
-    """May it be forgotten by anyone but the user?"""
+    """Return whether the memory may be removed automatically: it is neither protected nor sticky, and not of a type that
+    belongs to the user.
+    """
     return not memory.protected and not memory.sticky and memory.category not in _NEVER_PRUNED
 
 
 def days_to_live(memory: MemoryUnit, rules: ProactiveRules) -> int:
-    """Days without being brought up after which a memory of a decaying type is forgotten."""
+    """Return the days without a recall after which a memory of a decaying type is pruned."""
     return rules.min_no_recall_days_per_priority * max(0, memory.priority + 1) + memory.trigger_count
 
 
 def touched(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
-    """As it is once it was brought up anew. Merely staying in the prompt, or being drawn again, is not being brought up."""
+    """Return a copy of the memory with one more recall counted at `moment`. Call it for a new recall only: staying in the
+    prompt for further turns, or being redrawn, is not a recall.
+    """
     return memory.model_copy(update={"last_trigger": moment, "trigger_count": memory.trigger_count + 1})
 
 
@@ -47,5 +55,7 @@ def _has_faded(memory: MemoryUnit, moment: datetime, rules: ProactiveRules) -> b
         return days_since(memory.added, moment) > rules.eureka_cut_off_days
     if memory.insertion is not MemoryInsertion.TRIGGER or memory.category not in rules.decaying:
         return False
+    # `last_trigger` is filled for memories that were never recalled too, so only `trigger_count` shows whether there was a
+    # recall.
     last = memory.last_trigger if memory.trigger_count else memory.added
     return days_since(last, moment) > days_to_live(memory, rules)

@@ -1,61 +1,73 @@
-"""Whether something new to remember is really new, or the next version of what is already there."""
+"""Deduplication of new memories: whether one is stored beside the existing ones or replaces one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from lethe_app.brain.recall.proactive_rules import WAITING
 from lethe_app.brain.vocabulary.normalize import fold
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import Because
 
 DUPLICATE = 0.07
-"""Cosine distance below which two memories of one type are one; for the embedder it was found with, so calibrate it."""
+"""Cosine distance below which two memories of one type are duplicates. Found with one embedding model; calibrate it for
+another.
+"""
 NAMED = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
-"""Types in which the same name means the same thing."""
+"""Types in which an equal name means the same subject."""
 RECENT_SEARCHES = 20
+"""Web search topics that are remembered for the comparison."""
 SAME_SEARCH = 0.075
-"""Cosine distance below which two topics are one; calibrate it too."""
+"""Cosine distance below which two search topics are the same. Calibrate it for the embedding model."""
+
+
+class MergeReason(StrEnum):
+    """Why a new memory was merged into an existing one, or was not."""
+
+    SEPARATE = "separate"
+    """Memories of its type are never merged."""
+    SAME_NAME = "same name"
+    SAME_MEANING = "same meaning"
+    NEW = "new"
 
 
 @dataclass(frozen=True)
 class DeduplicatedMemory:
-    """What is to be stored."""
+    """Result of `deduplicate`: the record to store."""
 
     record: MemoryUnit
     replaced: bool
-    """Does it take the place of an older one, whose guid it then has?"""
-    because: Because
+    """True if the record replaces an older one, whose guid it then has."""
+    because: MergeReason
 
 
 def deduplicate(
     new: MemoryUnit, same_name: MemoryUnit | None, nearest: tuple[MemoryUnit, float] | None, limit: float = DUPLICATE
 ) -> DeduplicatedMemory:
-    """Put it beside what is there, or into its place; what is protected, or of another type, is never overwritten.
+    """Decide whether a new memory is stored beside the existing ones or merged into one of them. Protected memories and
+    memories of another type are never overwritten.
 
-    `same_name` and `nearest` (with its cosine distance) are what storage found for it.
+    `same_name` and `nearest` (with its cosine distance) are what storage found for the new memory.
     """
     if new.category is MemoryType.JOURNAL:
-        return DeduplicatedMemory(new, replaced=False, because=Because(what="every entry stands for itself"))
+        return DeduplicatedMemory(new, replaced=False, because=MergeReason.SEPARATE)
     if same_name is not None and new.category in NAMED and _is_rewritable(same_name, new) and _same(same_name.name, new.name):
-        return DeduplicatedMemory(
-            merged(same_name, new), replaced=True, because=Because(what=f"“{same_name.name}” is known already")
-        )
+        return DeduplicatedMemory(merged(same_name, new), replaced=True, because=MergeReason.SAME_NAME)
     if nearest is not None and _is_rewritable(nearest[0], new) and nearest[1] < limit:
         return DeduplicatedMemory(
             merged(nearest[0], new),
             replaced=True,
-            because=Because(what=f"says nearly the same as “{nearest[0].name}”", value=nearest[1]),
+            because=MergeReason.SAME_MEANING,
         )
-    return DeduplicatedMemory(new, replaced=False, because=Because(what="nothing like it was known"))
+    return DeduplicatedMemory(new, replaced=False, because=MergeReason.NEW)
 
 
 def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
-    """The old record with what the new one says: its identity, its life and what the user set stay.
+    """Merge a new memory into the old record, which keeps its identity, its recall history and what the user set.
 
-    It was first known when the older one was. Only a memory that still waits for its moment or its day waits from when the
-    newer one says, or it would be stale before it was told, and a reminder would come too early.
+    `added` is that of the older one. Only a memory that still waits to be brought up proactively or at the user's return
+    takes `added` from the new one: otherwise it would be stale before it was used, and a reminder would come too early.
     """
     still_waits = new.insertion in WAITING or new.insertion is MemoryInsertion.USER_RETURN
     return old.model_copy(
@@ -82,12 +94,14 @@ def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
 
 
 def searched(recent: Sequence[str], topic: str, distances: Mapping[str, float], limit: float = SAME_SEARCH) -> bool:
-    """Was this topic looked up lately? `distances` are from it to the recent ones, as far as they were measured."""
+    """Return whether a topic equals or nearly equals one of the last `RECENT_SEARCHES` topics. `distances` are the cosine
+    distances from it to the recent topics, as far as they were measured.
+    """
     return any(_same(known, topic) or distances.get(known, limit) < limit for known in recent[-RECENT_SEARCHES:])
 
 
 def with_search(recent: Sequence[str], topic: str) -> list[str]:
-    """The recent topics with one more, newest last; the oldest make room."""
+    """Return the recent topics with `topic` appended, newest last, at most `RECENT_SEARCHES` of them."""
     return [*(known for known in recent if not _same(known, topic)), topic][-RECENT_SEARCHES:]
 
 
@@ -101,6 +115,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _union(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Each keyword once, whatever its case, in the spelling that was there first."""
+    """Return each keyword once, compared without case, in the spelling that came first."""
+    # Reversed, so that the first spelling of a keyword overwrites later ones.
     known = {fold(word, keep_case=False): word for word in reversed([*old, *new]) if word.strip()}
     return sorted(known.values(), key=[*old, *new].index)

@@ -1,6 +1,6 @@
-"""Hears when somebody asks for memory in so many words, and about what: then less is enough to be reminded of it.
+"""Detection of explicit requests for memory (“What did I tell you about …”), for which the recall thresholds are lowered.
 
-English only: in any other language nothing is heard, and a question is weighed as any other sentence.
+English only: in any other language nothing is detected, and the message is treated like any other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.retrieval.query_terms import EVERYDAY, cut, question
 
 LONGEST = 2000
-"""Characters of a message in which such a question is looked for."""
+"""Characters of a message in which a request is searched."""
 _NOW = r"(?:(?:still|even|also|perhaps|maybe|by any chance|ever|already|once|actually|really|just|not|again) )*"
 _SAID = (
     r"(?:tell|told|say|said|mention(?:ed)?|talk(?:ed)?|speak|spoken|spoke|show|showed|shown|write|written|wrote|discuss(?:ed)?)"
@@ -46,39 +46,40 @@ OPENING_WORDS = re.compile(
     r"\w+(?=,))[\s,.…—-]+){0,3}",
     re.IGNORECASE,
 )
-"""Small words, or a name, before the question."""
+"""Fillers, or a name, before the question."""
 _OWNED = re.compile(
     r"\b(?:my|our|your) (?:(?:new|old|own|first|last|best|other|little|big|favou?rite) )*"
     r"(?P<what>family|friends?|kids?|job|work|home|house|room|town|name|story|stories|plans?|place|picture|wife|car)\b",
     re.IGNORECASE,
 )
-"""Words of every day that are a topic when they are somebody's."""
+"""Everyday words that are a topic only with a possessive."""
 
 
 _IDLE = frozenset("again anything everything yet called named names mentioned discussed conversation".split())  # noqa: SIM905
-"""Words of the asking itself."""
+"""Words that belong to the phrase of the request, not to its topic."""
 
 
 @dataclass(frozen=True)
 class RequestedTopic:
-    """What memory is asked for."""
+    """Topic of an explicit request for memory."""
 
     words: frozenset[str]
-    """Their stems."""
+    """Stems of the topic's words."""
     names: frozenset[str]
-    """Those of them that are written like names: without them it is another thing."""
+    """Stems of those words that are written like names; a text without them is about something else."""
 
     def is_met(self, texts: Iterable[str]) -> bool:
-        """Do these texts speak of it: by every name, and by more than half of all its words?"""
+        """Return whether the texts together contain every name and more than half of all words of the topic."""
         there = self.words.intersection(stem(word) for text in texts for word in cut(text))
         return self.names <= there and 2 * len(there) > len(self.words)
 
 
 def topic(text: str, present: Collection[str] = ()) -> RequestedTopic | None:
-    """What the last question for memory in a text is about; None where there is none, or it is about nothing.
+    """Return the topic of the last request for memory in a text; None if there is no request, or if it has no topic.
 
-    Those `present` are no topic: nearly everything she remembers is of them.
+    Names of those `present` are not topics: nearly every memory of the persona is about them.
     """
+    # Of several questions in a message the last one is the one to answer.
     for sentence in reversed(_END.split(plain(text[:LONGEST], keep_case=True))):
         asked = OPENING_WORDS.sub("", sentence.strip(), count=1)
         found = next((match["topic"] for pattern in _ASKS if (match := pattern.match(asked))), "")
@@ -88,7 +89,9 @@ def topic(text: str, present: Collection[str] = ()) -> RequestedTopic | None:
 
 
 def topic_of(asked: str, present: Collection[str]) -> RequestedTopic | None:
-    """Its telling words; or, where all of them are words of every day, those that are somebody's."""
+    """Return the topic named in a phrase: its content words or, if all of them are everyday words, those with a possessive.
+    None if there are neither.
+    """
     heard = question(f"about {asked}", present)
     telling = {word for word in heard.words if word not in EVERYDAY} - _IDLE
     words = telling or {match["what"].lower() for match in _OWNED.finditer(asked)}

@@ -1,4 +1,4 @@
-"""Memories, sessions, people and places that were mentioned by one of their keywords or by name, the most important first."""
+"""Recall by keyword or name: memories, sessions, people and places that the message mentions, highest rank first."""
 
 from __future__ import annotations
 
@@ -16,46 +16,49 @@ from lethe_app.brain.recall.memory_text import form_of, snippet
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recall import Because, NotRecalled, RecallWay, Recollection
+from lethe_app.domain.recall import BlockReason, NotRecalled, Reason, ReasonKind, RecallWay, Recollection
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 MOST = 3
-"""Of all that were mentioned."""
+"""Number of mentioned memories that are recalled in one turn."""
 BY_TITLE = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
+"""Types that are also recalled by their name."""
 PER_RELEVANCE = 10
-"""What a level of relevance adds to a session's priority."""
+"""Added to a session's priority for each level of relevance."""
 SESSION_DEPTH = 3
-"""Messages from the newest one upwards at which sessions stand."""
+"""Depth at which sessions are inserted into the prompt, in messages counted from the newest one."""
 _TITLES = UUID("9c1f6a52-6f5b-4d0e-a2c5-5d1f2f0f8b11")
 
 
 @dataclass(frozen=True)
 class Mentioned:
-    """One that comes, and why."""
+    """Memory that was mentioned, and the reason it is recalled."""
 
     memory: MemoryUnit
     way: RecallWay
     key: str
-    """The keyword or title that was said; empty if it is there from an earlier turn."""
-    because: Because
+    """The keyword or title found in the text; empty if the memory is still active from an earlier turn."""
+    because: Reason
     rank: int
-    """Its priority; for a session with its relevance."""
+    """Its priority; for a session its relevance is added."""
 
 
 @dataclass(frozen=True)
 class KeywordRecallResult:
-    """What comes of a turn. Whoever only wanted to know lets `state` go."""
+    """Result of one turn of recall by keyword. A caller that only previews the turn discards `state`."""
 
     mentioned: list[Mentioned]
-    """The highest rank first."""
+    """Recalled memories, highest rank first."""
     blocked: list[NotRecalled]
     state: LoreState
-    """Which ones stay for further turns; belongs to the session, beside that of its worlds."""
+    """Which memories stay active for further turns. It is stored per session, beside the state of the session's worlds."""
 
 
 class Pool:
-    """Keeps what it made ready for the turn before, so that only changed memories are read again."""
+    """Match keywords and titles of memories as World Info entries. Entries of the last turn are cached, so that only changed
+    memories are converted again.
+    """
 
     def __init__(self) -> None:
         self._made: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
@@ -73,11 +76,14 @@ class Pool:
         *,
         most: int = MOST,
     ) -> KeywordRecallResult:
-        """Who was mentioned in the message or the last one before it; titles count in the message alone.
+        """Return the memories and sessions mentioned in the message, or (keywords only) in the last message before it, and
+        those that are still active from an earlier turn.
 
-        Sticky memories are there anyway and so take no place. The current session does not belong among `sessions`.
+        Titles are matched in the message alone. Sticky memories are in the prompt already and are skipped. `sessions` must
+        not contain the current session.
         """
         candidates = [memory for memory in (*memories, *sessions) if _takes_part(memory)]
+        # The cache is rebuilt each turn, so that entries of memories that are gone are dropped.
         before, self._made = self._made, {}
         by_guid: dict[UUID, MemoryUnit] = {}
         worded = [self._entry(by_guid, before, each, titled=False) for each in candidates if _has_keywords(each)]
@@ -87,14 +93,16 @@ class Pool:
         return _outcome(evaluation, by_guid, most)
 
     def keywords(self, waiting: Iterable[MemoryUnit], window: ScanWindow, turn: EvaluationTurn) -> dict[UUID, str]:
-        """For each memory that waits for its moment and has a keyword in the message: that keyword."""
+        """Return the keyword found in the message for each memory in `waiting`, those that wait to be brought up
+        proactively.
+        """
         before, self._ready = self._ready, {}
         entries = [self._waiting_entry(memory, before) for memory in waiting]
         lore = self._waiting.of((_world("waiting", entries, depth=0),), turn.expand)
         return {fired.entry.guid: fired.key for fired in evaluate(lore, window, LoreState(), turn).fired if fired.key}
 
     def _waiting_entry(self, memory: MemoryUnit, before: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]]) -> WorldEntry:
-        """The same as long as nothing changed; its moment is not left to chance."""
+        """Return the cached entry while the memory is unchanged. Its trigger chance is 1 and its duration one turn."""
         facets, known = _facets(memory), before.get(memory.guid)
         if known is None or known[0] != facets:
             known = (facets, _worded(memory, trigger_chance=1.0, duration=1))
@@ -109,7 +117,9 @@ class Pool:
         *,
         titled: bool,
     ) -> WorldEntry:
-        """The very same one as the turn before, if nothing changed: the lore then need not be compared in depth."""
+        """Return the cached entry while the memory is unchanged. The identical object lets the compiled lore skip a deep
+        comparison.
+        """
         guid = uuid5(_TITLES, str(memory.guid)) if titled else memory.guid
         facets = _facets(memory)
         known = before.get(guid)
@@ -123,7 +133,7 @@ class Pool:
 def recollection(
     mentioned: Mentioned, *, dates: bool, session_depth: int = SESSION_DEPTH, zone: tzinfo | None = None
 ) -> Recollection:
-    """It, as it goes into the prompt; `dates`: does the persona want them with sessions?"""
+    """Build the `Recollection` of a mentioned memory for the prompt. `dates`: whether the persona wants dates with sessions."""
     memory = mentioned.memory
     is_session = memory.category is MemoryType.CHAT_SESSION
     return Recollection(
@@ -140,7 +150,7 @@ def recollection(
 
 
 def _worded(memory: MemoryUnit, **fields: object) -> WorldEntry:
-    """The memory as an entry that wakes by its keywords."""
+    """Return a World Info entry that is activated by the memory's keywords."""
     return _entry(
         memory,
         guid=memory.guid,
@@ -153,13 +163,15 @@ def _worded(memory: MemoryUnit, **fields: object) -> WorldEntry:
 
 
 def _titled(memory: MemoryUnit, guid: UUID) -> WorldEntry:
-    """The memory as an entry that wakes by its name; one that is a small word, such as Will, only with its capital."""
+    """Return a World Info entry that is activated by the memory's name. A name that is also a stop word, such as Will,
+    matches with its capital only.
+    """
     small = fold(memory.name.strip()) in STOP_WORDS
     return _entry(memory, guid=guid, keywords_main=[memory.name], case_sensitive=small)
 
 
 def _entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
-    """A session stays one turn, whatever it says."""
+    """Return the World Info entry of a memory. A session stays active for one turn only, whatever its own duration is."""
     values = {
         "name": memory.name,
         "content": memory.content,
@@ -175,7 +187,9 @@ def _entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
 
 
 def _facets(memory: MemoryUnit) -> tuple[object, ...]:
-    """What of a memory its entries are made of; not what changes when it is merely brought up."""
+    """Return the fields of a memory from which its entries are built, as a key of the cache. Recall counters are left out,
+    so that a recall does not invalidate the entry.
+    """
     return (
         memory.name,
         memory.content,
@@ -206,13 +220,14 @@ def _has_keywords(memory: MemoryUnit) -> bool:
 
 
 def _has_title(memory: MemoryUnit) -> bool:
-    """Does its name count, and can it be said? What reads as a regular expression is not taken for a name."""
+    """Return whether the memory is recalled by its name. A name that reads as a regular expression is not used."""
     name = memory.name.strip()
     return memory.category in BY_TITLE and bool(name) and read_expression(name) is None
 
 
 def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: int) -> KeywordRecallResult:
     best: dict[UUID, tuple[Mentioned, Fired]] = {}
+    # A memory may be activated by keyword and by title at once; the key in the newest text becomes the reason that is shown.
     for fired in sorted(evaluation.fired, key=lambda fired: (not fired.key, fired.message_index or 0)):
         memory = by_guid[fired.entry.guid]
         best.setdefault(memory.guid, (_mentioned(memory, fired), fired))
@@ -223,6 +238,7 @@ def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: i
         memory = by_guid[each.entry.guid]
         if memory.guid not in best:
             blocked.setdefault(memory.guid, _blocked(memory, each))
+    # An entry that was crowded out in the turn that activated it must not stay active for the following turns.
     never_came = {
         fired.entry.guid
         for fired in evaluation.fired
@@ -234,16 +250,16 @@ def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: i
 
 def _mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
     is_title = fired.entry.guid != memory.guid
-    where = "the message" if not fired.message_index else "the last message before it"
+    before = fired.message_index or 0
     match fired.reason:
         case ActivationCause.ACTIVE:
-            way, reason = RecallWay.ACTIVE, Because(what="it stays until turn", value=fired.active_until)
+            way, reason = RecallWay.ACTIVE, Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": fired.active_until})
         case ActivationCause.KEY if is_title:
-            way, reason = RecallWay.TITLE, Because(what=f"its name, “{fired.key}”, was said in {where}")
+            way, reason = RecallWay.TITLE, Reason(kind=ReasonKind.NAME, values={"name": fired.key, "before": before})
         case ActivationCause.KEY:
-            way, reason = RecallWay.KEYWORD, Because(what=f"the keyword “{fired.key}” was said in {where}")
+            way, reason = RecallWay.KEYWORD, Reason(kind=ReasonKind.KEY, values={"key": fired.key, "before": before})
         case _:
-            way, reason = RecallWay.WOKEN, Because(what="none of the words was said that keep it asleep")
+            way, reason = RecallWay.WOKEN, Reason(kind=ReasonKind.NO_KEY)
     return Mentioned(memory, way, fired.key, reason, _rank(memory))
 
 
@@ -252,16 +268,22 @@ def _rank(memory: MemoryUnit) -> int:
 
 
 def _standing(mentioned: Mentioned, fired: Fired) -> tuple[object, ...]:
-    """By rank; of equals those that were said now come first, then the newest; the guid makes any order give the same."""
+    """Return the sort key: by rank, then by how recently the key was mentioned, then the newest memory. The guid makes the
+    order independent of the input order.
+    """
     memory = mentioned.memory
     distance = fired.message_index if fired.message_index is not None else 99
     return (-mentioned.rank, distance, -memory.added.timestamp(), memory.guid)
 
 
 def _left_out(mentioned: Mentioned, most: int) -> NotRecalled:
-    detail = f"only {most} come, and others go before its rank of {mentioned.rank}"
-    return NotRecalled(memory=mentioned.memory.guid, title=mentioned.memory.name, why="crowded out", detail=detail)
+    return NotRecalled(
+        memory=mentioned.memory.guid,
+        title=mentioned.memory.name,
+        why=BlockReason.CROWDED_OUT,
+        values={"most": most, "rank": mentioned.rank},
+    )
 
 
 def _blocked(memory: MemoryUnit, blocked: Blocked) -> NotRecalled:
-    return NotRecalled(memory=memory.guid, title=memory.name, why=blocked.why.value, detail=blocked.detail)
+    return NotRecalled(memory=memory.guid, title=memory.name, why=blocked.why, values=dict(blocked.values))

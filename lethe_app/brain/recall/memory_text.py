@@ -1,4 +1,4 @@
-"""How a memory reads in the prompt: with or without title, date and reason, and always on a line of its own."""
+"""Text form of a memory in the prompt: with or without title, date and reason, and always starting on a line of its own."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 _HEADING = re.compile(r"^(?:#{1,6}(?:\s+|$))+")
-"""What would begin a section of the prompt."""
+"""Markdown heading marks, which would start a section of the prompt."""
 _EVENT = re.compile(r"<(?=\s*/?\s*SystemEvent)", re.IGNORECASE)
-"""What would look like a line of ours."""
+"""Start of a tag that would look like a hidden line of the program."""
 
 
 class TitleStyle(Enum):
-    """How the name of a memory is shown."""
+    """Form of the memory's name in the prompt."""
 
     NONE = auto()
     NAME = auto()
-    """“Name: ”"""
+    """As “Name: ”."""
     BOLD = auto()
     H2 = auto()
     H3 = auto()
@@ -30,13 +30,13 @@ class TitleStyle(Enum):
 
 @dataclass(frozen=True)
 class MemoryTextForm:
-    """What of a memory is shown."""
+    """Parts of a memory that are shown in the prompt."""
 
     title: TitleStyle = TitleStyle.NONE
     dated: bool = False
     reasoned: bool = False
     one_line: bool = True
-    """Its content; title and reason are one line always."""
+    """True if the content is put on one line; title and reason always are."""
 
 
 _PLAIN = MemoryTextForm()
@@ -51,17 +51,17 @@ _FORMS = {
 
 
 def form_of(category: MemoryType, *, dates: bool) -> MemoryTextForm:
-    """How memories of this type read; `dates`: does the persona want them with sessions?"""
+    """Return the text form of memories of this type. `dates`: whether the persona wants dates with sessions."""
     if category is MemoryType.CHAT_SESSION:
         return MemoryTextForm(TitleStyle.BOLD, dated=dates)
     return _FORMS.get(category, _PLAIN)
 
 
 def snippet(memory: MemoryUnit, form: MemoryTextForm, *, until: datetime | None = None, zone: tzinfo | None = None) -> str:
-    """The memory as text, macros as they are; nothing in it can begin a line that is not ours.
+    """Return the memory as prompt text with macros unexpanded. Its own words cannot start a heading or a system event.
 
-    `until` is when it ended, for a session its last message; without it `end_time`, without that the day it began. Days are
-    those of the clocks the moments carry, or of `zone`.
+    `until` is when it ended, for a session its last message; if it is None, `end_time` is used, and without that the day it
+    began. Days are those of the time zone of the stored times, or of `zone`.
     """
     when = f" ({_days(memory, until, zone)})" if form.dated else ""
     content = one_line(memory.content) if form.one_line else "\n".join(map(one_line, memory.content.strip().splitlines()))
@@ -71,7 +71,10 @@ def snippet(memory: MemoryUnit, form: MemoryTextForm, *, until: datetime | None 
 
 
 def one_line(text: str) -> str:
-    """Without line breaks of any script or marks that a line begins with."""
+    """Return the text on one line, without line breaks of any script, leading heading marks and system event tags. Memories
+    may hold text that strangers wrote, so this guards the prompt against injected structure.
+    """
+    # The tag's bracket is replaced by a lookalike, so that the text stays readable.
     return _HEADING.sub("", _EVENT.sub("‹", _BLANKS.sub(" ", text).strip()))
 
 

@@ -1,7 +1,7 @@
-"""What the user said does not belong: a memory that was brought up at the wrong moment comes less easily at moments like it.
+"""Objections: the user marked a recalled memory as not relevant, so it is recalled less easily at similar messages.
 
-An objection says nothing against the memory itself and nothing for ever: it counts as far as what is said now resembles what
-was said then, and it fades.
+An objection does not change the memory and is not permanent: it counts as far as the current message resembles the message
+it was made at, and it decays.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.domain.recall import NotRecalled, RecallWay, Recollection
+from lethe_app.domain.recall import BlockReason, NotRecalled, RecallWay, Recollection
 from lethe_app.retrieval.relevance_gate import BY_MEANING
 
 STRENGTH = 0.9
-"""Of the likelihood of a memory, what one fresh objection takes away at the very same words."""
+"""Share of a memory's likelihood that one fresh objection removes at an identical message."""
 HALVED_AFTER = 60.0
-"""Days in which an objection comes to count half."""
+"""Half-life of an objection, in days."""
 LEAST = 0.5
-"""What must be left of a likelihood for the memory to come."""
-UNWANTED = "not relevant"
-"""Why such a memory is kept back."""
+"""Share of the likelihood that must be left for the memory to be recalled."""
 BROUGHT_BY_WORDS = frozenset(
     {RecallWay.MEANING, RecallWay.FACT, RecallWay.KEYWORD, RecallWay.TITLE, RecallWay.WOKEN, RecallWay.ACTIVE}
 )
-"""Ways that an objection speaks to; what always stands there, or was told of her own accord, came for other reasons."""
+"""Ways of recall that objections apply to. Sticky memories and ones that the persona brought up proactively have other
+reasons.
+"""
 
 
 class Objection(BaseModel):
-    """The user's word that a memory had nothing to do with what was said."""
+    """The user's statement that a memory was not relevant to a message."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     memory: UUID
     message: UUID
-    """The message it was brought up at."""
+    """The message at which the memory was recalled."""
     words: tuple[str, ...]
-    """Stems of the words that carry that message."""
+    """Stems of the content words of that message."""
     moment: AwareDatetime
 
 
 def objection(memory: UUID, message: UUID, said: str, moment: datetime) -> Objection:
-    """To `memory` coming up when this was said."""
+    """Create the objection to `memory` being recalled at the message with the text `said`."""
     words = tuple(sorted(content_words(said)))
     return Objection(memory=memory, message=message, words=words, moment=moment)
 
 
 def likeness(words: Iterable[str], others: Iterable[str]) -> float:
-    """Of two sets of words, from 0 to 1 (Dice); two messages without any word that carries them are alike."""
+    """Return the Dice coefficient of two sets of words, 0 to 1. Two messages without content words count as alike (1)."""
     one, other = set(words), set(others)
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
 
 
 def left(recollection: Recollection, objections: Iterable[Objection], said: str, moment: datetime) -> float:
-    """The share of its likelihood that the objections to it leave, 0 to 1."""
+    """Return the share of the recollection's likelihood that the objections leave, 0 to 1."""
     share, words = 1.0, content_words(said)
     for one in objections:
         if one.memory != recollection.memory:
@@ -70,7 +70,9 @@ def left(recollection: Recollection, objections: Iterable[Objection], said: str,
 def sift(
     recalled: Sequence[Recollection], objections: Sequence[Objection], said: str, moment: datetime
 ) -> tuple[list[Recollection], list[NotRecalled]]:
-    """What still comes, less likely where something speaks against it, and what is kept back."""
+    """Split recollections into those that are still recalled, with reduced likelihood where objections apply, and those kept
+    back.
+    """
     if not objections:
         return list(recalled), []
     coming: list[Recollection] = []
@@ -78,6 +80,7 @@ def sift(
     for one in recalled:
         share = left(one, objections, said, moment) if one.way in BROUGHT_BY_WORDS else 1.0
         likely = one.likelihood * share
+        # A recollection that was only just likely enough does not survive even a weak objection.
         if share < LEAST or (share < 1 and likely < BY_MEANING.sure):
             kept_back.append(unwanted(one))
         else:
@@ -86,11 +89,10 @@ def sift(
 
 
 def unwanted(recollection: Recollection) -> NotRecalled:
-    """The trace of a memory that does not come because the user objected."""
+    """Return the record of a memory that is not recalled because the user objected."""
     return NotRecalled(
         memory=recollection.memory,
         title=recollection.title or recollection.text.splitlines()[0][:80],
         world=recollection.world,
-        why=UNWANTED,
-        detail="you said it did not belong to what was being said",
+        why=BlockReason.UNWANTED,
     )

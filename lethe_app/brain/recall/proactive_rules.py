@@ -1,4 +1,4 @@
-"""The rules by which the persona brings things up of her own accord, and how long ago she last did."""
+"""Rules for memories that the persona brings up proactively and for decay, and the pace at which proactive memories come."""
 
 from __future__ import annotations
 
@@ -11,54 +11,58 @@ from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 
 WAITING = frozenset({MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED})
-"""Insertions of memories that wait for their moment."""
+"""Insertion types of memories that wait to be brought up proactively."""
 
 
 class ProactiveRules(BaseModel):
-    """All numbers of these policies with their defaults."""
+    """Limits of proactive recall, absence, mood and decay, with their defaults."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     min_insert_delay_minutes: int = Field(default=30, ge=0)
-    """Between two memories that come by time."""
+    """Minutes between two memories that are brought up because of elapsed time."""
     min_message_delay: int = Field(default=4, ge=0)
-    """Messages of the user between two of these."""
+    """User messages between two memories that are brought up because of elapsed time."""
     eureka_cut_off_days: int = Field(default=15, ge=0)
-    """A memory that waited longer for its moment is stale."""
+    """Days after which a waiting memory that was not brought up is stale."""
     disable_eurekas: bool = False
     hours_before_afk: float = Field(default=4.0, ge=0)
-    """Silence after which the user has been away."""
+    """Hours without a user message after which the user counts as having been away."""
     min_no_recall_days_per_priority: int = Field(default=10, ge=0)
-    """Days without being brought up that each level of priority, and one more, lets a decaying memory live."""
+    """Days without a recall that a decaying memory lives per level of priority, plus one level."""
     mood_handling: bool = True
     static_mood: bool = False
     decaying: frozenset[MemoryType] = frozenset({MemoryType.WEB_SEARCH, MemoryType.GOAL, MemoryType.REMINDER})
     silent: frozenset[MemoryType] = frozenset({MemoryType.FILE, MemoryType.IMAGE})
-    """What they say brings them up never, a keyword may."""
+    """Types that are never recalled by their content, but may be by a keyword."""
     natural_limit: float = Field(default=0.09, ge=0)
-    """Cosine distance up to which a waiting memory is relevant; what is near depends on the embedder, so calibrate it."""
+    """Cosine distance up to which a waiting memory is relevant to the message. It depends on the embedding model; calibrate
+    it.
+    """
 
 
 class Pace(BaseModel):
-    """How long she has held back; kept with the conversation."""
+    """Time and messages since a waiting memory was last brought up; stored per session."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     messages: int = Field(default=0, ge=0)
-    """Of the user since a waiting memory last came."""
+    """User messages since a waiting memory was last brought up."""
     last_insert: AwareDatetime
 
     @classmethod
     def fresh(cls, moment: datetime) -> Self:
-        """At the start of a session, and whenever a waiting memory came."""
+        """Create the pace at the start of a session, and after each waiting memory that was brought up."""
         return cls(messages=0, last_insert=moment)
 
     def counted(self) -> Self:
-        """After one more message of the user; a message that is answered again is not one more."""
+        """Return the pace after one more user message. Do not call it when a message is answered again."""
         return self.model_copy(update={"messages": self.messages + 1})
 
     def allows(self, moment: datetime, rules: ProactiveRules) -> bool:
-        """May one come by time? A last time that lies ahead, for the clock was put back, holds nothing up."""
+        """Return whether a memory may be brought up because of elapsed time. A `last_insert` in the future, because the
+        clock was set back, does not block it.
+        """
         waited = elapsed(self.last_insert, moment)
         soon = timedelta() <= waited < timedelta(minutes=rules.min_insert_delay_minutes)
         return self.messages >= rules.min_message_delay and not soon

@@ -1,4 +1,4 @@
-"""Keeps a handful of plain values learnt in this session (name, home, mood, quest), for a prompt that needs no more."""
+"""Session notes: a few key-value pairs learnt in this session (name, home, mood, quest), for prompts too small for more."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
 MOST_VALUES = 24
-"""The oldest value gives way to one more."""
+"""Maximum number of values; the oldest one is dropped for a new one."""
 LONGEST = 60
-"""Characters of a value."""
+"""Maximum characters of a value."""
 QUEST = "current_quest"
+"""Key of the quest, the only value that is also taken from a played scene."""
 
 _END = r"(?=$|,| and | but | with | because | for now)"
 _VALUE = rf"(?P<value>[\w'’& -]{{1,{LONGEST}}}?)"
@@ -61,16 +62,17 @@ _EMPTY = re.compile(
 
 
 def learn(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[str, str]:
-    """What is known with what these lines say: key → value, newer values in place of older ones, the newest key last.
+    """Return `known` updated with what these lines state: key → value, newer values replace older ones, the newest key last.
 
     English only. Only what the user states as themselves counts, and a quest the user names in a played scene. Questions,
-    hedges and quotations teach nothing. `known` is not changed.
+    hedges and quotations are ignored. `known` is not changed.
     """
     values = dict(known)
     for line, parts in zip(lines, read_parts(lines), strict=True):
         if line.role is not Role.USER:
             continue
         for key, value in (*_of(parts.plain), *(pair for pair in _of(parts.in_character) if pair[0] == QUEST)):
+            # A repeated mood counts as new and moves to the end; other repeated values keep their place.
             if key != "mood" and values.get(key) == value:
                 continue
             values.pop(key, None)
@@ -79,7 +81,9 @@ def learn(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[str, str
 
 
 def block(values: Mapping[str, str]) -> str:
-    """“Known facts about this session: home=Porto, mood=tired.”, or nothing where nothing is known."""
+    """Return the prompt block “Known facts about this session: home=Porto, mood=tired.”, or an empty string if there are no
+    values.
+    """
     pairs = ", ".join(f"{key}={value}" for key, value in values.items() if value)
     return f"Known facts about this session: {pairs}." if pairs else ""
 
@@ -93,7 +97,7 @@ def _of(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(clause: str) -> Iterator[tuple[str, str]]:
-    """Keys and values of one clause."""
+    """Yield keys and values of one clause."""
     if (quest := _QUEST.match(clause)) and not _EMPTY.search(quest["value"]):
         sought = "find " if _SEEKING.search(quest[0][: quest.start("value")]) else ""
         yield QUEST, _clean(sought + quest["value"])
@@ -112,5 +116,5 @@ def _values(clause: str) -> Iterator[tuple[str, str]]:
 
 
 def _clean(value: str) -> str:
-    """On one line, without the signs that the block itself uses."""
+    """Return the value on one line, without the characters that delimit values in the block."""
     return re.sub(r"[=,\s]+", " ", value).strip(" .!;:'\"")[:LONGEST]

@@ -1,7 +1,8 @@
-"""Recognises a request for the conversations of a time: “What did we talk about on May 2nd?”, “How was I last week?”.
+"""Detection of requests for the conversations of a time: “What did we talk about on May 2nd?”, “How was I last week?”.
 
-Such a message asks for what was said then, whatever its words. A message that only mentions a time (“I was tired yesterday”,
-“my exam is on May 2nd”) is no request. English, and the basic forms of a few languages (`foreign_time_words`).
+Such a message asks for what was said then, although it may share no word with it. A message that only mentions a time (“I
+was tired yesterday”, “my exam is on May 2nd”) is no request. English, and the basic forms of a few languages
+(`translated_time_words`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LONGEST = 2000
 
 
 class Edge(Enum):
-    """An end of all the conversations there were."""
+    """End of the list of all sessions."""
 
     FIRST = auto()
     LAST = auto()
@@ -30,19 +31,19 @@ class Edge(Enum):
 
 @dataclass(frozen=True)
 class TimeRequest:
-    """Which conversations are asked for."""
+    """Sessions that a message asks for."""
 
     times: tuple[PastTime, ...] = ()
     edge: Edge | None = None
-    """With `times`, the first or last of those days; alone, the first or last of all."""
+    """With `times`, the first or last session of those days; alone, the first or last of all sessions."""
     skipped: int = 0
-    """Conversations to pass over from that end: 1 for “the time before last”."""
+    """Sessions to skip from that end: 1 for “the time before last”."""
     topic: RequestedTopic | None = None
-    """What the conversation has to be about; for `times` only what comes first."""
+    """Topic the session must be about; with `times` it only decides which comes first."""
 
     @property
     def is_exact(self) -> bool:
-        """Is it about single days?"""
+        """True if every time is a single day."""
         return bool(self.times) and all(time.is_exact for time in self.times)
 
 
@@ -79,12 +80,12 @@ _ASKED = tuple(
         rf"\b(?:what|how) (?:was|were) (?:our|\w+'s) {_WHICH}{_TALK}\b",
     )
 )
-"""Questions that ask of the past by their order of words, with or without a question mark."""
+"""Questions about the past that are recognised by their word order, with or without a question mark."""
 _ASKED_FIRST = re.compile(
     rf"(?:was i|did i (?:feel|seem|sound|look|sleep|act)|have i been|had i been|"
     rf"(?:.*, ?)?what (?:happened|went on|was {_WAS_UP}))\b(?! (?:to|with) you\b)"
 )
-"""The same, where the sentence begins with it."""
+"""Further such questions, recognised only at the beginning of the sentence."""
 _NOT_AHEAD = r"(?!(?:should|shall|will|would|could|can|might|must|do|does|am|is|are|if)\b)"
 _WHAT_WAS_SAID = re.compile(
     rf"\b(?:what|that|the \w+|which|everything|anything|something|stuff|things?)(?: {_NOT_AHEAD}[\w'-]+){{0,3}}? (?:i|we|you) "
@@ -123,12 +124,12 @@ _ANNOUNCES = re.compile(
     r"(?:you|u) (?:want|wanna|like|care|curious) (?:to )?(?:hear|know)|wanna hear|you know what|you won't believe|you'll never|"
     r"(?:do|don't|did) you know what (?:happened|i did)|(?:hear|see) what)\b"
 )
-"""Begins the telling of news."""
+"""Phrases that announce news instead of asking for the past."""
 _AHEAD = re.compile(
     r"\b(?:what|where|how|when|who|which)(?: \w+)? (?:should|shall|will|would|can|could|do|does|is|are|am|might|must) \w+|"
     r"\b(?:will|shall|going to|gonna|next|tomorrow|are we still|is (?:it|our|the)) \w+"
 )
-"""Asks of what is, or is to come."""
+"""Phrases that ask about the present or the future."""
 
 _TALKED_OF = rf"(?:(?:i|we|you) {_ADVERB}(?:have |had |were |was )?{_TALKED}|(?:i|we|you) met)"
 _FIRST = re.compile(
@@ -155,9 +156,11 @@ _FRAME = re.compile(
     r"meet|met|meeting|evening|night|morning|think|list|show|know|curious|wonder\w*|anything|something|exactly|please|pls|again)\b",
     re.IGNORECASE,
 )
-"""Words of asking, which are no topic."""
+"""Words of the request itself, which are not its topic."""
 _SHORTENED = re.compile(r"\b(what|where|who|how|why|when)'?d (?=i\b|we\b|you\b)")
+"""Contracted “did”, as in “what'd we do”."""
 _SENTENCE_END = re.compile(r"(?<=[?!…。？！])\s*|(?<=[^\d\W][.])\s+|[\n\"*]+")
+"""End of a sentence. A full stop after a digit is none, as in “2. Mai”."""
 _ASKS_ONLY = re.compile(
     r"(?:(?:do|can|don't) you (?:still )?)?(?:remember|recall)(?: (?:it|that|what|this))?\W*$|"
     r"(?:what|who|where|which one) was (?:it|that)\W*$"
@@ -165,7 +168,7 @@ _ASKS_ONLY = re.compile(
 
 
 def time_request(text: str, today: date, present: Collection[str] = ()) -> TimeRequest | None:
-    """The last request for a time in a message said today; None where there is none."""
+    """Return the last request for a time in a message written on `today`; None if there is none."""
     sentences = [each for part in _SENTENCE_END.split(text[:LONGEST]) if (each := fold(part, keep_case=True).strip())]
     for place in range(len(sentences) - 1, -1, -1):
         sentence = sentences[place]
@@ -185,12 +188,13 @@ def _read(sentence: str, today: date, present: Collection[str]) -> TimeRequest |
     if (not times and edge is None) or not (translated or _is_asked(low)):
         return None
     skipped = int(edge is Edge.LAST and _BEFORE_LAST.search(rest) is not None)
+    # `topic_of` knows English only, so a translated request has no topic.
     about = None if translated else topic_of(_FRAME.sub(" ", without_times(sentence)), present)
     return TimeRequest(times, edge, skipped, about)
 
 
 def _is_asked(low: str) -> bool:
-    """Does the sentence ask for the past that both share, or for the user's own?"""
+    """Return whether the sentence asks for the past that both share, or for the user's own past."""
     if _ANNOUNCES.search(low):
         return False
     if any(pattern.search(low) for pattern in _ASKED) or _ASKED_FIRST.match(OPENING_WORDS.sub("", low, count=1)):
@@ -200,7 +204,9 @@ def _is_asked(low: str) -> bool:
 
 
 def _wants_it_told(low: str, *, shared: bool) -> bool:
-    """Does it ask to remember, to tell again or to go on? `shared`: it names what was said between them."""
+    """Return whether the sentence asks to remember, to recount or to resume. `shared`: it refers to what was said between
+    them.
+    """
     is_question = low.rstrip().endswith("?")
     if _REMEMBERS.search(low):
         return shared or (is_question and not _KNOWS.search(low))

@@ -1,4 +1,6 @@
-"""Basic requests for a time in German, French, Spanish and Japanese, in the English words that `time_requests` reads."""
+"""Translation of basic requests for a time from German, French, Spanish and Japanese into the English words that
+`time_requests` parses.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,15 @@ _Written = str | Callable[[re.Match[str]], str]
 @dataclass(frozen=True)
 class _Language:
     asks: re.Pattern[str]
-    """A question for what was said before, or for how the user was."""
+    """Matches a question for what was said before, or for how the user was."""
     words: Sequence[tuple[re.Pattern[str], _Written]]
-    """Times, and their English."""
+    """Patterns of time expressions, each with its English form."""
 
 
 def in_english(sentence: str) -> str:
-    """The times of a request in one of these languages; empty where it is none."""
+    """Return the time expressions of a request in one of these languages in English; empty if the sentence is no such
+    request.
+    """
     low = sentence.lower()
     for language in _LANGUAGES:
         if language.asks.search(low):
@@ -29,6 +33,7 @@ def in_english(sentence: str) -> str:
             for pattern, english in language.words:
                 found = pattern.finditer(low)
                 times += [match.expand(english) if isinstance(english, str) else english(match) for match in found]
+                # A matched time is removed, so that a later, shorter pattern does not match part of it again.
                 low = pattern.sub("\0", low)
             if times:
                 return ", ".join(times)
@@ -38,7 +43,7 @@ def in_english(sentence: str) -> str:
 def _language(
     asks: str, months: str, weekdays: str, month_day: str, weekday: str, others: Sequence[tuple[str, str]]
 ) -> _Language:
-    """`month_day` and `weekday` hold `{names}` where the names stand."""
+    """Compile the patterns of one language. `month_day` and `weekday` contain `{names}` where the names are inserted."""
     month_of = dict(zip(months.split(), MONTHS, strict=True))
     day_of = dict(zip(weekdays.split(), WEEKDAYS, strict=True))
 

@@ -1,1 +1,1 @@
-"""Extractive titles, summaries, keywords and plans of a conversation."""
+"""Extractive titles, summaries, keywords and goals of a session, without a model."""

@@ -1,4 +1,4 @@
-"""Finds what of a conversation its summary may tell: the facts it states, and whatever else says something."""
+"""Candidates for a summary: the facts a session states, and the other sentences worth reporting."""
 
 from __future__ import annotations
 
@@ -27,38 +27,43 @@ from lethe_app.domain.chat import Role
 from lethe_app.retrieval.assertions import FIRST_PERSON
 
 MOST_CANDIDATES = 1000
-"""Of an endless conversation only so many sentences, the most telling, are weighed against each other."""
+"""Maximum number of sentences of a very long session, the most salient ones, that are compared with each other."""
 LEAST_SHARE = 0.3
-"""Of the most telling report's salience, up to 2; what has less is only filler beside it."""
+"""Share of the highest salience (counted up to 2) below which a sentence is left out as filler."""
 FLEETING = 0.5
-"""What a sentence that nobody would note counts in a summary against one to be remembered."""
+"""Weight in a summary of a sentence that is not worth remembering, against 1 of one that is."""
 AS_FACT = 1.5
-"""What a fact counts in a summary against the sentences that state it."""
+"""Weight of a fact in a summary against the sentences that state it."""
 LEAST_WORTH = 0.5
-"""What the sentences that state a fact count at least."""
+"""Minimum salience of the sentences that state a fact."""
 SHARED = 0.5
-"""Share of the content words of a sentence that a fact must have for the sentence to state it."""
+"""Share of the content words of a sentence (or of the fact, if it has fewer) that both must have in common for the sentence
+to state the fact.
+"""
 REPEATED = 0.75
-"""Share of the words of a report with which another one of its message says it too."""
+"""Share of a report's words that another report of the same message must contain to make it redundant."""
 RETOLD = 0.8
-"""Share of the words of a fact with which a sentence told in the third person says it better than the fact by itself."""
+"""Share of a fact's words that a sentence retold in the third person must contain to replace the fact's own wording."""
 JOINED = 0.6
-"""And with an earlier sentence that names whom a pronoun means: the question a fact quotes is not part of it."""
+"""The same share for a report joined with an earlier sentence that names whom a pronoun refers to. It is lower, because such
+a report does not contain the question that a fact quotes.
+"""
 LONGEST_RETOLD = 200
-"""Characters of such a sentence."""
+"""Maximum characters of such a report."""
 BESIDE = 0.6
-"""What a sentence of the user counts where facts tell of the conversation."""
+"""Weight of a user's sentence where facts cover the session already."""
 GENERAL = 0.3
-"""And of that one which says nothing of the user's own life."""
+"""Further weight of such a sentence that says nothing about the user's own life."""
 OTHERS = 0.3
-"""What a sentence of the persona counts there."""
+"""Weight of a persona's sentence where facts cover the session already."""
 ENOUGH = 4
-"""Facts that tell most of a conversation by themselves. Beside them no scene is told, beside so many reports of the user's
-words nothing of the persona's."""
+"""Number of facts that cover most of a session by themselves. Beside so many facts no scene is reported, and beside so many
+reports of the user's words nothing of the persona's.
+"""
 MOST_QUESTIONS = 2
-"""Questions of the user in a summary of a conversation in which they did nothing but ask."""
+"""Maximum number of the user's questions in the summary of a session in which the user did nothing but ask."""
 SHORT_ANSWER = 6
-"""Words; so short an answer does not stand without its question."""
+"""Number of words up to which an answer is reported only with its question."""
 _EMPTY = re.compile(
     r"^\W*(?:(?:awesome|great|nice|good|amazing|wonderful|fantastic) (?:job|work|idea|going|to (?:hear|see)|that)|sounds|"
     r"congrat\w*|wish (?:me|us)|"
@@ -67,7 +72,7 @@ _EMPTY = re.compile(
     r"\b(?:this|that|these) (?:pic|photo|picture|moment|app|one|song)s?\b",
     re.IGNORECASE,
 )
-"""Assent, or something that was shown."""
+"""Assent, praise, or remarks about a picture that was shown."""
 _CATCHES_UP = re.compile(
     r"\bsince we(?:'ve)? (?:last )?(?:talked|spoke|chatted|met)(?: last)?\W*$|\bI(?:'m| am) off to\b(?! [A-Z])(?!.*\b(?:on|in|"
     r"next|for) )|"
@@ -76,7 +81,7 @@ _CATCHES_UP = re.compile(
     r"\b(?:good ?night|sleep on it|talk (?:to you )?(?:soon|later|tomorrow))\b",
     re.IGNORECASE,
 )
-"""Opens or closes a conversation."""
+"""Phrases that open or close a conversation."""
 _OF_EVERYBODY = re.compile(
     r"\W*(?:and |so |but )?(?:we (?:all|can)\b|it's (?:so |really |such )?(?:important|great|amazing|nice|good|a blessing)|"
     r"(?:life|family|love|kindness|music|nature)(?:'s| is| can| has)\b|(?:making|seeing|sharing|staying|investing|working|"
@@ -84,51 +89,51 @@ _OF_EVERYBODY = re.compile(
     r"taking|being|spending) |(?:tough|good|hard) (?:times|food)|(?:stay|keep|find|remember|believe|let's)\b)",
     re.IGNORECASE,
 )
-"""How a piece of wisdom begins."""
+"""Beginnings of general wisdom."""
 _PERSON = re.compile(r"\b(?:he|she|he's|she's|him|her|his)\b", re.IGNORECASE)
 _INTENDS = re.compile(r"\b(?:going to|gonna|moving|flying|want to|wanna|planning)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryCandidate:
-    """A candidate for a summary."""
+    """Report that may become a line of a summary."""
 
     quote: Quote
     speaker: str
     place: float
-    """Where in the conversation it is, from 0 to below 1."""
+    """Relative position in the session, from 0 to below 1."""
     words: frozenset[str]
-    """Its words that say something."""
+    """Its content words."""
     salience: float
     sources: tuple[int, ...] = ()
-    """Places of the sentences it tells."""
+    """Indexes of the sentences it reports."""
     is_fact: bool = False
     is_unclear: bool = False
-    """It is understood only with what was said before."""
+    """True if it is understood only with the preceding context."""
 
     @property
     def cost(self) -> int:
-        """Characters it takes, with its line break."""
+        """Its characters, including the line break."""
         return len(self.quote.alone) + 1
 
 
 @dataclass(frozen=True)
 class Material:
-    """A conversation as it is read for its title and summary."""
+    """Session prepared for its title and summary."""
 
     sentences: list[Sentence]
     signs: list[SentenceSigns]
     news: list[News | None]
-    """What each sentence tells of an event."""
+    """The event that each sentence reports, or None."""
     facts: list[ReportedFact]
-    """What the user states that still holds at the end."""
+    """Facts about the user that still hold at the end of the session."""
     vocabulary: ConversationVocabulary
 
 
 def candidates(material: Material, longest: int) -> tuple[list[SummaryCandidate], list[SummaryCandidate]]:
-    """Return the facts of a conversation as reports, and whatever else of it is worth reporting.
+    """Return the facts of a session as reports, and the other sentences worth reporting.
 
-    A question comes only together with its answer, a pronoun only with the sentence it leans on.
+    A question is reported only with its answer, and a pronoun only with the sentence that holds its noun.
     """
     reporter = _Reporter(material.sentences, material.signs, material.vocabulary, min(longest, LONGEST))
     stating = _stating(material)
@@ -139,7 +144,7 @@ def candidates(material: Material, longest: int) -> tuple[list[SummaryCandidate]
 
 
 def _stating(material: Material) -> list[list[int]]:
-    """Return for each fact the places of the sentences that state it."""
+    """Return for each fact the indexes of the sentences that state it."""
     of_line: dict[int, list[int]] = {}
     said: list[frozenset[str]] = []
     for place, sentence in enumerate(material.sentences):
@@ -158,7 +163,7 @@ def _stating(material: Material) -> list[list[int]]:
 
 
 def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[int]]) -> list[SummaryCandidate]:
-    """Return the facts, each in the words of a sentence that states it where that can be told in the third person."""
+    """Return the facts as reports, each in the words of a sentence that states it if that can be put into the third person."""
     values = [
         AS_FACT * fact.weight * max([LEAST_WORTH, *(_telling(material, place) for place in places)])
         for fact, places in zip(material.facts, stating, strict=True)
@@ -173,6 +178,7 @@ def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[i
     for fact, places, value in zip(material.facts, stating, values, strict=True):
         report = next((retold[place] for place in places if place in retold and _says(retold[place], fact)), None)
         earlier = set(report.sources[:-1]) if report else set()
+        # An earlier sentence is joined with one fact only; a further fact is reported in its own wording.
         if report is None or (earlier & taken_along and report.quote.text not in found):
             line, telling = max(fact.lines), frozenset(material.vocabulary.telling(words(fact.text)))
             report = SummaryCandidate(Quote(line, "", fact.text), fact.speaker, line / count, telling, value, tuple(places))
@@ -184,7 +190,7 @@ def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[i
 
 
 def _without_parts(found: Sequence[SummaryCandidate]) -> list[SummaryCandidate]:
-    """Return the reports without those that another one says too: with every sentence, or most of their words."""
+    """Remove reports that another one contains: by all of their sentences, or by most of their words."""
     most: dict[int, int] = {}
     of_line: dict[int, list[tuple[frozenset[str], SummaryCandidate]]] = {}
     for report in found:
@@ -201,9 +207,9 @@ def _without_parts(found: Sequence[SummaryCandidate]) -> list[SummaryCandidate]:
 
 
 def _says(report: SummaryCandidate, fact: ReportedFact) -> bool:
-    """Return whether a report says a fact in the third person, not at length.
+    """Return whether a report states a fact in the third person and briefly.
 
-    One that takes an earlier sentence along is wanted only where the fact names nobody whom its pronouns may mean.
+    A report joined with an earlier sentence is accepted only where the fact has a pronoun before anybody is named.
     """
     made = report.quote
     is_told = not made.frame and '"' not in made.text and len(made.text) <= LONGEST_RETOLD
@@ -227,7 +233,7 @@ def _telling(material: Material, place: int) -> float:
 
 
 def _worth(material: Material, stated: set[int]) -> dict[int, float]:
-    """Return the places of the sentences worth reporting beside those `stated` as facts, with what they are worth."""
+    """Return the weights of the sentences worth reporting, by index, without those `stated` as facts."""
     sentences, signs, vocabulary = material.sentences, material.signs, material.vocabulary
     worth: dict[int, float] = {}
     questions: dict[int, float] = {}
@@ -260,13 +266,13 @@ def _worth(material: Material, stated: set[int]) -> dict[int, float]:
 
 
 def _particular(text: str, sign: SentenceSigns) -> float:
-    """Return what a sentence counts as one of its speaker's life; less if it holds of everybody."""
+    """Return 1 for a sentence about the speaker's own life, and `GENERAL` for one that is true of everybody."""
     is_particular = sign.own or sign.kin or sign.named or sign.when
     return 1.0 if is_particular and not _OF_EVERYBODY.match(text) else GENERAL
 
 
 def outdated(sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], vocabulary: ConversationVocabulary) -> set[int]:
-    """Return the places of plans that a later message of the same speaker changes."""
+    """Return the indexes of plans that a later message of the same speaker changes."""
     lines = {sentence.line for sentence in sentences if sentence.role is Role.USER and announces_change(sentence.text)}
     last: dict[tuple[str, str], int] = {}
     for sentence in sentences:
@@ -281,21 +287,23 @@ def outdated(sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], voca
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a sentence is said in jest, is of the moment, or has lost what it quotes."""
+    """Return whether a sentence is a joke, holds for the moment only, or has lost the text it quotes."""
     if is_figurative(text) or compares(text) or has_lost_quotation(text) or is_momentary(text):
         return True
     return bool(_EMPTY.search(text) or _CATCHES_UP.search(text))
 
 
 def lasting(sentence: Sentence, least: float) -> float:
-    """Return what a sentence is worth as one to be remembered, from `least` to 1; speech of a scene counts in full."""
+    """Return the weight of a sentence by its probability of being worth remembering, from `least` to 1; sentences of a scene
+    get 1.
+    """
     if sentence.in_story or sentence.narrates:
         return 1.0
     return least + (1 - least) * probability(features(sentence.text))
 
 
 class _Reporter:
-    """Puts sentences into the words of a report."""
+    """Convert sentences into reports."""
 
     def __init__(
         self, sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], vocabulary: ConversationVocabulary, longest: int
@@ -306,12 +314,12 @@ class _Reporter:
         self._longest = longest
 
     def report(self, kept: Mapping[int, float], told: Collection[int] = ()) -> list[SummaryCandidate]:
-        """Return the sentences at these places with what they are worth; one that leans on an earlier one takes that along.
-
-        One that leans on a sentence that is `told` already is left out.
+        """Return the sentences of these indexes as reports with their weights, each joined with an earlier sentence that it
+        refers to. A sentence that refers to one in `told`, which is reported already, is left out.
         """
         found: list[SummaryCandidate] = []
         joined: set[int] = set()
+        # From the end, so that a sentence already joined with a later one is not reported again by itself.
         for index in reversed(list(kept)):
             if index in joined:
                 continue
@@ -334,7 +342,9 @@ class _Reporter:
         return SummaryCandidate(made, sentence.name, sentence.line / (last.line + 1), telling, worth, tuple(places))
 
     def _leant_on(self, index: int) -> int | None:
-        """The place of the speaker's sentence just before that names whom or what a pronoun means."""
+        """Return the index of the same speaker's earlier sentence that names whom or what a pronoun refers to; None if there
+        is none.
+        """
         sentence = self._sentences[index]
         if not self._vocabulary.is_english or sentence.narrates or sentence.asks or not leans(sentence.text):
             return None
@@ -361,7 +371,9 @@ class _Reporter:
         return Quote(sentence.line, "", told) if told else None
 
     def _alone(self, index: int) -> Quote | None:
-        """A statement where it can be told as one, else in quotation marks; neither fragments nor what only leans."""
+        """Return the sentence as a statement if possible, else as a quotation; None for fragments and sentences that depend
+        on others.
+        """
         sentence, asked = self._sentences[index], _question_before(self._sentences, index)
         other = self._vocabulary.other(sentence.name)
         if not self._vocabulary.is_english:
@@ -381,7 +393,9 @@ class _Reporter:
 
 
 def _question_before(sentences: Sequence[Sentence], index: int) -> Sentence | None:
-    """The question that a short answer answers: the last sentence of the message before, by somebody else."""
+    """Return the question that a short answer answers: the last sentence of the other speaker's message before it; None if
+    there is none.
+    """
     answer = sentences[index]
     if len(answer.words) > 2 * SHORT_ANSWER or len(answer.text.split()) > SHORT_ANSWER or answer.asks or not index:
         return None

@@ -1,4 +1,4 @@
-"""What can honestly be said of a session without a model: its title, the most telling lines, its keywords, goals and weight."""
+"""Digest of a session without a model: title, extractive summary, keywords, goals and relevance."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 
 LONGEST = 1200
-"""Characters of a summary: some 300 tokens."""
+"""Maximum characters of a summary, about 300 tokens."""
 MOST_WORDS = 6
+"""Maximum number of words of a title taken from the beginning of the session."""
 LONGEST_TITLE = 48
-"""Of a title that is how the conversation began."""
+"""Maximum characters of a title taken from the beginning of the session."""
 FADED = 0.7
-"""What the oldest report of a rolling summary weighs against the newest."""
+"""Weight of the oldest report of a rolling summary against 1 of the newest."""
 FLEETING = 0.6
-"""What a sentence that nobody would note counts for the title against one to be remembered."""
+"""Weight for the title of a sentence that is not worth remembering, against 1 of one that is."""
 LEAST = 250
+"""Characters that a summary may always have, in addition to its share of the text."""
 SHARE = 0.5
-"""A summary may have `LEAST` characters and so large a share of what counts as told."""
+"""Share of the characters of the endorsed sentences that a summary may have in addition to `LEAST`."""
 SHARE_OF_FACTS = 0.7
-"""And this share as far as it tells facts."""
+"""The same share for the facts of a summary."""
 FEWEST_FACTS = 6
-"""From which a title may say what they are about in general."""
+"""Number of facts from which a title may name their general subjects."""
 _MATTERS = {
     FactKind.PEOPLE: "family",
     FactKind.WORK: "work",
@@ -57,7 +59,7 @@ _FRAMED = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), "|：「
 
 @dataclass(frozen=True)
 class Digest:
-    """What the session browser shows and the prompt tells of a session that is over."""
+    """Result that the session list and the prompt show of a finished session."""
 
     title: str = ""
     summary: str = ""
@@ -68,7 +70,7 @@ class Digest:
 
 
 def digest(lines: Sequence[Utterance], *, longest: int = LONGEST) -> Digest:
-    """Everything at once; no lines give an empty digest."""
+    """Return title, summary, keywords, goals and relevance of a session; an empty digest for no lines."""
     told = _read(lines)
     about = topics(told.certain, told.vocabulary)
     return Digest(
@@ -82,25 +84,27 @@ def digest(lines: Sequence[Utterance], *, longest: int = LONGEST) -> Digest:
 
 
 def summary(lines: Sequence[Utterance], longest: int = LONGEST) -> str:
-    """The most telling lines in their order, one report to a line, in at most `longest` characters; short for a short talk.
+    """Return the most salient lines in their order, one report per line, at most `longest` characters, fewer for a short
+    session.
 
-    They rest on what the user said and on what of the persona's lines the user took up (brain/taken_up).
+    They are taken from the user's utterances and from those of the persona that the user took up
+    (brain/summary/endorsed_lines).
     """
     return _summary(_read(lines), longest)
 
 
 def title(lines: Sequence[Utterance]) -> str:
-    """Two to seven words; where nothing stands out, how the user began."""
+    """Return a title of two to seven words; if no topic stands out, the beginning of the user's first message."""
     told = _read(lines)
     return _title(lines, told, topics(told.certain, told.vocabulary))
 
 
 @dataclass(frozen=True)
 class _Told(Material):
-    """What of a conversation counts as told."""
+    """Session material, restricted to what counts as stated."""
 
     is_played: bool
-    """Most of what the user says is in character."""
+    """True if most of the user's words are in character."""
 
     @property
     def certain(self) -> list[Sentence]:
@@ -109,17 +113,18 @@ class _Told(Material):
 
     @property
     def certain_signs(self) -> list[SentenceSigns]:
-        """What the certain sentences show."""
+        """The signs of the certain sentences."""
         return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= TAKEN_UP]
 
 
 def _read(lines: Sequence[Utterance], known: Sequence[Sentence] = ()) -> _Told:
-    """`known` are sentences of an earlier summary, whose words count as well."""
+    """Analyse the lines. `known` are sentences of an earlier summary, whose words count for the vocabulary as well."""
     pieces = read_pieces(lines)
     told = told_sentences(lines, pieces)
     vocabulary = ConversationVocabulary.of([*known, *told], names_in(lines))
     signs = [read_signs(sentence, vocabulary.speakers) for sentence in told]
     is_played = endorsed_lines.is_roleplay(lines, pieces)
+    # Facts and news are found by English rules only.
     if not vocabulary.is_english:
         return _Told(told, signs, [None] * len(told), [], vocabulary, is_played)
     left_out = outdated(told, signs, vocabulary)
@@ -128,13 +133,13 @@ def _read(lines: Sequence[Utterance], known: Sequence[Sentence] = ()) -> _Told:
 
 
 def _news(sentence: Sentence) -> News | None:
-    """Return what a sentence of the user tells of an event, unless it is said in jest or in character."""
+    """Return the event a sentence of the user reports; None if it reports none, is a joke or is in character."""
     is_plain = sentence.role is Role.USER and not (sentence.in_story or sentence.asks or sentence.narrates)
     return news_in(sentence.text) if is_plain and not says_nothing(sentence.text) else None
 
 
 def is_roleplay(lines: Sequence[Utterance]) -> bool:
-    """Is most of what the user says said in character? What the persona does never decides it."""
+    """Return whether most of the user's words are in character. The persona's lines are not considered."""
     return endorsed_lines.is_roleplay(lines, read_pieces(lines))
 
 
@@ -152,10 +157,11 @@ def _summary(told: _Told, longest: int) -> str:
 
 
 def rolling(lines: Sequence[Utterance], before: str, longest: int) -> str:
-    """The rolling summary `before` with what `lines`, which just left the window, add to it; at most `longest` characters.
+    """Return the rolling summary `before` extended by the `lines` that just left the context window, in at most `longest`
+    characters.
 
-    While there is room, the new reports follow the old. When there is none, all of them compete again by the same rule as
-    the sentences of a session, the older with less weight: old content fades, but what is most telling of it stays.
+    While there is room, the new reports follow the old ones. When there is none, all of them compete again by the same rule
+    as the sentences of a session, older ones with less weight, so that only the most salient old reports stay.
     """
     before = before.strip()
     known = [line for piece in before.split("\n") for line in _lines(piece, longest)]
@@ -172,10 +178,10 @@ def rolling(lines: Sequence[Utterance], before: str, longest: int) -> str:
 
 
 def _relevance(said: Sequence[Sentence], signs: Sequence[SentenceSigns], messages: int) -> int:
-    """1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
+    """Return the relevance 1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
 
     Length is log2(1 + telling sentences) / 6, full at 63 of them. Density is the share of telling sentences, full at a half,
-    and gravity that of grave ones, of feelings and of plans, full at three in ten; both are counted by the message where
+    and gravity that of life events, of feelings and of plans, full at three in ten; both are counted by the message where
     there are more messages than sentences. A sentence is telling by `SentenceSigns.tells`.
     """
     told = [sign for sentence, sign in zip(said, signs, strict=True) if not sentence.asks]
@@ -206,7 +212,7 @@ def _title(lines: Sequence[Utterance], told: _Told, about: Sequence[SummaryTopic
 
 
 def _matters(told: _Told) -> str:
-    """Return what most of the facts are about, such as “Frank's family and work”; empty where there are few."""
+    """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than `FEWEST_FACTS`."""
     kinds = Counter(_MATTERS[fact.kind] for fact in told.facts if fact.kind in _MATTERS)
     if sum(kinds.values()) < FEWEST_FACTS:
         return ""
@@ -214,14 +220,14 @@ def _matters(told: _Told) -> str:
 
 
 def _opening(line: Utterance) -> str:
-    """The first words of a message, without actions."""
+    """Return the first words of a message, without actions."""
     text = " ".join(part.text for part in parts(plain(line.text)) if not part.narrates) or plain(line.text).replace("*", "")
     kept = text.split()[:MOST_WORDS]
     return shorten(" ".join(kept).rstrip(" ,;:.!?…。！？"), LONGEST_TITLE)
 
 
 def _lines(piece: str, longest: int) -> list[str]:
-    """A report of an earlier summary as it is; of one that was written otherwise every sentence."""
+    """Split a line of an earlier summary: one of this module's reports stays whole, any other text is split into sentences."""
     found = [piece] if _FRAMED.match(piece) else SENTENCE_END.split(piece)
     return [shorten(text, longest) for line in found if (text := " ".join(line.split()))]
 
@@ -231,7 +237,7 @@ def _told(line: str) -> Sentence:
 
 
 def _again(line: str, place: int, count: int, vocabulary: ConversationVocabulary) -> SummaryCandidate:
-    """A report of an earlier summary as a candidate for the next."""
+    """Return a report of an earlier summary as a candidate for the next one."""
     framed = _FRAMED.match(line)
     sentence = _told(line[framed.end() :] if framed else line)
     worth = salience(sentence, read_signs(sentence, vocabulary.speakers), vocabulary)

@@ -1,4 +1,7 @@
-"""Selects what of a conversation counts as told: the user's own words, and those of the persona that the user took up."""
+"""Selection of the sentences that count as stated: the user's own, and those of the persona that the user took up.
+
+Without it, up to twelve of thirteen summary lines were inventions of the persona, which then entered every later prompt.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,15 @@ from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
 
 TAKEN_UP = 0.7
-"""Standing of a persona's sentence that the user took up, against 1 of the user's own."""
+"""Weight of a persona's sentence that the user took up, against 1 of the user's own."""
 IN_SCENE = 0.4
-"""Standing of a persona's sentence in a scene that the user plays."""
+"""Weight of a persona's sentence in a scene in which the user plays along."""
 PLAYED = 0.6
 """Share of the user's words in character from which a session is roleplay."""
 FEWEST_PLAYED = 5
-"""Words in character; a smile between asterisks does not make a scene."""
+"""Minimum number of words in character; a smile between asterisks does not make a scene."""
 NEAR = 0.34
-"""Share of a sentence's new words that the user must repeat to take it up, where it is only one."""
+"""Share of a sentence's new words that the user must repeat to take it up, if only one word is repeated."""
 _AGREED = re.compile(
     r"^\W*(?:(?:oh|wow|haha+|ok|okay|aww?)\b[,!. ]*)*(?:(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|sounds|gladly|"
     r"i'd (?:love|like)|deal|count me in|let'?s|great idea|good idea|please do|why not|perfect|i'm in|ja|oui|sí|si|sim)\b"
@@ -49,17 +52,17 @@ _PROPOSED = re.compile(
 _CLAIMED = re.compile(
     r"\bremember (?:when|how|that|the|our)\b|\b(?:we|we've|us|our|ours|you|your|yours|you're|you've|you'd)\b", re.IGNORECASE
 )
-"""What a persona says of the user or of a time together."""
+"""Claims of a persona about the user or about a common past."""
 
 
 def told_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[Sentence]:
-    """Return the sentences that titles, summaries, keywords and goals may rest on, in their order.
+    """Return the sentences on which titles, summaries, keywords and goals may be based, in their order.
 
-    `pieces` are those of each line (`read_pieces`). The standing of a sentence is 1 for the user's, `TAKEN_UP` for a
-    persona's that the user answered with assent or with words of it, `IN_SCENE` for a persona's in a roleplay session, and 0
-    for a persona's question that is only the context of the user's answer. What the user denied, and what nobody took up, is
-    left out. What a persona says of the user, or of a time together, needs assent: a word of it in the answer confirms
-    nothing.
+    `pieces` are those of each line (`read_pieces`). The weight (`standing`) of a sentence is 1 for the user's, `TAKEN_UP`
+    for a persona's that the user answered with assent or with words of it, `IN_SCENE` for a persona's in a roleplay session,
+    and 0 for a persona's question that is only the context of the user's answer. Sentences that the user denied or nobody
+    took up are left out. A persona's claim about the user, or about a common past, needs assent: a word of it in the answer
+    confirms nothing.
     """
     is_played = is_roleplay(lines, pieces)
     answers = _next_of_user(lines)
@@ -78,7 +81,7 @@ def told_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[Dialogu
 
 
 def is_roleplay(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> bool:
-    """Is most of what the user says said in character? What the persona does never decides it."""
+    """Return whether most of the user's words are in character. The persona's lines are not considered."""
     own = [piece for line, found in zip(lines, pieces, strict=True) if line.role is Role.USER for piece in found]
     played = sum(len(words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.IN_CHARACTER)
     stated = sum(len(words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.PLAIN)
@@ -86,12 +89,12 @@ def is_roleplay(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePi
 
 
 def names_in(lines: Sequence[Utterance]) -> tuple[str, ...]:
-    """Return the names of the speakers, each once."""
+    """Return the names of the speakers without duplicates, in the order of their first line."""
     return tuple(dict.fromkeys(map(name_of, lines)))
 
 
 def _next_of_user(lines: Sequence[Utterance]) -> list[int]:
-    """The place of the user's next message after each, or the number of messages."""
+    """Return for each line the index of the user's next message, or the number of lines if there is none."""
     following = len(lines)
     found: list[int] = []
     for place in range(len(lines) - 1, -1, -1):
@@ -103,7 +106,9 @@ def _next_of_user(lines: Sequence[Utterance]) -> list[int]:
 def _taken_up(
     said: Sequence[Sentence], answer: Sequence[DialoguePiece], heard: set[str], *, is_played: bool, is_next: bool
 ) -> Iterator[Sentence]:
-    """Those of a persona's sentences that count, by the user's next message, which may be the very `is_next`."""
+    """Yield the persona's sentences that count, judged by the user's next message. `is_next`: that message follows
+    immediately.
+    """
     reply = " ".join(piece.text for piece in answer if piece.meaning is not SentenceMeaning.DROPPED)
     agreed = _agreed_to(said, reply)
     repeated = set() if _DENIED.search(reply) else _content(words(reply)) - heard
@@ -120,12 +125,12 @@ def _taken_up(
 
 
 def _begins_told(pieces: Sequence[DialoguePiece]) -> bool:
-    """Does the message begin with something that counts, so that it may answer the question before it?"""
+    """Return whether the message begins with a piece that counts, so that it may answer the question before it."""
     return bool(pieces) and pieces[0].meaning is not SentenceMeaning.DROPPED
 
 
 def _agreed_to(said: Sequence[Sentence], reply: str) -> int | None:
-    """The place of the proposal or the memory that the reply assents to."""
+    """Return the index of the proposal or the claim that the reply assents to; None if there is none."""
     backwards = range(len(said) - 1, -1, -1)
     if _CONFIRMED.match(reply):
         return next((place for place in backwards if not said[place].asks and not said[place].narrates), None)
@@ -146,5 +151,5 @@ def _sentences(place: int, line: Utterance, pieces: Sequence[DialoguePiece]) -> 
 
 
 def _content(said: Sequence[str]) -> set[str]:
-    """Stems of the words that say something."""
+    """Return the stems of the content words."""
     return {stem(word) for word in said if word not in DULL and word not in FOREIGN and len(word) > 1}

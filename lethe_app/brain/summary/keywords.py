@@ -1,4 +1,4 @@
-"""What a conversation was about: the names, nouns and phrases that carry it, and the best of them as keywords."""
+"""Topics of a session: its names, nouns and phrases with their scores, and the best of them as keywords."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERBAL
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
 MOST_KEYWORDS = 6
+"""Maximum number of keywords of a session."""
 MOST_READ = 5000
-"""Sentences; of a longer conversation every second, third … tells as well what it was about."""
+"""Maximum number of sentences read; of a longer session every second, third … sentence represents it well enough."""
 LONGEST_WORD = 30
+"""Maximum characters of a word that may be a topic."""
 _TOKEN = re.compile(r"[A-Z][a-z]+ (?:of|of the|and the) [A-Z][a-z]+|[^\W_]+(?:['’\-&.:][^\W_]+)*")
-"""A name may have its “of” within."""
+"""Word or name; a name may contain “of”."""
 _POSSESSIVE = re.compile("['’]s$")
 _OPENING = frozenset('“"(:')
 _JOINT = re.compile("['’.&: -]")
@@ -28,19 +30,19 @@ _FUNCTION = re.compile(
     "[\u3040-\u309f]+|[的了是我你他她它们這这那個个在有和就不也都很吗嗎呢吧啊要会會去想说說到把跟给給对對没沒什么麼怎样樣能可以因為为所但"
     "還还再过過得地着來来上下里吃喝看做]+"
 )
-"""Where a Japanese or Chinese text is cut for want of spaces: kana of grammar, and the commonest characters."""
+"""Separators in Japanese and Chinese text, which has no spaces: grammatical kana and the commonest characters."""
 _ARTICLES = frozenset({"the", "a", "an", "my", "our", "your", "his", "her", "their"})
 _MODIFIER = re.compile("..ing$|^support$")
 _ENDING = re.compile("(?:ing|ers?|ed|es|e|s|y)$")
 HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _NOT_A_HEAD = ("ly", "ed", "n't")
 _SELDOM_A_NOUN = ("ing", "al", "ic", "ous", "ful", "ive", "able", "ible", "less", "ish")
-"""Words with such an ending have to be seen as a noun."""
+"""Endings of words that are rarely nouns; such a word needs at least one occurrence as a noun."""
 
 
 @dataclass
 class SummaryTopic:
-    """A word, a name or two or three words, with all that was seen of it."""
+    """Word, name or phrase of two or three words, with counts of its occurrences."""
 
     key: str
     lines: set[int] = field(default_factory=set)
@@ -51,26 +53,30 @@ class SummaryTopic:
     named: int = 0
     lower: int = 0
     definite: int = 0
-    """How often “the” stood before it."""
+    """Occurrences after “the”."""
     inside: int = 0
-    """How often it stood in speech, not at the beginning of a sentence."""
+    """Occurrences in speech, not at the beginning of a sentence."""
     first: int = 0
 
     @property
     def spelling(self) -> str:
-        """As it was written most often."""
+        """The most frequent spelling."""
         return max(self.spellings, key=lambda form: (self.spellings[form], form))
 
     @property
     def words(self) -> int:
+        """Number of words."""
         return self.key.count(" ") + 1
 
     @property
     def is_name(self) -> bool:
+        """True if it is written with a capital more often than without."""
         return self.named > self.lower
 
     def score(self, count: int) -> float:
-        """Messages it stands in, more for names, phrases, nouns, for both speaking of it and for being spread over the talk."""
+        """Return the score: the number of messages, raised for names, phrases, nouns, topics of several speakers, and
+        occurrences all over the session. `count` is the number of messages.
+        """
         spread = len({4 * line // max(count, 1) for line in self.lines}) / 4
         worth: float = len(self.lines) ** 0.8 * (0.7 + 0.6 * spread) * (1.2 if len(self.speakers) > 1 else 1.0)
         worth *= 1.5 if self.is_name else 1.0
@@ -80,7 +86,7 @@ class SummaryTopic:
 
 
 def topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabulary) -> list[SummaryTopic]:
-    """All topics, the most important first."""
+    """Return all topics, the highest score first."""
     found: dict[str, SummaryTopic] = {}
     reader = _Reader(vocabulary)
     for sentence in sentences[:: 1 + len(sentences) // MOST_READ]:
@@ -93,12 +99,12 @@ def topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabulary) ->
 
 
 def keywords(found: Sequence[SummaryTopic]) -> tuple[str, ...]:
-    """Up to six different ones, in the casing people used."""
+    """Return up to `MOST_KEYWORDS` different topics in their most frequent spelling."""
     return tuple(topic.spelling for topic in distinct(found, MOST_KEYWORDS))
 
 
 def distinct(found: Sequence[SummaryTopic], most: int) -> list[SummaryTopic]:
-    """The first `most` that share no word with a better one."""
+    """Return the first `most` topics that share no word with a better one."""
     chosen: list[SummaryTopic] = []
     used: set[str] = set()
     for topic in found:
@@ -112,6 +118,7 @@ def distinct(found: Sequence[SummaryTopic], most: int) -> list[SummaryTopic]:
 
 
 def _gather(sentence: Sentence, reader: _Reader, found: dict[str, SummaryTopic]) -> None:
+    # In a sentence written in capitals they do not mark names.
     tokens = reader.read(tidy(sentence.text.lower() if sentence.text.isupper() else sentence.text))
     last = len(tokens) - 1
     for start, token in enumerate(tokens):
@@ -149,12 +156,12 @@ def _see(found: dict[str, SummaryTopic], sentence: Sentence, run: Sequence[_Toke
 
 
 class _Word(NamedTuple):
-    """What is known of a word by its spelling alone."""
+    """Properties of a word that depend on its spelling alone."""
 
     text: str
     folded: str
     key: str
-    """Its singular, mostly."""
+    """Its singular in most cases."""
     dull: bool
     possessive: bool
 
@@ -162,19 +169,19 @@ class _Word(NamedTuple):
 class _Token(NamedTuple):
     word: _Word
     capital: bool
-    """It has one where the beginning of a sentence does not ask for it."""
+    """True if it has a capital that is not due to the beginning of a sentence."""
     starts: bool
     near: bool
-    """Nothing but a space is between it and the one before."""
+    """True if only a space separates it from the preceding token."""
 
 
 def _ends(token: _Token) -> bool:
-    """Does no phrase go on after it? After “dog's” it does not, after “Ana's” it does."""
+    """Return whether a phrase ends after this token: it does after “dog's”, but not after “Ana's”."""
     return token.word.possessive and not token.capital
 
 
 class _Reader:
-    """Cuts texts into tokens and looks at every spelling once."""
+    """Split texts into tokens. Each spelling is analysed once and cached."""
 
     def __init__(self, vocabulary: ConversationVocabulary) -> None:
         self._vocabulary = vocabulary
@@ -213,7 +220,9 @@ class _Reader:
 
 
 def _gather_unspaced(sentence: Sentence, found: dict[str, SummaryTopic]) -> None:
-    """Stretches of two to six characters between those of grammar; katakana and Han stretches are words mostly."""
+    """Collect topics from text without spaces: runs of two to eight characters between grammatical ones. Katakana and Han
+    runs are words in most cases.
+    """
     for run in re.findall(f"{SPACELESS.pattern}+", sentence.text):
         for piece in _FUNCTION.split(run):
             for part in re.findall("[\u30a0-\u30ff]+|[^\u30a0-\u30ff]+", piece):
@@ -225,7 +234,9 @@ def _gather_unspaced(sentence: Sentence, found: dict[str, SummaryTopic]) -> None
 
 
 def _is_topic(topic: SummaryTopic, *, is_english: bool) -> bool:
-    """Is it a name or most likely a noun? In languages without capitals, and without spaces, every longer word may be one."""
+    """Return whether the topic is a name or most likely a noun. In languages without capitals or spaces every longer word
+    may be one.
+    """
     if topic.is_name:
         return True
     if topic.spelling.upper() == topic.spelling.lower():
@@ -239,12 +250,12 @@ def _is_topic(topic: SummaryTopic, *, is_english: bool) -> bool:
 
 
 def _root(word: str) -> str:
-    """The same for game, games, gamer and gaming."""
+    """Return a key that is equal for game, games, gamer and gaming."""
     return _ENDING.sub("", word)[:6] if len(word) > 3 else word
 
 
 def _stem(word: str) -> str:
-    """The singular of most plurals."""
+    """Return the singular of most plurals."""
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
     if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):

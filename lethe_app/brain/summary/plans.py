@@ -1,4 +1,4 @@
-"""Recognises that somebody says what they will do or want to do, and where in their sentence the plan begins and ends."""
+"""Detection of plans and intentions in a sentence, with their extent, and the selection of a session's goals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lethe_app.brain.text.sentences import Sentence, words
 from lethe_app.brain.vocabulary.common_words import DULL
 
 LONGEST = 110
-"""Characters of one plan."""
+"""Maximum characters of one plan."""
 
 _ADVERB = "definitely|probably|maybe|also|really|just|certainly|still|finally|totally|actually|now|even|both|all"
 _ADVERBS = rf"(?:(?:{_ADVERB}|soon) ){{0,2}}"
@@ -23,7 +23,7 @@ _NOT_A_PLAN = (
     r"|support|do (?:it|that|my best|something)\b|make (?:it happen|a difference)|talk (?:again|soon|to you)|catch you|cherish"
     r"|continue|reach out|look into it\b|share (?:it|that|this)\b)"
 )
-"""What follows “I'll” and “let's” when nothing is planned."""
+"""Continuations of “I'll” and “let's” that announce no plan."""
 _CUES = frozenset(
     """
     ll will shall going gonna planning off hoping determined set signing starting meeting flying leaving moving visiting plan
@@ -31,13 +31,13 @@ _CUES = frozenset(
     looking about
     """.split()  # noqa: SIM905 - see retrieval/query_terms
 )
-"""Without one of these words there is no English plan in a sentence."""
+"""Words of which an English sentence with a plan contains at least one; a cheap test before the regular expression."""
 _LEAD = (
     r"(?:^|(?<=[,;:.!?—–(-])\s?|(?<=[,;:.!?—–(-] )|(?<= )(?:and|but|so|think|guess|then|because|cause|maybe|anyway|well"
     r"|now|today|tomorrow|tonight|weekend|year|month|week|summer|soon|also|yeah|yes|say|said|bet|swear|later|sure|ok|okay|please"
     r"|can you|could you) )"
 )
-"""After any other word “I want to” belongs to it: the place I want to see."""
+"""Contexts in which a plan may begin. After other words “I want to” is part of a phrase such as “the place I want to see”."""
 _UNDER_WAY = (
     r"going to|gonna|planning (?:to|on|a|an|for)|about to|off to|hoping to|determined to|set to|signing up|starting(?! to)"
     r"|meeting|flying|leaving|moving|visiting|looking forward to|thinking (?:of|about) (?=\w+ing)"
@@ -89,15 +89,15 @@ _END = re.compile(
 
 
 class StatedPlan(NamedTuple):
-    """A stretch of a sentence that says what shall be."""
+    """Part of a sentence that states a plan."""
 
     text: str
     worth: float
-    """1 for an intention, more if it has a time, less if it is a wish."""
+    """1 for an intention, higher if it has a time, lower if it is a wish."""
 
 
 def plan_in(sentence: Sentence) -> StatedPlan | None:
-    """The plan in a sentence, if there is one; at most one, for the second is mostly the same again."""
+    """Return the first plan in a sentence, or None. A second one mostly repeats the first."""
     found = None if sentence.asks else _announced(sentence)
     if found is None:
         return None
@@ -111,7 +111,7 @@ def plan_in(sentence: Sentence) -> StatedPlan | None:
 
 
 def shortened(text: str) -> str:
-    """At most `LONGEST` characters, cut between words where there are any."""
+    """Shorten the text to at most `LONGEST` characters, cut between words where there are any."""
     if len(text) <= LONGEST:
         return text
     cut = text[: LONGEST - 1]
@@ -127,12 +127,13 @@ def _announced(sentence: Sentence) -> re.Match[str] | None:
 
 
 def _clause(text: str, least: int) -> str:
-    """Up to where the clause ends, but at least the words that announce it and one more."""
+    """Return the text up to the end of the clause, but at least the words that announce the plan and one more."""
     end = _END.search(text, least + 1)
     return shortened((text[: end.start()] if end else text).strip(" ,;:"))
 
 
 MOST = 5
+"""Maximum number of goals of a session."""
 _OFFER = re.compile(r"^(?:shall we|should we|why don't we|how about we|do you want to|want to|wanna) ", re.IGNORECASE)
 _AGREED = re.compile(
     r"^(?:oh,? |wow,? )?(?:yes|yeah|yep|sure|definitely|absolutely|of course|sounds|ok(?:ay)?|gladly|i'd love|deal|count me in|"
@@ -142,9 +143,9 @@ _AGREED = re.compile(
 
 
 def goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | None], most: int = MOST) -> tuple[str, ...]:
-    """Up to `most` goals as `Name: what they said`, in the order in which they were said; later and nearer ones are preferred.
+    """Return up to `most` goals as `Name: text`, in session order; later ones and those with a time are preferred.
 
-    `plans` has what `plan_in` found in each of the sentences.
+    `plans` has the result of `plan_in` for each of the sentences.
     """
     found: list[tuple[float, int, str]] = []
     for place, (sentence, plan) in enumerate(zip(sentences, plans, strict=True)):
@@ -165,7 +166,7 @@ def goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | None], mos
 
 
 def _is_agreed(sentences: Sequence[Sentence], place: int) -> bool:
-    """Is it a question such as “shall we go tomorrow?”, and did the other one agree?"""
+    """Return whether the sentence is a proposal such as “shall we go tomorrow?” to which the other speaker agreed."""
     asked = sentences[place]
     if not asked.asks or not _OFFER.match(asked.text):
         return False
@@ -174,6 +175,6 @@ def _is_agreed(sentences: Sequence[Sentence], place: int) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    """Do two goals share most of their words?"""
+    """Return whether two goals share most of their words."""
     first, second = set(one.lower().split()[1:]), set(other.lower().split()[1:])
     return len(first & second) >= 0.6 * min(len(first), len(second))

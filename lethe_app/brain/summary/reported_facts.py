@@ -1,4 +1,4 @@
-"""Puts the facts that a conversation states into the lines of its summary."""
+"""Wording of a session's facts as lines of its summary."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 
 LESSER = 0.6
-"""What tastes, and facts of no kind, count in a summary against the others."""
+"""Weight of likings and of facts without a kind in a summary, against 1 of the others."""
 VAGUE = 0.4
-"""What a fact counts that begins with a pronoun, or is told in hardly any words."""
+"""Weight of a fact that begins with a pronoun or has hardly any words."""
 STATED = 0.5
-"""Share of the content words of a quoted sentence that its message has."""
+"""Share of the content words of a quoted sentence that its message must contain."""
 SHORT_MESSAGE = 160
-"""Characters of a message that is quoted in full: half of it may say the opposite."""
+"""Characters up to which a message is quoted in full, because half of it may say the opposite."""
 FEWEST_QUOTED = 2
-"""Content words of an answer by which it is worth its question."""
+"""Content words an answer needs to be worth quoting with its question."""
 FEWEST = 3
-"""Content words without the speaker's name, from which a fact says something by itself."""
+"""Content words, without the speaker's name, that a fact needs to be understood by itself."""
 _QUOTED = re.compile(r"[^“”]+? said(?: on [^:“”]+)?: “(?P<quote>[^“”]+)”")
-"""A fact told in its speaker's own words alone."""
+"""Fact that consists of a quotation of its speaker alone."""
 _ANSWERED = re.compile(r"Asked “[^“”]*”, [^“”]+? said(?: on [^:“”]+)?: “(?P<answer>[^“”]+)”")
 QUOTATIONS = re.compile(r'"([^"]*)"')
-"""What a line of a summary quotes."""
+"""Quotations in a line of a summary."""
 _PRONOUN = re.compile(
     r"\b(?:he|she|they|them|him|her|his|their|it|its|that|this|there|one|others?)\b(?!')|"
     r"\b(?:he|she|it)'s\b",
@@ -42,7 +42,7 @@ _PRONOUN = re.compile(
 )
 _PERSON = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
 NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
-"""Somebody whom a pronoun may mean: a name within a sentence, or a relative or animal."""
+"""Possible referents of a pronoun: a name within a sentence, a relative or an animal."""
 _ASKING = content_words(
     "what kind which sort how many much old long often when where who whose why else called name so far any more"
 )
@@ -63,28 +63,28 @@ _LIGHT = frozenset({FactKind.TASTE, FactKind.OTHER})
 
 @dataclass(frozen=True, slots=True)
 class ReportedFact:
-    """A fact about the user as a line of a summary."""
+    """Fact about the user as a line of a summary."""
 
     text: str
     speaker: str
     lines: frozenset[int]
-    """Places of the messages that state it."""
+    """Indexes of the messages that state it."""
     words: frozenset[str]
     """Stems of its content words, without the speaker's name."""
     kind: FactKind
     weight: float
-    """What it counts against other facts, up to 1."""
+    """Weight against other facts, up to 1."""
     is_unclear: bool
-    """It is understood only with what was said before."""
+    """True if it is understood only with the preceding context."""
     is_quoted: bool
-    """It is quoted, often with the question that it answers: its words alone do not say of whom it is told."""
+    """True if it is a quotation, often with the question it answers; its words alone do not name its subject."""
 
 
 def reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[ReportedFact]:
-    """Return what a conversation states about its user and still holds at its end, in the order in which it was said.
+    """Return what a session states about its user and still holds at its end, in session order.
 
-    What is said in character, what another fact says with all its words, and names that another fact tells too are left out.
-    `pieces` are those of each line (`read_pieces`).
+    Left out are facts in character, facts whose words another fact contains, and names that another fact tells too. `pieces`
+    are those of each line (`read_pieces`).
     """
     places = {line.id: place for place, line in enumerate(lines)}
     users = {line.name: name_of(line) for line in lines if line.role is Role.USER}
@@ -111,7 +111,9 @@ def reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[Dialogu
 
 
 def is_unclear(text: str, speaker: str) -> bool:
-    """Return whether a line is understood only with what was said before: by a pronoun, or by a question that names nothing."""
+    """Return whether a line is understood only with the preceding context: it has a pronoun, or a question that names
+    nothing.
+    """
     quoted = QUOTATIONS.findall(text)
     if not quoted:
         rest = text.replace(speaker, "")
@@ -130,7 +132,7 @@ def _depends(said: str) -> bool:
 
 
 def _with_new_names(facts: Sequence[Statement]) -> list[Statement]:
-    """Return the facts without those that only tell a name which another one tells."""
+    """Remove facts that only tell a name which another fact tells too."""
     texts = [one.text for one in facts]
     return [one for one in facts if not (named := _NAMED.fullmatch(one.text)) or _is_new(named["names"], one.text, texts)]
 
@@ -140,7 +142,7 @@ def _is_new(names: str, text: str, texts: Sequence[str]) -> bool:
 
 
 def _bare(text: str, others: Collection[str]) -> str:
-    """Return a line without emoji and without the name of the one spoken to at its end."""
+    """Return a line without emoji and without the listener's name at its end."""
     text = without_pictograms(text)
     for other in others:
         text = re.sub(rf",? {re.escape(other)}\.$", ".", text)
@@ -148,7 +150,7 @@ def _bare(text: str, others: Collection[str]) -> str:
 
 
 def _weight(fact: Statement, stems: frozenset[str]) -> float:
-    """Return what a fact counts against others."""
+    """Return the weight of a fact against others."""
     text = fact.text.translate(_PLAIN_QUOTES)
     if leans(text) or len(stems) < FEWEST or _POINTS.search(text) or _says_little(text):
         return VAGUE
@@ -156,16 +158,16 @@ def _weight(fact: Statement, stems: frozenset[str]) -> float:
 
 
 def _says_little(text: str) -> bool:
-    """Return whether what is quoted last is a word or two, or breaks off."""
+    """Return whether the last quotation has a word or two only, or breaks off."""
     quoted = _LAST_QUOTED.search(text)
     return quoted is not None and (quoted["said"].endswith("…") or len(content_words(quoted["said"])) < FEWEST_QUOTED)
 
 
 def _worded(fact: Statement, said: Sequence[str]) -> str:
-    """Return the fact in the third person where all of its quotation can be told so, and else as a quotation.
+    """Return the fact in the third person if its whole quotation can be converted, else as a quotation.
 
     `said` are the sentences of the last message that states it: a short message is quoted in full, and of a quotation from
-    several messages only what stands in the last one.
+    several messages only the part in the last one.
     """
     found = _QUOTED.fullmatch(fact.text)
     if found:
@@ -188,7 +190,7 @@ def _worded(fact: Statement, said: Sequence[str]) -> str:
 
 
 def _with_the_rest(quoted: Sequence[str], said: Sequence[str]) -> list[str]:
-    """Return all that a message says, with the quoted sentences as they stand in the quotation."""
+    """Return all sentences of a message, the quoted ones in the wording of the quotation."""
     whole: list[str] = []
     for text in said:
         as_quoted = next((one for one in quoted if _stands_in(one, text) or _ENDMARKS.sub("", text) in one), text)
@@ -199,19 +201,19 @@ def _with_the_rest(quoted: Sequence[str], said: Sequence[str]) -> list[str]:
 
 
 def _stands_in(sentence: str, message: str) -> bool:
-    """Return whether a quoted sentence is one of a message, whose dates it may spell out."""
+    """Return whether a quoted sentence, in which dates may be spelt out, is a sentence of the message."""
     words = content_words(sentence)
     return len(words & content_words(message)) >= STATED * max(1, len(words))
 
 
 def _plainly(text: str) -> str:
-    """Return a quotation in the marks of a summary."""
+    """Return a quotation with the quotation marks of a summary."""
     text = _shortened(text).translate(_PLAIN_QUOTES).replace(' said: "', ' said, "')
     return text[:1].upper() + text[1:]
 
 
 def _shortened(text: str) -> str:
-    """Return a quotation without its last sentences where it is long."""
+    """Remove the last sentences of a long quotation."""
     if len(text) <= LONGEST:
         return text
     ends = [found.end() for found in _ENDS.finditer(text, text.rindex("“"), LONGEST)]

@@ -1,4 +1,4 @@
-"""Retells what somebody said as a statement about them: “I'm moving to Porto” becomes “Tomas is moving to Porto.”"""
+"""Conversion of an utterance into a statement about its speaker: “I'm moving to Porto” becomes “Tomas is moving to Porto”."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GENERIC = re.compile(
     r" need| get| see| want| would|'d| just| don't| must| shouldn't| end up| go)\b",
     re.IGNORECASE,
 )
-"""“You” for anybody."""
+"""“You” in the sense of anybody."""
 _WE = {"we": "they", "us": "them", "our": "their", "ours": "theirs", "ourselves": "themselves"}
 _TOGETHER = re.compile(r"(?<![\w.'])(?:[Ww]e|us|[Oo]urs?|ourselves)(?![\w.])")
 _URGED = re.compile(r"\blet'?s\b", re.IGNORECASE)
@@ -44,7 +44,7 @@ _ANNOUNCED = re.compile(
     r"(?:[-–—,:]+|\band\b)\s*)(?=(?:I|I've|I'm|my|we|we've)\b)",
     re.IGNORECASE,
 )
-"""“Big news: I …”, “Things have been great since we last talked - I …”."""
+"""Announcement before the content: “Big news: I …”, “Things have been great since we last talked - I …”."""
 _SHOWN = re.compile(
     r"\b(?:(?:here's|here is|here are|check out|look at|this is|these are) (?:an? |the |this |my |some )?(?:\w+ )?"
     r"(?:pic|photo|picture|link|video|snap|shot)s?|here(?:'s| is| are) (?:what|how|the|some)|check (?:it|this|them) out|"
@@ -92,8 +92,8 @@ _NO_SUBJECT = re.compile(
 def retell(sentence: Sentence, other: str) -> str | None:
     """Return an English sentence as a statement in the third person with a full stop.
 
-    `other` is the name of the one spoken to. None where it cannot be told otherwise: a question, a fragment, a pronoun
-    without its noun, a “we” of nobody knows whom.
+    `other` is the name of the listener. None if it cannot be converted: a question, a fragment, a pronoun without its noun,
+    or a “we” whose members are unknown.
     """
     text = _bare(sentence, other)
     if _WISHED.match(text) or sentence.asks or text.isupper() or not is_statement(text) or leans(sentence.text) or shows(text):
@@ -103,7 +103,9 @@ def retell(sentence: Sentence, other: str) -> str | None:
 
 
 def retell_after(sentence: Sentence, before: Sentence, other: str) -> str | None:
-    """Return a sentence that leans on an earlier one together with that one, as one statement."""
+    """Return a sentence that refers to an earlier one joined with that one, as one statement; None if they cannot be
+    converted.
+    """
     first = retell(before, other)
     text = _bare(sentence, other)
     if first is None or sentence.asks or not is_statement(text) or _URGED.search(text) or _SECOND.search(text):
@@ -116,9 +118,9 @@ def retell_after(sentence: Sentence, before: Sentence, other: str) -> str | None
 
 
 def retell_all(said: Sequence[Sentence]) -> str | None:
-    """Return the sentences of one speaker in the third person, one after the other; the first must stand alone.
+    """Return the sentences of one speaker in the third person, one after the other; the first must be understood alone.
 
-    None where one of them cannot be told otherwise.
+    None if one of them cannot be converted.
     """
     told = ""
     for sentence in said:
@@ -135,12 +137,12 @@ def retell_all(said: Sequence[Sentence]) -> str | None:
 
 
 def marked(told: str, sentence: Sentence) -> str:
-    """The statement, said to be of the story where the sentence is in character."""
+    """Return the statement, with the prefix of the story if the sentence is in character."""
     return f"{STORY}{told}" if sentence.in_story else told
 
 
 def is_statement(text: str) -> bool:
-    """Has an English text a verb, so that it can stand alone?"""
+    """Return whether an English text has a verb, so that it is a sentence by itself."""
     found = [word.lower() for word in re.findall(r"[\w']+", text)]
     if len(found) < 3:
         return False
@@ -149,22 +151,22 @@ def is_statement(text: str) -> bool:
 
 
 def leans(text: str) -> bool:
-    """Does an English sentence speak of something by a pronoun whose noun stands in the sentence before?"""
+    """Return whether an English sentence begins with a pronoun whose noun is in the sentence before."""
     return bool(_LEANING.match(strip(tidy(without_opener(text)))))
 
 
 def leans_on_person(text: str) -> bool:
-    """Is that pronoun “he” or “she”?"""
+    """Return whether that pronoun is “he” or “she”."""
     return bool(re.match(r"(?:he|she|his|her)\b", strip(tidy(without_opener(text))), re.IGNORECASE))
 
 
 def shows(text: str) -> bool:
-    """Does the sentence only hand over a picture or a link?"""
+    """Return whether the sentence only hands over a picture or a link."""
     return bool(_SHOWN.search(text))
 
 
 def _bare(sentence: Sentence, other: str) -> str:
-    """The matter of the sentence, tidy, with a subject and its dates spelled out."""
+    """Return the content of the sentence with corrected spelling, a subject, and its dates spelt out."""
     text = _without_lead(tidy(without_opener(sentence.text)))
     text = _PICTOGRAM.sub("", _ANNOUNCED.sub("", text)).replace("`", "'").strip(" \t,.!?;:-–—")
     if other:
@@ -177,21 +179,21 @@ def _bare(sentence: Sentence, other: str) -> str:
 
 
 def _without_lead(text: str) -> str:
-    """Without the fillers before the matter."""
+    """Remove the fillers before the content."""
     bare = strip(text)
     place = text.find(bare[:12]) if bare else -1
     return text[place:] if place >= 0 else text
 
 
 def _with_capital(found: re.Match[str]) -> str:
-    """“My sister ana” as “my sister Ana”."""
+    """Return “my sister ana” as “my sister Ana”."""
     name = found["name"]
     is_word = name in DULL or name in STOP_WORDS or name in _THIRD or name in BASE or is_past(name) or name in KIN
     return found[0] if is_word or name.endswith(("ing", "ly", "'s")) else f"{found['who']} {name.capitalize()}"
 
 
 def _with_subject(text: str) -> str:
-    """“Had a wild week” and “Looking for a flat — it's hard” get their “I” back."""
+    """Add the missing “I” to “Had a wild week” or “Looking for a flat — it's hard”."""
     text = _FOR_ME.sub("", _ONE_DOES.sub("I ", text))
     first = text.partition(" ")[0].lower()
     if first == "not" and not text.lower().startswith(("not only", "not just", "not everyone", "not all", "not many")):
@@ -210,9 +212,10 @@ def _with_subject(text: str) -> str:
 
 
 def _rewritten(text: str, name: str, other: str) -> str | None:
-    """In the third person; “…, and I have …” is no plural subject."""
+    """Return the text in the third person; None if that fails."""
     joint = _AND_I.search(text)
     apart = joint is not None and is_statement(text[: joint.start()])
+    # The “and” is hidden from the rewriter, which would take “…, and I have …” for a plural subject.
     told = rewrite(_AND_I.sub(lambda found: found[0].replace("and", "&"), text) if apart else text, name, other)
     if not told:
         return None
@@ -234,13 +237,13 @@ def without_pictograms(text: str) -> str:
 
 
 def has_subject(text: str) -> bool:
-    """Return whether an English sentence has a subject of its own: of “Left when I was six” nobody knows who left."""
+    """Return whether an English sentence has a subject of its own; “Left when I was six” does not say who left."""
     plain = _without_lead(tidy(without_opener(text)))
     return _with_subject(plain) == plain and not _ON_ONES_OWN.match(plain)
 
 
 def unrepeated(text: str, name: str) -> str:
-    """Return a statement with “their” in place of the name in the genitive, where the name stands before it."""
+    """Replace the name in the genitive by “their” where the name occurs earlier in the statement."""
     first, found, rest = text.partition(name)
     return first + found + re.sub(rf"\b{re.escape(name)}'s\b", "their", rest)
 

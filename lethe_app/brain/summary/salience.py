@@ -1,4 +1,6 @@
-"""How telling a sentence is: what it says of a life, a plan or a feeling, and how much of what the conversation was about."""
+"""Salience of a sentence: its signs of a life event, a plan or a feeling, and the share of the session's vocabulary it
+contains.
+"""
 
 from __future__ import annotations
 
@@ -42,32 +44,34 @@ _EMPTY = re.compile(
     r"|i'll (?:keep|let|be (?:here|there|sure)|make sure|always)\b|tell me\b)",
     re.IGNORECASE,
 )
-"""Assent and sympathy, which tell nothing of the one who says it."""
+"""Assent and sympathy, which tell nothing about the speaker."""
 _NAME = re.compile(r"(?<=[^\s.!?…\"“:*] )[A-Z][a-zà-ÿ]+")
 
 
 @dataclass(frozen=True)
 class SentenceSigns:
-    """What a sentence shows of itself, whatever the conversation."""
+    """Signs of salience of a sentence that do not depend on its session."""
 
     own: bool = False
-    """Somebody speaks of themselves."""
+    """True if the speaker refers to themselves."""
     plan: StatedPlan | None = None
     feeling: bool = False
     grave: bool = False
     kin: bool = False
     when: bool = False
     named: bool = False
-    """It names a person or place."""
+    """True if it names a person or place."""
 
     @property
     def tells(self) -> bool:
-        """Is there something of a life in it?"""
+        """True if the sentence tells something about a life."""
         return self.grave or self.plan is not None or (self.own and (self.feeling or self.kin or self.when or self.named))
 
 
 def read_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSigns:
-    """`speakers` are the folded words of the names of those who speak, who are not worth naming."""
+    """Return the signs of a sentence. `speakers` are the normalised words of the speakers' names, which do not count as
+    names.
+    """
     text, said = sentence.text, sentence.words
     return SentenceSigns(
         own=not _FIRST.isdisjoint(said)
@@ -84,20 +88,20 @@ def read_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSigns:
 
 @dataclass(frozen=True)
 class ConversationVocabulary:
-    """What the words of this conversation are worth."""
+    """Weights of the words of one session."""
 
     dull: frozenset[str]
-    """Folded words that say nothing here."""
+    """Normalised words that are never a topic in this session."""
     speakers: frozenset[str]
-    """Folded words of the names of those who speak."""
+    """Normalised words of the speakers' names."""
     names: tuple[str, ...] = ()
-    """Those who speak."""
+    """Names of the speakers."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Of every word that is not dull: 1 + ln of the number of messages it stands in."""
+    """Weight of every other word: 1 + ln of the number of messages that contain it."""
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], names: Sequence[str]) -> ConversationVocabulary:
-        """The words of these sentences, of a conversation of speakers with these names."""
+        """Build the vocabulary of these sentences, of speakers with these names."""
         counts: Counter[str] = Counter()
         for sentence in sentences:
             counts.update(sentence.words)
@@ -108,23 +112,24 @@ class ConversationVocabulary:
 
     @property
     def is_english(self) -> bool:
+        """True if the session is in English."""
         return self.dull is DULL
 
     def other(self, name: str) -> str:
-        """The one to whom a speaker speaks where there are two; empty where there are more."""
+        """Return the name of the listener of a speaker if there are two; empty if there are more."""
         others = [other for other in self.names if other != name]
         return others[0] if len(others) == 1 else ""
 
     def telling(self, words: Iterable[str]) -> set[str]:
-        """Those of the words that say something."""
+        """Return the content words among these words."""
         return {word for word in words if word in self.weights}
 
 
 def salience(sentence: Sentence, signs: SentenceSigns, vocabulary: ConversationVocabulary) -> float:
-    """What a sentence is worth as a memory; 0 is a greeting, praise or filler.
+    """Return the salience of a sentence; 0 for a greeting, praise or filler.
 
-    Signs add up; a sentence without any is general talk, and ways of saying little take away. How much of the conversation it
-    covers is weighed where it is chosen (brain/selection).
+    Signs add up, a sentence without any is general talk, and weak forms reduce the value. Coverage of the session is weighed
+    at the selection (brain/summary/selection).
     """
     telling = vocabulary.telling(sentence.words)
     if not (telling or signs.grave) or (_GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signs.tells)):
@@ -147,7 +152,9 @@ def salience(sentence: Sentence, signs: SentenceSigns, vocabulary: ConversationV
 
 
 def _is_english(counts: Counter[str]) -> bool:
-    """A tenth of all words are English stop words, and not more are those of other languages; of few words none may be."""
+    """Return whether at least a tenth of the words are English stop words and no more are those of other languages. A text
+    of fewer than 30 words, all ASCII, counts as English without any.
+    """
     total = counts.total()
     english = sum(counts[word] for word in STOP_WORDS)
     if english < sum(counts[word] for word in FOREIGN - STOP_WORDS):
@@ -156,12 +163,12 @@ def _is_english(counts: Counter[str]) -> bool:
 
 
 def answers_nothing(sentence: Sentence) -> bool:
-    """Does it only thank or praise, whatever was asked?"""
+    """Return whether the sentence only thanks or praises, whatever the question was."""
     return bool(_GREETING.match(sentence.text) or _SECOND.match(sentence.text))
 
 
 def _is_short_for(word: str, names: Collection[str]) -> bool:
-    """Is it a name's beginning, as Mel is of Melanie?"""
+    """Return whether the word is the beginning of a name, as Mel is of Melanie."""
     return len(word) >= 2 and any(name.startswith(word) for name in names)
 
 

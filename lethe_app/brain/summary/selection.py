@@ -1,4 +1,4 @@
-"""Chooses the few reports that together say most of what a conversation said, from its beginning to its end."""
+"""Selection of the few reports that together cover most of a session, from its beginning to its end."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from collections.abc import Sequence
 from lethe_app.brain.summary.candidates import ENOUGH, SummaryCandidate
 
 COVERED = 0.1
-"""What a word is still worth when another chosen report has it."""
+"""Remaining weight of a word that a chosen report contains already."""
 CROWDED = 0.7
-"""What each chosen report leaves to the others of its stretch of the conversation."""
+"""Factor per chosen report for the others of its stretch of the session."""
 AGAIN = 0.7
-"""And to the others of its message."""
+"""Factor per chosen report for the others of its message."""
 SPOKEN = 0.95
-"""What each chosen report leaves to the others of its speaker."""
+"""Factor per chosen report for the others of its speaker."""
 STRETCH = 130
-"""Characters of summary for which the conversation has one stretch."""
+"""Characters of summary per stretch into which the session is divided."""
 MOST_STRETCHES = 12
+"""Maximum number of stretches into which the session is divided."""
 ALONE = 2.0
-"""What a report is worth by its salience alone, in words: a death may be told in a word nobody says again."""
+"""Base value of a report, in word weights, because a death may be told in a word that occurs only once."""
 PRICE = 0.5
-"""The power of its length by which a report is dear."""
+"""Exponent of a report's length in its price."""
 PRICE_OF_FACTS = 0.8
-"""And a fact, of which there may be many: short ones leave room for others."""
+"""The same exponent for facts. It is higher, because there may be many of them and short ones leave room for others."""
 KEPT_FREE = 0.12
-"""Share of a summary that facts leave to what else was said, if there is anything."""
+"""Share of a summary that facts leave to other reports, if there are any."""
 LEFT = 0.35
-"""Share of a summary for what else was said beside so many."""
+"""Share of a summary for other reports if there are `ENOUGH` facts."""
 NEAR = 2
-"""Messages after one that is told, in which another is understood by it."""
+"""Messages after a reported one within which an unclear fact is understood by it."""
 SHORTEST = 60
-"""Characters as which a shorter report counts: few words are no merit."""
+"""Minimum characters charged for a report, so that few words are no advantage."""
 
 
 def choose(
@@ -43,13 +44,15 @@ def choose(
     room: int,
     room_of_facts: int,
 ) -> list[SummaryCandidate]:
-    """Return candidates in their order: facts of at most `room_of_facts` characters, and others in what they leave of `room`.
+    """Return the chosen candidates in session order: facts of at most `room_of_facts` characters, and others in what they
+    leave of `room`.
 
-    Where there are `ENOUGH` facts the others take at most `LEFT` of the room.
+    If there are `ENOUGH` facts, the others take at most `LEFT` of the room.
     """
     state = _State(weights, max(1, min(MOST_STRETCHES, max(room, room_of_facts) // STRETCH)))
     if others:
         room_of_facts = min(room_of_facts, int((1 - KEPT_FREE) * max(room, room_of_facts)))
+    # One character more, because the last line has no line break.
     chosen = state.choose([fact for fact in facts if not fact.is_unclear], room_of_facts + 1)
     told = {report.quote.line for report in chosen}
     explained = [fact for fact in facts if fact.is_unclear and any(0 <= fact.quote.line - line <= NEAR for line in told)]
@@ -61,7 +64,7 @@ def choose(
 
 
 class _State:
-    """What has been said by the reports chosen so far."""
+    """State of the selection: which words, stretches, messages and speakers the chosen reports cover."""
 
     def __init__(self, weights: dict[str, float], stretches: int) -> None:
         self._weights = weights
@@ -71,6 +74,7 @@ class _State:
 
     def gain(self, report: SummaryCandidate) -> float:
         weights, covered = self._weights, self._covered
+        # Sorted, because set order varies between runs and the rounding of the sum could decide a tie.
         words = sum(weights.get(word, 1.0) * (COVERED if word in covered else 1.0) for word in sorted(report.words))
         heard = self._heard
         crowd: float = CROWDED ** heard[int(report.place * self._stretches)] * SPOKEN ** heard[report.speaker]
@@ -81,9 +85,9 @@ class _State:
     def choose(self, candidates: Sequence[SummaryCandidate], left: int) -> list[SummaryCandidate]:
         """Return candidates of at most `left` characters together.
 
-        Greedy, by salience x weight of the words not yet covered / sqrt(characters), less in a stretch or of a speaker that
-        has been heard: a gain that only falls as others are chosen, so that a stale value in the heap is an upper bound
-        (Minoux 1978, accelerated greedy).
+        Greedy, by salience x weight of the words not yet covered / length ** `PRICE` (`PRICE_OF_FACTS` for facts), reduced
+        for stretches, messages and speakers already covered. The gain only falls as others are chosen, so that a stale value
+        in the heap is an upper bound (Minoux 1978, accelerated greedy).
         """
         heap = [(-self.gain(report), index) for index, report in enumerate(candidates)]
         heapq.heapify(heap)

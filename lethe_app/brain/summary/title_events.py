@@ -1,4 +1,4 @@
-"""Words the news of a conversation as a title does: “Ana's wedding”, “Moving to Porto”, “Learning German”."""
+"""Wording of a session's news as parts of a title: “Ana's wedding”, “Moving to Porto”, “Learning German”."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 MOST_WORDS = 6
-"""Of a part of a title."""
+"""Maximum number of words of a part of a title."""
 LIFE, TURN, DEED, DOING = 3.0, 2.0, 1.4, 1.0
-"""What an event of a life counts, a change in it, something done once, and what somebody is busy with."""
+"""Weights of a life event, a change in a life, something done once, and an ongoing occupation."""
 LONG_AGO = 0.3
-"""What an event of another year counts against one of these days."""
+"""Factor for an event of another year."""
 _WHOSE = rf"\b(?:my|our|his|her|their) (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS})),? ?(?P<name>[A-Za-zà-ÿ]{{3,}})?,? (?:\w+ )?"
 _SOMEBODY = (
     rf"(?:{_WHOSE}|"
@@ -82,18 +82,18 @@ _LIFE_EVENTS = tuple(
         (_AWAY, "Trip to {rest}", 0.7),
     )
 )
-"""What people tell with a verb and name with a noun, and what it counts against an event of a life."""
+"""Events that are told with a verb and named with a noun: pattern, title, factor on the weight of a life event."""
 
 
 class _Verb(NamedTuple):
-    """A verb of news: how a title says it, the forms that follow “I”, and what it counts."""
+    """Verb of news: its form in a title, the forms that follow “I”, and its weight."""
 
     title: str
     """With {} for its object."""
     forms: str
     weight: float
     needs: str = ""
-    """A pattern with which the rest must begin."""
+    """Pattern that must match the beginning of the rest of the clause."""
 
 
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -198,7 +198,7 @@ _NOTHING = frozenset(
     """.split()  # noqa: SIM905 - see retrieval/query_terms
 )
 _TIME_HAD = re.compile(r"^an? (?:\w+ )?(?:blast|time|fun|ball) (?:on|at|with|in) ", re.IGNORECASE)
-"""“A great time at the lake”: the lake is what was."""
+"""Pleasant time as in “A great time at the lake”; the title names the lake."""
 _DETERMINER = re.compile(
     r"^(?:an?|the|my|our|his|her|their|some|this|these)\b (?:(?:really|very|super|own|whole|nice|great|good|big|amazing|"
     r"awesome|little|lovely) )*",
@@ -206,7 +206,7 @@ _DETERMINER = re.compile(
 )
 _OWN = re.compile(r"\b(?:my|our)(?: own)?\b", re.IGNORECASE)
 _RELATED = re.compile(rf"\b(?:my|our) (?:{RELATIVES}|{ANIMALS}) (?=[A-Z])")
-"""Before a name it is left out."""
+"""Relation before a name, which the title omits."""
 _OTHER_YEAR = re.compile(
     r"\b(?:19|20)\d\d\b|\b(?:years|yrs|months|mo|winters|summers|decades) ago\b|\b(?:since|after) (?:I|my|our|the)\b|"
     r"\bwhen I was\b|\bused to\b|\bat (?:sixteen|seventeen|eighteen|nineteen|twenty|twenty-\w+|\d\d)\b|\b(?:until|till|"
@@ -219,14 +219,14 @@ _PLACE = re.compile(r" (?:for|with|at|in|on|from|about|by|to) ")
 
 
 class News(NamedTuple):
-    """An event as a part of a title, and what it counts."""
+    """Event as a part of a title, with its weight."""
 
     text: str
     weight: float
 
 
 def news_in(text: str) -> News | None:
-    """Return the event of a life, or what else of note its speaker does, that an English sentence tells."""
+    """Return the highest-weighted event or activity of the speaker in an English sentence; None if there is none."""
     tidied = tidy(text)
     found = [*_life_events(tidied), *_deeds(tidied)]
     return max(found, key=lambda news: news.weight, default=None)
@@ -260,7 +260,7 @@ def _deeds(text: str) -> list[News]:
 
 
 def _cut(rest: str) -> str:
-    """Return the object of a verb with what belongs to it, in a few words."""
+    """Return the object of a verb with its complements, in at most `MOST_WORDS` words."""
     stop = _STOP.search(rest)
     words = (rest[: stop.start()] if stop else rest).split()
     kept = " ".join(words[:MOST_WORDS])

@@ -1,4 +1,4 @@
-"""Words the parts of a title: events of a life, and a topic with the few words around it that belong to it."""
+"""Wording of a topic as a part of a title, with the words around it that belong to it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from lethe_app.brain.vocabulary.verbs import BASE, is_past
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 MOST_WORDS = 6
+"""Maximum number of words of a title's part; a title has at most one more."""
 _VAGUE = frozenset(
     """
     brb damper fam madam til yr yrs bloke lads lad lady mom dads obvi prob ppl ability accomplishment achievement action
@@ -31,9 +32,9 @@ _VAGUE = frozenset(
     minute hr hrs bit lass mate guy spare mouth eyebrow wind weather
     """.split()  # noqa: SIM905 - see retrieval/query_terms
 )
-"""Singular nouns that name nothing one could find a conversation by."""
+"""Singular nouns that do not help to recognise a session."""
 _OF_NATION = re.compile(r"(?!finish|polish|radish|rubbish|varnish)[a-z]{3,}(?:ish|ese)")
-"""“turkish”, which is a topic only with what it describes."""
+"""Adjectives of nationality such as “turkish”, which are a topic only with their noun."""
 _ABSTRACT = re.compile(
     r"(?<!^ill)(?<!^fit)(?<!^busi)(?<!^wilder)ness$|(?<!^univers)(?<!^char)(?<!^c)(?<!^commun)(?<!^electric)(?<!^matern)ity$"
 )
@@ -44,7 +45,7 @@ _NOUNS_IN_ING = frozenset(
     sailing
     """.split()  # noqa: SIM905 - see retrieval/query_terms
 )
-"""Words in -ing that stand before a noun: a driving test."""
+"""Words in -ing that may precede a noun: a driving test."""
 _LINKS = r"(?:to|in|into|at|for|from|on|about|with|of)"
 _LEADS = (
     r"(?:I'm|I am|we're|we are|been|started?|starting|am|thinking (?:of|about)|love|enjoy|about|after|before|from|is|"
@@ -57,7 +58,7 @@ _NO_LEADS = frozenset(
     spring string king ring bring sing wing boring loving existing following upcoming inspiring starting asking telling giving
     """.split()  # noqa: SIM905 - see retrieval/query_terms
 )
-"""Words in -ing that do not lead up to a topic."""
+"""Words in -ing that do not introduce a topic."""
 _DETERMINED = re.compile(
     r"\b(?:the|my|our|his|her|their|this|that)(?P<kind> (?:new|old|first|second|third|last|own|big|"
     r"little))? $",
@@ -75,14 +76,14 @@ _AFTER = re.compile(
 
 
 class Phrase(NamedTuple):
-    """A part of a title and the words it is made of."""
+    """Part of a title and its words."""
 
     text: str
     words: frozenset[str]
 
 
 def is_nominal(topic: SummaryTopic) -> bool:
-    """Can the topic stand in a title as a noun that means something to whoever reads the list?"""
+    """Return whether the topic is a noun that is meaningful in a list of titles."""
     if topic.is_name:
         return True
     words, last = topic.key.split(), topic.spelling.split()[-1].lower()
@@ -107,22 +108,22 @@ def is_nominal(topic: SummaryTopic) -> bool:
 
 
 def is_denied(topic: SummaryTopic, text: str) -> bool:
-    """Is the topic what somebody is not or has not?"""
+    """Return whether the text negates the topic: somebody is not or does not have it."""
     denial = rf"(?:\bnot|n't|\bno|\bnever|\bwithout)\b[^,.;]{{0,15}}\b{re.escape(topic.spelling)}\b"
     return bool(re.search(denial, tidy(text), re.IGNORECASE))
 
 
 def is_lone(phrase: Phrase) -> bool:
-    """Is it no more than somebody's or some place's name?"""
+    """Return whether the phrase is nothing but the name of a person or place."""
     words = phrase.text.removeprefix("the ").split()
     named = words[-1][:1].isupper()
     return named and (len(words) == 1 or (len(words) == 2 and fold(words[0]) in KIN))
 
 
 def phrase_of(topic: SummaryTopic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
-    """The topic as it stands in the sentence that tells most, with its owner, adjective and place.
+    """Return the topic as worded in the first of the sentences that contains it, with its owner, adjective and place.
 
-    With `leads` it begins the title, and what is done about it may come first: “Moving to Porto”.
+    With `leads` it begins the title and may be preceded by an activity: “Moving to Porto”.
     """
     pattern = re.compile(rf"(?<![\w'’]){re.escape(topic.spelling)}\b", re.IGNORECASE)
     for sentence in said:
@@ -153,13 +154,13 @@ def _around(topic: SummaryTopic, text: str, found: re.Match[str], *, leads: bool
 
 
 def _ends(rest: str) -> bool:
-    """Return whether a noun phrase is over: no further noun follows."""
+    """Return whether the noun phrase ends here: no further noun follows."""
     following = re.match(r" (?P<word>[A-Za-z]+)", rest)
     return following is None or fold(following["word"]) in STOP_WORDS or fold(following["word"]) in DULL
 
 
 def _led(before: str, topic: SummaryTopic) -> str:
-    """The topic after what is done about it, where somebody put it like that."""
+    """Return the topic after an activity, if the sentence has one; else an empty string."""
     link = rf"(?:{_LINKS} )?(?:(?:the|a|an|my|our) )?(?:new )?"
     found = re.search(rf"{_LEADS} (?P<lead>(?P<verb>[a-z]{{2,}}ing) {link})$", before, re.IGNORECASE)
     if not found or found["verb"].lower() in _NO_LEADS or (topic.is_name and " " not in found["lead"].strip()):
@@ -168,7 +169,7 @@ def _led(before: str, topic: SummaryTopic) -> str:
 
 
 def _with_capital(topic: SummaryTopic) -> str:
-    """“sister ana” as “sister Ana”."""
+    """Return “sister ana” as “sister Ana”."""
     first, _space, rest = topic.spelling.partition(" ")
     return f"{first} {rest[:1].upper()}{rest[1:]}" if rest and fold(first) in KIN and rest not in DULL else topic.spelling
 
@@ -179,5 +180,5 @@ def _is_noun(word: str) -> bool:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the folded words of a part of a title that say something."""
+    """Return the normalised content words of a part of a title."""
     return frozenset(fold(word) for word in re.findall(r"\w+", text) if fold(word) not in STOP_WORDS)

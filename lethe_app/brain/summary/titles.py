@@ -1,4 +1,4 @@
-"""Makes a title of a conversation's topics, one that a person would accept in a list."""
+"""Composition of a session's title from its news and topics."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.vocabulary.common_words import GRAVE
 
 SECOND = 0.24
-"""Share of the best topic's worth that the second part needs to stand beside the first."""
+"""Share of the best topic's value that a second part needs."""
 ALSO = 0.35
-"""Share of the best news' worth that another needs to stand beside it."""
+"""Share of the best news' value that a second news item needs."""
 MOST_TRIED = 12
-"""Topics."""
+"""Number of topics tried."""
 MOST_READ = 20
-"""Sentences of a topic in which a denial is looked for."""
+"""Sentences of a topic that are searched for a negation; searching all took minutes for a session of 10,000 lines."""
 LONE_NAME = 0.6
-"""What a name by itself, which says nothing of what happened, is worth against another topic."""
+"""Factor for a name by itself, which does not say what happened."""
 FULLER = 1.25
-"""What a phrase of several words is worth against a single noun."""
+"""Factor for a phrase of several words, against 1 for a single noun."""
 DONE = 1.6
-"""What “moving to Porto” is worth against “Porto”."""
+"""Factor for an activity such as “moving to Porto”, against 1 for “Porto”."""
 MOURNED = 1 / 8
-"""Share of sentences about a death from which the conversation is about it."""
+"""Share of sentences about a death from which the session is about it."""
 _DEATH = re.compile(r"\b(?:deaths?|died|dead|funeral|passed away|grief|stroke)\b", re.IGNORECASE)
 GRAVER = 2.0
-"""And an exam or a wedding against a ferry."""
+"""Factor for a life event such as an exam or a wedding, against 1 for other topics."""
 
 
 def titled(
@@ -43,10 +43,10 @@ def titled(
     is_english: bool,
     matters: str = "",
 ) -> str:
-    """The one or two things the conversation was most about, in two to seven words; empty if there is nothing.
+    """Return a title of two to seven words with the one or two main topics; empty if there are none.
 
-    `worth` is how telling each of the sentences is, `news` what it tells of an event. `matters` says what was spoken
-    of in general, for where nothing but a noun or a name stands out.
+    `worth` is the salience of each sentence, `news` the event it reports. `matters` names the general subjects, for sessions
+    in which nothing but a noun or a name stands out.
     """
     if not is_english:
         return _listed([topic.spelling for topic in distinct(found, 2)])
@@ -68,7 +68,7 @@ def titled(
 def _topics(
     found: Sequence[SummaryTopic], telling: Sequence[Sentence], worth: Mapping[int, float], begun: Sequence[Phrase]
 ) -> list[Phrase]:
-    """The phrases of the best topics that still fit after what the title begins with."""
+    """Return the phrases of the best topics that still fit after the parts in `begun`."""
     count = max(worth, default=0) + 1
     values = {topic.key: _value(topic, count, worth) for topic in found}
     tried = heapq.nlargest(MOST_TRIED, filter(is_nominal, found), key=lambda topic: values[topic.key])
@@ -95,13 +95,13 @@ def _is_mere(phrase: Phrase, first: Phrase) -> bool:
 
 
 def _is_done(phrase: Phrase) -> bool:
-    """Return whether a phrase says what somebody does: “Moving to Porto”."""
+    """Return whether a phrase names an activity: “Moving to Porto”."""
     words = phrase.text.split()
     return len(words) > 1 and words[0].endswith("ing")
 
 
 def _adds_little(phrase: Phrase) -> bool:
-    """Return whether a phrase tells neither what is done, nor whose it is, nor of something new, beside what happened."""
+    """Return whether a phrase adds neither an activity, nor an owner, nor something new to the news."""
     return not (_is_done(phrase) or "'s " in phrase.text or phrase.text.startswith("the new "))
 
 
@@ -111,9 +111,9 @@ def _is_denied(topic: SummaryTopic, telling: Sequence[Sentence]) -> bool:
 
 
 def _news(said: Sequence[Sentence], worth: Sequence[float], news: Sequence[News | None]) -> list[Phrase]:
-    """Return the one or two best news, each weighed by how telling its sentence is beside the most telling one.
+    """Return the one or two best news, each weighted by the salience of its sentence relative to the highest one.
 
-    A death of which little is said is no title.
+    A death of which little is said does not become the title.
     """
     best = max(worth, default=0.0)
     is_mourned = _is_mourned(said, news)
@@ -133,20 +133,20 @@ def _news(said: Sequence[Sentence], worth: Sequence[float], news: Sequence[News 
 
 
 def _inner(text: str) -> str:
-    """Return a part of a title as it stands within: a name or an abbreviation keeps its capital."""
+    """Return a part of a title in the form within the title: a name or an abbreviation keeps its capital."""
     first = text.partition(" ")[0]
     is_name = "'s" in first or first[1:] != first[1:].lower()
     return text if is_name else text[:1].lower() + text[1:]
 
 
 def _is_mourned(said: Sequence[Sentence], news: Sequence[News | None]) -> bool:
-    """Return whether much of what was said is about a death."""
+    """Return whether many of the sentences are about a death."""
     texts = [one.text for one in said if not (one.in_story or one.asks)] + [one.text for one in news if one is not None]
     return sum(bool(_DEATH.search(text)) for text in texts) >= MOURNED * len(said)
 
 
 def _clarity(phrase: Phrase) -> float:
-    """More for what is done and for what changes a life, less for a mere name."""
+    """Return a factor that is higher for activities and life events, and lower for a mere name."""
     words = phrase.text.removeprefix("the ").split()
     if is_lone(phrase):
         return LONE_NAME
@@ -155,7 +155,7 @@ def _clarity(phrase: Phrase) -> float:
 
 
 def _value(topic: SummaryTopic, count: int, worth: Mapping[int, float]) -> float:
-    """How much of the conversation a topic is, by its own score and by how telling its messages are."""
+    """Return the share of the session a topic represents, by its score and the salience of its messages."""
     return topic.score(count) * (0.5 + max((worth.get(line, 0.0) for line in topic.lines), default=0.0))
 
 

@@ -1,1 +1,1 @@
-"""Sentences, quotations and spelling of chat messages."""
+"""Text processing of chat messages: sentences, quotations, spelling and fingerprints."""

@@ -1,4 +1,4 @@
-"""What a short text comes down to: the words that carry it, whether it denies something, and the numbers in it."""
+"""Fingerprint of a short text: the stems of its content words, its numbers, and whether it is negated."""
 
 from __future__ import annotations
 
@@ -21,37 +21,44 @@ _NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split())}
 
 @dataclass(frozen=True)
 class TextFingerprint:
-    """A text without its small words."""
+    """Content of a text without its stop words."""
 
     order: tuple[str, ...]
-    """Stems of the words that carry it, and its numbers, as they follow each other; of a text without any, all its words."""
+    """Stems of the content words and numbers, in text order; all words if the text has no content words."""
     numbers: frozenset[str]
-    """Numbers, spelled in digits, and words with digits in them."""
+    """Numbers, in digits, and words that contain digits."""
     denied: bool
-    """Does it say that something is not so?"""
+    """True if the text contains a negation."""
 
     @property
     def words(self) -> frozenset[str]:
-        """Without the numbers."""
+        """The stems without the numbers."""
         return frozenset(self.order) - self.numbers
 
 
 def take(text: str) -> TextFingerprint:
-    """Contractions are undone first, so that “isn’t” denies and “Mara’s” is Mara."""
+    """Compute the fingerprint of a text. Contractions are expanded first, so that “isn’t” is a negation and “Mara’s” counts
+    as Mara.
+    """
     folded = _folded(text)
+    # Never empty, so that texts without content words are distinguished as well.
     order = tuple(_carrying(folded)) or tuple(folded) or (fold(text).strip(),)
     return TextFingerprint(order, frozenset(filter(_is_number, order)), denied=not _DENIALS.isdisjoint(folded))
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Stems of the words that lead somewhere, numbers among them; of a text without any, none."""
+    """Return the stems of the content words, numbers included; empty if the text has none."""
     return frozenset(_carrying(_folded(text)))
 
 
 def digest(text: str) -> str:
-    """The same for texts that say the same with the same words, in whatever order and form; 32 hexadecimal digits."""
+    """Return a hash of the fingerprint, 32 hexadecimal digits. Texts with the same words and negation get the same hash,
+    whatever the order and inflection of their words. Deleted facts are stored as such hashes, so the function must not
+    change its results.
+    """
     gist = take(text)
     told = "\0".join([*sorted({*gist.order}), "not" if gist.denied else ""])
+    # Imported text may contain lone surrogates, which UTF-8 refuses to encode by default.
     return hashlib.blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 

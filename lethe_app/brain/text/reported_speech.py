@@ -1,4 +1,4 @@
-"""Reports a sentence so that it stands alone: who said it, asked it or told it, in the very words that were used."""
+"""Reported speech: quotes a sentence with its speaker, so that it is understood outside its conversation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from lethe_app.brain.text.sentences import Sentence
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS
 
 STORY = "In the story, "
-"""Begins every report of what was said or done in character."""
+"""Prefix of every report of an utterance or action in character."""
 LONGEST = 240
-"""Characters of one quoted sentence."""
+"""Maximum characters of one quoted sentence."""
 _DOUBLE = str.maketrans(dict.fromkeys('"“”„«»', "'"))
+"""Replaces double quotation marks within a quotation, which they would end."""
 _CORNERS = str.maketrans({"「": "『", "」": "』"})
+"""Replaces Japanese corner brackets within a quotation by nested ones."""
 _CLAUSE_END = re.compile(r"[,;:，、；]\s*|\s+[-–—]+\s+")
 _OPENED = frozenset('"“«')
 _CLOSED = frozenset('"”»')
@@ -25,7 +27,7 @@ _OPENER = re.compile(
     r"(?: (?!my)[A-Z]\w*)?[,!.]? ?[,!] )+",
     re.IGNORECASE,
 )
-"""What is said before the matter is come to."""
+"""Greeting or filler before the content of a message."""
 
 
 _ASKED = re.compile(r'[^"]{1,60}? asked, "[^"]*"(?: and "[^"]*")*')
@@ -33,26 +35,28 @@ _ASKED = re.compile(r'[^"]{1,60}? asked, "[^"]*"(?: and "[^"]*")*')
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """One sentence ready to be reported: `speaker verb, "text"`."""
+    """One sentence as reported speech: `speaker verb, "text"`."""
 
     line: int
+    """Index of its message."""
     frame: str
-    """Such as `Ana said, `; a told action has its name only."""
+    """Lead-in such as `Ana said, `; for a narrated action only the name."""
     text: str
-    """With its quotation marks."""
+    """The sentence with its quotation marks."""
 
     @property
     def alone(self) -> str:
+        """The quote with its lead-in."""
         return self.frame + self.text
 
     @property
     def joins(self) -> bool:
-        """May another of the same message follow under the same frame?"""
+        """True if another quote of the same message may follow under the same lead-in."""
         return self.frame.endswith(", ")
 
 
 def quote(sentence: Sentence, longest: int = LONGEST) -> Quote:
-    """The sentence in at most about `longest` characters, cut at the end of a clause where there is one."""
+    """Return the sentence as reported speech, cut to about `longest` characters at the end of a clause where there is one."""
     text = shorten(without_opener(sentence.text), longest)
     if SPACELESS.search(text) and len(SPACELESS.findall(text)) * 2 > len(text):
         return Quote(sentence.line, f"{sentence.name}：", f"「{text.translate(_CORNERS).rstrip('。')}」")
@@ -66,7 +70,7 @@ def quote(sentence: Sentence, longest: int = LONGEST) -> Quote:
 
 
 def exchange(question: Sentence, answer: Sentence) -> Quote:
-    """A question and what was answered, as one sentence."""
+    """Return a question and its answer as one quote."""
     asked, answered = quote(question), quote(answer)
     if not asked.joins or not answered.joins:
         return Quote(answer.line, f"{asked.alone} ", answered.alone)
@@ -79,12 +83,12 @@ def is_question(line: str) -> bool:
 
 
 def written(quotes: Iterable[Quote]) -> str:
-    """One message to a line; what was said in the same message is joined by “and”, so that every line names its speaker."""
+    """Format quotes one message to a line, those of the same message joined by “and”, so that every line names its speaker."""
     return "\n".join(_joined(list(group)) for _key, group in groupby(quotes, key=lambda quote: (quote.line, quote.frame)))
 
 
 def shorten(text: str, longest: int) -> str:
-    """At most `longest` characters; what was left out is marked by an ellipsis."""
+    """Shorten the text to at most `longest` characters, with an ellipsis in place of what was cut."""
     if len(text) <= longest:
         return text
     cut = text[: max(longest - 1, 0)]
@@ -97,14 +101,15 @@ def shorten(text: str, longest: int) -> str:
 
 
 def without_opener(text: str) -> str:
-    """The text without the greeting or the filler that stands before the matter."""
+    """Remove the greeting or filler at the beginning of the text."""
     text = _unpaired(text.strip())
     cut = _OPENER.sub("", text)
+    # The opener stays where hardly anything would be left of the message.
     return cut[:1].upper() + cut[1:] if cut != text and len(cut) > 12 else text
 
 
 def _unpaired(text: str) -> str:
-    """The text without a quotation mark at one end that has no partner, and without a pair around all of it."""
+    """Remove a quotation mark at one end that has no partner, and a pair around the whole text."""
     if text[:1] in _OPENED and (not _CLOSED & set(text[1:]) or (text[-1:] in _CLOSED and not _CLOSED & set(text[1:-1]))):
         text = text[1:]
     if text[-1:] in _CLOSED and not _OPENED & set(text[:-1]):
@@ -119,6 +124,8 @@ def _joined(quotes: Sequence[Quote]) -> str:
 
 
 def _is_deed(text: str) -> bool:
-    """Such as “opens the door”, which follows a name by itself."""
+    """Return whether the text begins with a verb in the third person, such as “opens the door”, and so can follow a name
+    directly.
+    """
     first = text.partition(" ")[0]
     return first.isascii() and first.isalpha() and first.islower() and first.endswith("s") and first not in STOP_WORDS

@@ -1,4 +1,4 @@
-"""The part of a conversation in which keywords are looked for."""
+"""Scan window: the part of a conversation in which keywords are searched."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from lethe_app.domain.chat import Message, Role
 
 @dataclass(frozen=True)
 class WindowLine:
-    """What was said in one message."""
+    """Text of one message in the scan window."""
 
     text: str
     message_id: UUID | None = None
-    """None if it is not stored yet."""
+    """None if the message is not stored yet."""
 
 
 @dataclass(frozen=True)
 class ScanWindow:
-    """The text being sent and what was spoken before it, newest first; index 0 is the former, 1 the newest message."""
+    """The text being sent and the messages before it, newest first. Index 0 is the text being sent, 1 the newest message."""
 
     pending: WindowLine
     spoken: tuple[WindowLine, ...] = ()
 
     @classmethod
     def of(cls, history: Sequence[Message], pending: str | Message = "") -> ScanWindow:
-        """`history` is oldest first and without the text being sent; what is hidden or nobody's speech takes no depth."""
+        """Build the window. `history` is oldest first and without the text being sent; hidden messages and those of tools do
+        not count towards the scan depth.
+        """
         lines = (_line(message) for message in reversed(history) if is_spoken(message))
         return cls(WindowLine(pending) if isinstance(pending, str) else _line(pending), tuple(lines))
 
     def lines(self, depth: int) -> list[WindowLine]:
-        """The text being sent and the `depth` newest messages."""
+        """Return the text being sent and the `depth` newest messages."""
         return [self.pending, *self.spoken[:depth]]
 
 
 def is_spoken(message: Message) -> bool:
-    """Did the user or a persona say it aloud?"""
+    """Return whether the message is a visible message of the user or a persona."""
     return not message.hidden and message.role in {Role.USER, Role.ASSISTANT}
 
 

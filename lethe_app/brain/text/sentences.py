@@ -1,4 +1,4 @@
-"""Cuts chat messages into tidy clauses: what somebody says of themselves, without actions, quotations and fillers."""
+"""Splitting of chat messages into sentences and clauses about the speaker, without actions, quotations and fillers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from lethe_app.retrieval.query_terms import MONTHS, SPACELESS, WORD, fold
 _UNSAID = re.compile(
     r"```[\s\S]*?(?:```|\Z)|^>.*$|https?://\S+|\*[^*\n]*\*+|(?<!\w)_[^_\n]+_(?!\w)|~~[^~\n]*~~|^\*.*$|<[^>\n]*>", re.MULTILINE
 )
-"""Code, quoted lines, addresses, actions between asterisks."""
+"""Code, quoted lines, URLs, and actions between asterisks."""
 _TAG = re.compile(
     r",\s*(?:(?:did|didn't|do|don't|have|haven't|can|can't|could|isn't|aren't|wasn't|weren't|would|wouldn't) (?:I|you|it|we|"
     r"they)\b[^,.?!]{0,24}|you know|right|eh|ok|okay|huh|remember|yeah|no)\?(?=\s|$)",
     re.IGNORECASE,
 )
-"""“I teach ceramics, did I tell you?” asks nothing about ceramics."""
+"""Tag questions: “I teach ceramics, did I tell you?” is a statement about ceramics."""
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _TITLE = re.compile(r"\b(?P<before>is|called|named|book|novel|film|movie|song|band|game|show) \"(?P<title>[^\"\n]{1,40})\"")
 _WORK = re.compile(
@@ -33,12 +33,12 @@ _WORK = re.compile(
     r"the|and|to|in|an?|"
     r"for|on|at|de|la)){0,7})\"(?! (?:he|she|I|they|said|says|asked)\b)"
 )
-"""A title in quotation marks: every word of weight has its capital and no mark ends it."""
+"""Title in quotation marks: every content word has a capital and no punctuation mark ends it."""
 _QUOTED = re.compile(r"\"[^\"\n]*(?:\"|$)|«[^»\n]*»", re.MULTILINE)
 _EMOJI = re.compile(
     r"(?<=[\w!?.)'\"])\s*[\u2600-\u27bf\u2b50\U0001f300-\U0001faff][\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff\s]*(?=[\w'])"
 )
-"""A sentence ends at a picture."""
+"""Emoji between two words, which end a sentence."""
 _ELSE = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
 _NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|Sr)\.$")
@@ -107,16 +107,16 @@ _SECOND = (
     r"in [A-Z][a-z]+|[a-z]+day)"
 )
 _FRONTED = re.compile(rf"^(?P<time>{_WHEN}(?: {_SECOND})?),? (?P<rest>(?:I|I'm|I've|my)\b.*)$", re.IGNORECASE)
-"""“Last weekend I climbed …”, to become “I climbed … last weekend”."""
+"""Clause with its time in front: “Last weekend I climbed …”, to be rewritten as “I climbed … last weekend”."""
 _BEFORE_US = re.compile(r"^(?!.*\bI\b.*\bmy\b)[A-Za-z][a-z]+(?: [a-z]+){1,4}, (?=my [a-z]+ and I\b)")
-"""“Speaking of special moments, my wife and I …”."""
+"""Introductory phrase, as in “Speaking of special moments, my wife and I …”."""
 _TIME_FIRST = re.compile(rf"^{_WHEN},? ", re.IGNORECASE)
 _ALSO_WHEN = re.compile(rf",? {_SECOND}(?=,)", re.IGNORECASE)
 _TWO_TIMES = re.compile(rf"^(?P<first>{_WHEN}),?(?P<second> {_SECOND})?,? (?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
-"""“This weekend, on Sunday, I’m …”: no clause ends at these commas."""
+"""Two times in front, “This weekend, on Sunday, I’m …”: no clause ends at these commas."""
 _SELF_LIST = re.compile(r"I(?:'m| am) (?P<parts>[\w' -]+,(?: and)? (?:\d\d\b|from [A-Z]|an? [a-z]+).*)\Z")
 _SELF_PART = re.compile(r"(?:\d\d\b|from [A-Z]|an? [a-z]+|(?:living|working|based) )")
-"""“I'm Tom, 34, from Leeds” states each of its parts."""
+"""Part of a list about the speaker: “I'm Tom, 34, from Leeds” states each of its parts."""
 _KEPT = re.compile(
     r"(?:from|near|in|at|with|as|especially|mostly|mainly|particularly|named|called|and|or|off|on|between|by|plus|not|just|"
     r"where|who|whose|half|aged)\b",
@@ -126,7 +126,7 @@ _KEPT = re.compile(
 
 @lru_cache(maxsize=256)  # a line is read for itself, as an answer and as a question
 def sentences(message: str) -> tuple[str, ...]:
-    """What was said, sentence by sentence with its end mark, without actions, quotations, code and pictures."""
+    """Return the sentences the speaker utters, each with its end mark, without actions, quotations, code and emoji."""
     text = _BOLD.sub(r"\1", tidy(message))
     text = _UNSAID.sub("\n", text)
     text = _TITLE.sub(r"\g<before> \g<title>", text)
@@ -143,7 +143,9 @@ def sentences(message: str) -> tuple[str, ...]:
 
 
 def clauses(sentence: str) -> list[str]:
-    """The parts of a sentence that have a subject of their own, bare of fillers and end marks; “and work …” gets its “I”."""
+    """Return the clauses of a sentence that have a subject of their own, without fillers and end marks. A clause such as
+    “and work …” gets its “I” back.
+    """
     found: list[str] = []
     whole = _TWO_TIMES.sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip(sentence))
     for piece in _pieces(_ASIDE.sub(",", _BEFORE_US.sub("", whole))):
@@ -163,14 +165,14 @@ def clauses(sentence: str) -> list[str]:
 
 
 def _timed(parts: list[str], time: str) -> list[str]:
-    """Return the clauses with the time at their beginning told of the first one too: “Last May I ran and won”."""
+    """Append a time from the front of the sentence to the first clause as well: “Last May I ran and won”."""
     if not time or any(time[1:] in part for part in parts[:1]) or (len(parts) == 1 and _ALSO_WHEN.search(f"{parts[0]},")):
         return parts
     return [f"{parts[0]} {time[0].lower()}{time[1:]}", *parts[1:]]
 
 
 def _time_last(found: re.Match[str]) -> str:
-    """Beside a second time, for what stands behind that may be left out."""
+    """Move the time behind the clause, beside a second time if there is one, because a text behind it may be cut off later."""
     time = f" {found['time'][:1].lower()}{found['time'][1:]}"
     rest = found["rest"]
     again = _ALSO_WHEN.search(rest)
@@ -179,7 +181,7 @@ def _time_last(found: re.Match[str]) -> str:
 
 
 def _pieces(sentence: str) -> list[str]:
-    """Cut before every new subject; “and my cat” without a verb stays where it was, “but moved” gets its “I” back."""
+    """Split before every new subject. “and my cat” without a verb stays in its clause; “but moved” gets its “I” back."""
     places = [(0, 0), *((found.start(), found.end()) for found in _CUT.finditer(sentence)), (len(sentence), len(sentence))]
     pieces: list[str] = []
     for (before, start), (end, _next) in pairwise(places):
@@ -202,7 +204,9 @@ def _pieces(sentence: str) -> list[str]:
 
 
 def _is_half(piece: str) -> bool:
-    """“My wife”, of “My wife and I”; “Samantha”, of “Samantha and I”."""
+    """Return whether the piece is only the first part of a subject: “My wife” of “My wife and I”, “Samantha” of “Samantha
+    and I”.
+    """
     piece = _TIME_FIRST.sub("", piece)
     if re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", piece):
         return True
@@ -215,7 +219,7 @@ def _has_verb(text: str) -> bool:
 
 
 def strip(text: str) -> str:
-    """Without the words at either end that say nothing."""
+    """Remove fillers at both ends of the text."""
     before = ""
     bare = text.strip(" \t,.!?;:-–—")
     while bare and bare != before:
@@ -225,7 +229,7 @@ def strip(text: str) -> str:
 
 
 def _shorten(clause: str) -> str:
-    """Up to the first comma after which something else is spoken of; lists and closer descriptions stay."""
+    """Cut the clause at the first comma after which the subject changes. Enumerations and appositions stay."""
     head, *rest = re.split(r"\s*,\s*", clause)
     if re.fullmatch(r"I(?:'m| am) \d{1,3}", head):
         return head
@@ -243,7 +247,7 @@ def _shorten(clause: str) -> str:
 
 
 def _with_subject(clause: str) -> list[str]:
-    """“I live in Leeds and work at a bank” as two clauses."""
+    """Split “I live in Leeds and work at a bank” into two clauses."""
     parts: list[str] = []
     start, lead = 0, ""
     for found in _AND_VERB.finditer(clause):
@@ -255,7 +259,7 @@ def _with_subject(clause: str) -> list[str]:
 
 
 def _is_joined(before: str, verb: str, after: str) -> bool:
-    """Does “and” join a second thing the speaker does, rather than two nouns or two infinitives?"""
+    """Return whether “and” joins a second finite verb of the speaker, rather than two nouns or two infinitives."""
     if re.search(r"\b(?:to|not|can|will|who|that|which|how|where|like|love|enjoy|hate) [a-z]+(?: \w+)?$", before):
         return False
     main = next((word for word in before.split()[1:] if not is_adverb(word)), "")
@@ -268,7 +272,7 @@ def _is_joined(before: str, verb: str, after: str) -> bool:
 
 
 def _without_other(clause: str) -> str:
-    """Without a tail such as “… and every shop was closed”, which has a subject nobody knows."""
+    """Remove a tail such as “… and every shop was closed”, whose subject is unrelated to the clause."""
     for found in re.finditer(r"\s*,?\s+and\s+(?!I\b)", clause):
         after = re.split(r"\b(?:who|which|that|where)\b| and ", clause[found.end() :], maxsplit=1)[0]
         if found.start() > 4 and _FINITE.search(after) and not clause.lower().startswith("my "):
@@ -277,8 +281,9 @@ def _without_other(clause: str) -> str:
 
 
 MOST_READ = 6000
-"""Characters of one message; what lies beyond is left to the message itself."""
+"""Maximum characters of one message that are read."""
 LONGEST_NAME = 40
+"""Maximum characters of a speaker's name."""
 
 _MARKUP = re.compile(
     r"```.*?(?:```|\Z)"
@@ -290,7 +295,7 @@ _MARKUP = re.compile(
     re.DOTALL,
 )
 _MARKED = re.compile(r"[`<\[*_~#>]|https?:|^\s*(?:[-+]|\d{1,3}[.)])\s")
-"""Without any of these there is nothing to take away from printable text."""
+"""Printable text without any of these characters has no markup to remove."""
 _LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\s]{0,400}\)")
 _BREAKS = str.maketrans(dict.fromkeys("\r\u2028\u2029\x0b\x0c\x85", "\n"))
 _INVISIBLE = re.compile(
@@ -298,7 +303,7 @@ _INVISIBLE = re.compile(
 )
 _ACTION = re.compile(r"\*([^*\n]{1,1000})\*")
 _SPEECH = re.compile(r"[\"“«][^\"“”«»\n]{1,1000}[,.!?…–—-][\"”»]")
-"""With its punctuation inside, which a title or an ironic word has not."""
+"""Quoted speech with its punctuation inside the quotes, which a title or an ironic word does not have."""
 _ABBREVIATED = re.compile(
     r"(?:^|\s)(?:[Mm]rs?|[Mm]s|[Dd]r|St|[Pp]rof|Jr|Sr|vs|No|etc|approx|e\.g|i\.e|[A-Z]|"
     r"(?!U\.[SK]|D\.C|L\.A|N\.Y|T\.V|[AP]\.M)[A-Z]\.[A-Z])\.$"
@@ -306,7 +311,7 @@ _ABBREVIATED = re.compile(
 _SMALL_BEGINNING = re.compile(
     r"(?<=[a-z][!?])\s+(?=[a-z])|(?<=[a-z]{2}\.)\s+(?=[a-z])|(?<=\d\.)\s+(?=(?:i|i'\w+|im|my|we|he|she|it|they)\b)"
 )
-"""Many people type without capitals."""
+"""Sentence boundaries before a lowercase letter, because many people type without capitals."""
 _THIRD_QUOTABLE = re.compile(r"\b(?:he|she|they|his|her|hers|their)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:I|my)\b")
 _VERB = re.compile(r"(?!yes\b|always\b|this\b)[a-z]{3,}s")
@@ -318,51 +323,57 @@ class Sentence:
     """One sentence of one message."""
 
     line: int
-    """The place of its message among those given."""
+    """Index of its message in the input."""
     name: str
     role: Role
     text: str
-    """As it was written, without markup; on one line."""
+    """As written, without markup, on one line."""
     words: tuple[str, ...]
-    """Folded; in scripts without spaces pairs of neighbouring characters."""
+    """Normalised words; in scripts without spaces pairs of adjacent characters."""
     narrates: bool
-    """It tells what happens instead of speaking."""
+    """True if it narrates an action instead of being speech."""
     asks: bool = False
-    """It ends in a question mark."""
+    """True if it ends with a question mark."""
     in_story: bool = False
-    """It is said or done in character."""
+    """True if it is uttered or done in character."""
     standing: float = 1.0
-    """How far it counts as told, from 0 for mere context to 1 for the user's own words; see brain/taken_up."""
+    """Weight as a statement of the user, from 0 for mere context to 1 for the user's own words; see
+    brain/summary/endorsed_lines.
+    """
     day: date | None = None
-    """When it was said."""
+    """Day of its message."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """A stretch of a message that is all told or all spoken."""
+    """Part of a message that is either narration or speech."""
 
     text: str
     narrates: bool
 
 
 def plain(text: str) -> str:
-    """The text without code, markup, links and characters nobody sees; asterisks of actions stay."""
+    """Remove code, markup, links and invisible characters. Asterisks of actions stay. Reads at most `MOST_READ` characters."""
     text = text[:MOST_READ]
+    # Fast path: most messages have nothing to remove.
     if text.isascii() and text.isprintable() and not _MARKED.search(text):
         return text
     text = _INVISIBLE.sub("", text.translate(_BREAKS))
+    # A code block leaves a line break, so that the sentences around it are not joined.
     return _MARKUP.sub(lambda found: "\n" if found[0].startswith("```") else "", _LINK.sub(r"\1", text))
 
 
 def name_of(line: Utterance) -> str:
-    """Whose line it is, in at most `LONGEST_NAME` characters."""
+    """Return the speaker's name for display, at most `LONGEST_NAME` characters, without double quotes and line breaks."""
+    # The name is cut before it is searched, because it may be very long.
     visible = " ".join(_INVISIBLE.sub("", line.name[: 4 * LONGEST_NAME].translate(_BREAKS)).split())
+    # Double quotes delimit quotations in reported speech.
     name = visible.replace('"', "")[:LONGEST_NAME].strip()
     return name or ("User" if line.role is Role.USER else "Persona")
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Folded words, and pairs of characters where a script has no spaces."""
+    """Return the normalised words of a text; where a script has no spaces, pairs of adjacent characters."""
     found: list[str] = []
     for word in WORD.findall(text):
         if word.isascii() or not SPACELESS.search(word):
@@ -373,7 +384,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def parts(text: str) -> list[MessagePart]:
-    """A plain text cut into actions between asterisks, and speech; one emphasised word is no action."""
+    """Split a plain text into actions between asterisks and speech. A single emphasised word is no action."""
     if "*" not in text:
         return [MessagePart(text, is_prose(text))] if WORD.search(text) else []
     found: list[MessagePart] = []
@@ -392,7 +403,7 @@ def parts(text: str) -> list[MessagePart]:
 
 
 def is_prose(text: str) -> bool:
-    """Is it written as in a novel: quoted speech, and around it what somebody does?"""
+    """Return whether the text is written like a novel: quoted speech surrounded by narration."""
     if not any(mark in text for mark in '"“«'):
         return False
     around, speeches = _SPEECH.subn(" ", text)
@@ -402,7 +413,7 @@ def is_prose(text: str) -> bool:
 
 
 def _stands_alone(text: str, action: re.Match[str]) -> bool:
-    """A single word such as *smiles* is an action at the edge of a sentence, emphasis within one."""
+    """Return whether a single word such as *smiles* is an action (at the edge of a sentence) and not emphasis (within one)."""
     before, after = text[: action.start()].rstrip(" \t")[-1:], text[action.end() : action.end() + 20].lstrip(" \t")[:1]
     if not text[: action.start()].strip() and _VERB.fullmatch(action[1]):
         return True
@@ -410,10 +421,11 @@ def _stands_alone(text: str, action: re.Match[str]) -> bool:
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a text on one line each; an abbreviation does not end one."""
+    """Yield the sentences of a text, each on one line. An abbreviation does not end a sentence."""
     held = ""
     for piece in (part for end in SENTENCE_END.split(text) for part in _SMALL_BEGINNING.split(end)):
         held = " ".join(f"{held} {piece}".split())
+        # The length limit keeps a text made of abbreviations from becoming one endless sentence.
         if len(held) > LONGEST_NAME * 10 or not _ABBREVIATED.search(held[-8:]):
             if held:
                 yield held

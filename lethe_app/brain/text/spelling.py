@@ -1,4 +1,4 @@
-"""Sets the spelling of chat messages right: apostrophes, capitals and short forms (“im”, “ill be”, “my moms a nurse”)."""
+"""Correction of chat spelling: apostrophes, capitals and short forms (“im”, “ill be”, “my moms a nurse”)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ SPELLINGS = {
     "arent": "aren't", "werent": "weren't", "hadnt": "hadn't", "bday": "birthday", "bf": "boyfriend", "gf": "girlfriend",
     "whats": "what's", "thats": "that's", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
 }  # fmt: skip
-"""What people type and what they mean."""
+"""Chat spellings and their standard form."""
 _AGED = re.compile(r"(?<=[a-z]) \((?P<age>\d{1,2})\),?(?=\s|$)")
-"""“Emma (9)”."""
+"""Age in brackets, as in “Emma (9)”."""
 _DATE = re.compile(
     r"\b(?P<day>(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)(?: \d{1,2}(?:st|nd|rd|th)?)?),(?= (?:1[89]|20)\d\d\b)",
     re.IGNORECASE,
 )
-"""“6 June, 1971”."""
+"""Month followed by a comma and a year, as in “6 June, 1971”."""
 _ACUTE = re.compile(r"(?<=[a-zA-Z])[´`](?=[a-zA-Z])")
 _SPELLED = re.compile(r"\b(?:" + "|".join(SPELLINGS) + r")\b(?!')", re.IGNORECASE)
 _ILL = re.compile(
@@ -48,7 +48,7 @@ _RELATIVE_IS = re.compile(
     r"allergic|turning|\d+|so|also|really|expecting|studying|working|having|ill|sick|dead|names?)\b)",
     re.IGNORECASE,
 )
-"""“my moms a nurse”."""
+"""Relation with a missing apostrophe, as in “my moms a nurse”."""
 _SMALL_NAME = re.compile(
     r"(?P<before>\b(?:(?:is|'s|he's|she's|are|was|cat|dog|puppy|kitten|brother|sister|son|daughter|wife|husband|girlfriend|"
     r"boyfriend|partner|baby|it|him|"
@@ -60,7 +60,7 @@ _SMALL_NAME = re.compile(
     r"new\b|one\b|two\b|this\b|"
     r"that\b|what|in\b|to\b|for\b|pretty|just|also|really|on\b|off\b|his\b|her\b|their\b)[a-z]{3,})(?=$|[\s.,!?])"
 )
-"""Names in messages without capitals: of whom somebody is called, where somebody lives."""
+"""Names in messages without capitals: after “called” or “named”, and places after verbs of living and moving."""
 _VEGGIE = re.compile(
     r"(?P<before>\b(?:I'm|am|is|are|was|been|being|went|gone) (?:a )?)veggie\b(?= (?:since|for|now|and|but|so)\b|\W*$|[,.!])",
     re.IGNORECASE,
@@ -73,7 +73,7 @@ _IS = re.compile(r"(?<=\bname)'s\b|(?<=\bbirthday)'s\b|'s(?= (?:called|named)\b)
 
 @lru_cache(maxsize=1024)  # every reader of a message begins with it
 def tidy(text: str) -> str:
-    """One kind of apostrophe and quotation mark, and the spelling of chats set right: “im” → “I'm”, “i” → “I”."""
+    """Normalise apostrophes and quotation marks and correct chat spelling: “im” → “I'm”, “i” → “I”."""
     plain = _ACUTE.sub("'", text).replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
     typed = SPELLINGS.keys() & set(_LETTERS.findall(plain.lower()))  # far quicker than a pattern of all of them
     plain = _DATE.sub(r"\g<day>", plain)
@@ -84,6 +84,7 @@ def tidy(text: str) -> str:
     if "eggie" in fixed:
         fixed = _VEGGIE.sub(r"\g<before>vegetarian", fixed)
     fixed = _RELATIVE_IS.sub(r"\g<who>'s", fixed)
+    # Only in a message without capitals may a lowercase word be a name.
     if text.islower():
         fixed = _SMALL_NAME.sub(lambda found: found["before"] + found["name"].capitalize(), fixed)
     return _IS.sub(" is", _SMALL_I.sub("I", plainly(fixed)))

@@ -1,4 +1,4 @@
-"""A line of conversation as the brain reads it: who said what when, without the wordings nobody sees."""
+"""Utterance: one visible message with speaker, time and text, without its other alternatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lethe_app.domain.chat import Message, Role
 
 @dataclass(frozen=True)
 class Utterance:
-    """One message, aloud."""
+    """One visible message of the user or a persona."""
 
     id: UUID
     role: Role
@@ -24,7 +24,7 @@ class Utterance:
 
 
 def aloud(messages: Sequence[Message]) -> list[Utterance]:
-    """What of these messages somebody said; hidden lines and tools' results are left out."""
+    """Return the messages that are visible speech as utterances; hidden lines and tool results are left out."""
     return [
         Utterance(message.id, message.role, message.speaker_name, message.content, message.time)
         for message in messages

@@ -1,1 +1,1 @@
-"""English word lists, inflection and normalisation that the rules share."""
+"""English word lists, inflection and normalisation shared by the rules."""

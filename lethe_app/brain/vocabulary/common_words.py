@@ -1,4 +1,4 @@
-"""The words by which a digest tells what was told from what is merely said: filler, feelings, plans, grave matters."""
+"""Word lists for salience, keywords and titles: filler words, feelings, life events, relatives, times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FOREIGN = _set(
     tak już bardzo mój moja mam masz jestem jesteś był była będę ve bir bu için sen biz siz mı çok ama var yok gibi daha
     """
 )
-"""Words of other languages that lead nowhere: German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish, Turkish."""
+"""Stop words of German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish and Turkish."""
 
 _VERBS = _set(
     """
@@ -108,7 +108,9 @@ _PLAIN = _set(
 
 
 def _forms(verb: str) -> set[str]:
-    """Regular inflections, more of them than exist: a form nobody uses does no harm here."""
+    """Return the regular inflections of a verb, with doubled and plain consonant. A form that does not exist does no harm
+    here.
+    """
     if verb.endswith("ee"):
         return {verb, f"{verb}s", f"{verb}d", f"{verb}ing"}
     if verb.endswith("e"):
@@ -119,21 +121,21 @@ def _forms(verb: str) -> set[str]:
 
 
 VERBS_THIRD = frozenset(f"{verb}s" for verb in _VERBS if not verb.endswith(("s", "y", "ch", "sh")))
-"""Common verbs as they follow a name: starts, works."""
+"""Common verbs in the third person, as they follow a name: starts, works."""
 DULL = STOP_WORDS | _PLAIN | _IRREGULAR | frozenset(form for verb in _VERBS for form in _forms(verb)) | {"lying", "dying"}
-"""English words that say nothing of what a conversation was about."""
+"""English words that are never the topic of a conversation."""
 
 DETERMINERS = _set(
     "a an the my your his her its our their this that these those some any every each another no new old "
     "in on at of for with from about into by during after before and "
     "mein meine meinen dein der die das den dem ein eine einen im am zum zur le la les un une mon ma mes el los las una mi mis"
 )
-"""What stands before a noun more often than not."""
+"""Words that precede a noun more often than not, some of them German, French or Spanish."""
 VERBAL = _set(
     "i you we they he she to ll not don didn doesn can could will would should never always d gonna wanna let lets who "
     "is are was were be been am so very really too feel feels felt more most as how super being stay by"
 )
-"""What stands before a verb or an adjective more often than not."""
+"""Words that precede a verb or an adjective more often than not."""
 
 FEELINGS = _set(
     """
@@ -154,6 +156,7 @@ GRAVE = _set(
     crashed gestorben krank hochzeit umzug geburtstag prufung mort malade mariage muerte boda enfermo
     """
 )
+"""Words of life events, such as illness, birth, work and moving, some of them in other languages."""
 GRAVE_PAIRS = frozenset(
     {
         ("passed", "away"), ("broke", "up"), ("broken", "up"), ("breaking", "up"), ("laid", "off"), ("new", "job"),
@@ -163,7 +166,7 @@ GRAVE_PAIRS = frozenset(
         ("moving", "in"), ("moving", "away"), ("important", "to"), ("burned", "down"), ("means", "everything"),
     }
 )  # fmt: skip
-"""What changes a life, or is asked to be kept."""
+"""Pairs of adjacent words that name a life event or ask to be remembered."""
 KIN = _set(
     """
     mother mom mum father dad parent parents sister sisters brother brothers son sons daughter daughters kid kids child
@@ -173,6 +176,7 @@ KIN = _set(
     sohn hund katze mere pere soeur frere hermana hermano madre padre
     """
 )
+"""Relatives, close people and pets, some of them in other languages."""
 WHEN = _set(
     """
     yesterday today tonight tomorrow ago weekend last next monday tuesday wednesday thursday friday saturday sunday mondays
@@ -180,3 +184,4 @@ WHEN = _set(
     november december heute morgen gestern demain hier manana ayer domani ieri
     """
 )
+"""Words that name a time, some of them in other languages."""

@@ -1,4 +1,6 @@
-"""Word lists behind the rules for lasting statements: relatives, animals, callings, conditions, things one has or can."""
+"""Regular expressions and word lists for lasting statements: relatives, animals, occupations, health conditions,
+possessions, skills, events.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +53,7 @@ NOT_CALLINGS = frozenset(
     user member supporter progress favor actor's mirror error horror terror minor major mess
     """.split()  # noqa: SIM905
 )
+"""Words that end like an occupation (-er, -or) and are none."""
 STATES = (
     r"(?:vegetarian|vegan|pescatarian|married(?! to (?:the|my work|my job))|divorced|single(?!-)|engaged(?! in)|widowed|"
     r"separated|pregnant|diabetic|dyslexic|asthmatic|epileptic|autistic|colou?r[- ]?blind|deaf|blind(?! without)|mute|"

@@ -1,4 +1,4 @@
-"""Words for the people and pets of somebody's life: colloquial forms with their plain ones, whom “he” and “she” may mean."""
+"""Words for relatives, friends and pets: colloquial forms with their standard ones, and which pronoun can refer to them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _BARE_KIN = re.compile(
     r"mom) (?:are|live))\b)",
     re.IGNORECASE,
 )
-"""“Mum works nights.”"""
+"""Relative without a possessive at the beginning of a sentence, as in “Mum works nights”."""
 _MY = frozenset(("my", "our", "me", "the"))
 
 DOGS = (
@@ -151,14 +151,14 @@ _ALSO_WORDS = frozenset(
     will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl precious
     """.split()  # noqa: SIM905
 )
-"""Names that are an everyday word as well: with a capital, where nothing but a name can stand."""
+"""Names that are an everyday word as well. They count with a capital and where nothing but a name is possible."""
 _BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))
 _TITLE = r"(?:(?:mr|mrs|ms|miss|dr|prof|pastor|father|sister|auntie?|uncle|big|little|wee|old|young|baby|lil) )"
 NAME = rf"(?:{_TITLE}\.?)?[^\W\d_][^\W\d_'’-]+(?:-[^\W\d_]+)?"
 
 
 def plainly(text: str) -> str:
-    """Return the text with colloquial words for relatives as plain ones: “the missus” as “my wife”, “me mam” as “my mother”."""
+    """Replace colloquial words for relatives by standard ones: “the missus” by “my wife”, “me mam” by “my mother”."""
     found = _SLANG.sub(_as_plain, _BARE_KIN.sub(r"my \g<who>", text))
     return _THE_WIFE.sub(r"my \g<who>", found)
 
@@ -170,8 +170,11 @@ def _as_plain(found: re.Match[str]) -> str:
 
 
 def plain_role(who: str) -> str:
-    """Return “best friend” for “bestie”, “dog” for “springer”; adjectives that tell two relatives apart stay before it."""
+    """Return the standard form of a role: “best friend” for “bestie”, “dog” for “springer”. Adjectives that distinguish two
+    relatives, such as “older”, stay.
+    """
     who = who.lower().strip()
+    # Longest first, so that “best mate” is not replaced as “mate”.
     for word in sorted(_PLAIN, key=len, reverse=True):
         if re.search(rf"(?:^| ){re.escape(word)}\Z", who):
             who = who.removesuffix(word) + _PLAIN[word]
@@ -186,18 +189,18 @@ def plain_role(who: str) -> str:
 
 
 def is_kin(who: str) -> bool:
-    """Return whether “a … called Tom” is somebody of the speaker's own: a brother or a cat, not a vet."""
+    """Return whether “a … called Tom” belongs to the speaker, such as a brother or a cat, and not a vet."""
     return not re.search(rf"(?:^|\b){_OTHERS}\Z", who.lower())
 
 
 def breed_of(who: str) -> str:
-    """Return the breed that a word for a pet names, such as “springer”; empty for others."""
+    """Return the breed named by a word for a pet, such as “springer”; empty for other words."""
     found = re.search(rf"(?:{DOGS}|{CATS}|{SNAKES})\Z", who.lower())
     return found[0] if found and found[0] not in {"lab", "rescue mutt"} else ""
 
 
 def fits(who: str) -> frozenset[str]:
-    """Return which of “he” and “she” may mean such a one."""
+    """Return which of “he” and “she” can refer to this relative or pet."""
     last = who.rsplit(" ", 1)[-1]
     if _FEMALE.match(last):
         return frozenset(("she",))
@@ -205,9 +208,10 @@ def fits(who: str) -> frozenset[str]:
 
 
 def as_name(word: str, *, sure: bool = False) -> str:
-    """Return the word as a name, with its capitals; empty if it is likelier an everyday word.
+    """Return the word as a name, with capitals; empty if it is more likely an everyday word.
 
-    Written small it is a name only where nothing else is known of it; `sure` says that its place leaves no other reading.
+    A lowercase word counts as a name only if it is not known as a word. `sure` states that its position allows no other
+    reading.
     """
     parts = word.strip(" '’").split()
     if not parts:

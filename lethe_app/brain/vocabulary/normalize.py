@@ -1,4 +1,4 @@
-"""Brings a text and a keyword to one spelling, so that quotes, dashes, widths and case do not keep them apart."""
+"""Normalisation of texts and keywords, so that differences in quotes, dashes, widths and case do not prevent a match."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF
 
 
 class CharacterKind(IntEnum):
-    """How a character takes part in words."""
+    """Role of a character at a word boundary."""
 
     NONE = 0
-    """Punctuation and space; also letters of scripts without spaces, where a word ends is not to be seen."""
+    """Punctuation and space; also letters of scripts without spaces, in which word boundaries cannot be recognised."""
     WORD = 1
-    """Letters, digits and combining marks. Not the underscore, which is emphasis here."""
+    """Letters, digits and combining marks. The underscore is excluded, because it marks emphasis in chats."""
     HANGUL = 2
-    """Words begin after a space, but particles are joined to their end."""
+    """Korean syllables: words begin after a space, but particles are joined to their end."""
 
 
 def _is_in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
@@ -48,7 +48,7 @@ def _is_in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
 
 
 class _Kinds(dict[str, CharacterKind]):
-    """Every character met so far."""
+    """Cache of the kind of each character, filled on access."""
 
     def __missing__(self, character: str) -> CharacterKind:
         code = ord(character)
@@ -61,30 +61,37 @@ class _Kinds(dict[str, CharacterKind]):
 
 
 KINDS = _Kinds()
-"""The kind of any character."""
+"""Kind of any character, by character."""
 
 
 def fold(text: str, *, keep_case: bool) -> str:
-    """NFKC with plain quotes and dashes, single spaces, none at the ends and, unless kept, without case."""
+    """Normalise a text: NFKC, plain quotes and dashes, single spaces, no spaces at the ends, and casefolded unless
+    `keep_case`.
+    """
+    # Fast path with the same result: NFKC does not change ASCII, and the backtick is the only ASCII quote to replace.
     if text.isascii():
         text = text.replace("`", "'")
         return " ".join((text if keep_case else text.lower()).split())
     text = unicodedata.normalize("NFKC", text.translate(_PLAIN))
     if not keep_case:
+        # Casefolding can produce sequences that are no longer normalised, so NFKC is applied a second time.
         text = unicodedata.normalize("NFKC", text.casefold())
     return " ".join(text.translate(_PLAIN).split())
 
 
 def soften(text: str) -> str:
-    """For regular expressions and what they search: composed characters and plain quotes, everything else as it was."""
+    """Normalise a regular expression or the text it searches: NFC and plain quotes only, so that no character with a meaning
+    in the expression changes.
+    """
     return unicodedata.normalize("NFC", text.translate(_PLAIN_QUOTES)) if not text.isascii() else text.replace("`", "'")
 
 
 def edges(folded: str) -> tuple[CharacterKind, CharacterKind]:
-    """What may not stand before and after a keyword that is to be a word of its own; NONE is no condition.
+    """Return the character kinds that must not precede and follow a keyword that is to match as a whole word; NONE is no
+    condition.
 
-    An edge that is no letter needs nothing around it (“C++”, “@x”, “(king)”), nor does one in a script without spaces. Before
-    a Korean word there must be no other syllable; after it a particle may follow.
+    An edge that is not a letter has no condition (“C++”, “@x”, “(king)”), nor has one in a script without spaces. Before a
+    Korean word there must be no other syllable; after it a particle may follow.
     """
     back = KINDS[folded[-1]]
     return KINDS[folded[0]], CharacterKind.NONE if back is CharacterKind.HANGUL else back

@@ -1,4 +1,4 @@
-"""The turns of phrase that rules for lasting statements are put together from: numbers, times, what one may like."""
+"""Regular expressions for phrases from which the rules for lasting statements are composed: numbers, times, likings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ DET = rf"(?:an?|{NUMBER})"
 BOND = rf"(?:(?:{RELATIVES})|(?:{ANIMALS}))"
 MY_ONE = rf"my (?:[a-z-]+ ){{0,2}}?(?P<who>{BOND})"
 ANY_ONE = rf"my (?:[a-z'-]+ ){{0,2}}?(?P<who>{BOND})"
-"""Also “my brother's girlfriend”, whose name must not replace that of one's own."""
+"""Like `MY_ONE`, but it also matches “my brother's girlfriend”, whose name must not replace that of the speaker's own
+girlfriend.
+"""
 BETWEEN = (
     r"(?:,? (?!me\b|calls\b|says\b|thinks\b|would\b|does\b|did\b|wants\b|always\b|told\b|said\b|just\b|made\b|gave\b|"
     r"looks\b|makes\b|keeps\b|lets\b)[\w'-]+){0,2}?"
 )
-"""What may stand between “my sister” and her verb: a name."""
+"""Up to two words, usually a name, between “my sister” and her verb."""
 TIME = (
     r"(?:\b(?:yesterday|today|tonight|tomorrow|ago|19\d\d|20\d\d|january|february|march|april|june|july|august|september|"
     r"october|november|december|(?:in|last|next|this) (?:may|spring|summer|autumn|winter|week|weekend|month|year|night)|"

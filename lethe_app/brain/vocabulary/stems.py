@@ -1,4 +1,4 @@
-"""Brings the forms of an English word together: widely, to compare them, or by plain endings alone, to know a text again."""
+"""Stemming of English words: `stem` is broad, for comparisons; `root` removes common endings only and has stable results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IRREGULAR = {
     }.items()
     for form in forms.split()
 } | {"lives": "live"}  # fmt: skip
-"""Forms that no ending explains; “lives” is the verb far more often than the noun."""
+"""Irregular forms and their base form. “lives” is mapped to the verb, which is far more frequent than the noun."""
 
 _VOWEL = re.compile("[aeiouy]")
 ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
@@ -36,7 +36,7 @@ ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ings", ""), ("ing", "")
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """What the forms of a word share; not itself a word, and only good for comparing."""
+    """Return the stem shared by the forms of a word. It is not always a word itself and serves for comparisons only."""
     low = fold(word)
     if low in IRREGULAR:
         low = IRREGULAR[low]
@@ -52,9 +52,9 @@ def stem(word: str) -> str:
 
 
 def root(word: str) -> str:
-    """A folded English word without its commonest endings: good enough to see that two are forms of one.
+    """Return a normalised English word without its commonest endings, enough to recognise two forms of one word.
 
-    What the user wanted forgotten is known by digests of these, so that what comes out must stay what it is.
+    Deleted facts are stored as hashes of these roots, so the function must not change its results.
     """
     if not word.isascii() or len(word) < 4:
         return word

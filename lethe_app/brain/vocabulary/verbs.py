@@ -1,4 +1,4 @@
-"""English verbs as far as a first-person sentence needs them to become one about somebody else."""
+"""English verb forms, as far as they are needed to turn a first-person sentence into the third person."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADVERBS = frozenset(
     somehow soon still then too totally truly typically usually very
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
-"""Words that may stand between the subject and its verb."""
+"""Words that may come between the subject and its verb."""
 
 PAST = frozenset(
     """
@@ -27,7 +27,7 @@ PAST = frozenset(
     swept swore taught thought threw told took tore understood undertook was went were withdrew woke won wore wound wrote
     """.split()  # noqa: SIM905
 )
-"""Irregular past forms, and `had`, `was`, `were`; of those that look like the present the likelier reading counts."""
+"""Irregular past forms, and `had`, `was`, `were`. Forms that look like the present are listed by their likelier reading."""
 ED_IN_PRESENT = frozenset(("bleed", "breed", "embed", "exceed", "feed", "heed", "need", "proceed", "shed", "speed", "succeed"))
 LY_VERBS = frozenset(("apply", "bully", "comply", "fly", "imply", "multiply", "rely", "reply", "supply", "tally"))
 
@@ -51,14 +51,14 @@ NOUNS_TOO = frozenset(
     swim talk train travel try use visit volunteer wait wake walk want watch wear wish wonder work worry
     """.split()  # noqa: SIM905
 )
-"""Those of them that are a noun just as often."""
+"""Verbs of `BASE` that are a noun just as often."""
 
 _SIBILANT = re.compile(r"(?:s|sh|ch|x|z|o)$")
 _Y = re.compile(r"(?<=[^aeiou])y$")
 
 
 def third(verb: str) -> str:
-    """The form after a name of a verb in the form after “I”: live → lives, study → studies, have → has."""
+    """Return the third-person form of a verb in the form that follows “I”: live → lives, study → studies, have → has."""
     fixed = {"have": "has", "do": "does", "am": "is", "be": "is", "haven't": "hasn't", "don't": "doesn't", "ain't": "isn't",
              "aren't": "isn't", "were": "was", "weren't": "wasn't"}  # fmt: skip
     low = verb.lower()
@@ -70,24 +70,24 @@ def third(verb: str) -> str:
 
 
 def is_past(verb: str) -> bool:
-    """Is it a past form, the same for everybody?"""
+    """Return whether the word is a past form, which is the same in all persons."""
     low = verb.lower().removesuffix("n't")
     return low in PAST or (low.endswith("ed") and low not in ED_IN_PRESENT) or low in {"did", "was", "had"}
 
 
 def is_adverb(word: str) -> bool:
-    """May it stand between the subject and its verb?"""
+    """Return whether the word may come between the subject and its verb."""
     low = word.lower()
     return low in ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in LY_VERBS)
 
 
 _BARE_FORMS = {"been": "has been", "gone": "has gone", "done": "has done", "seen": "has seen", "best": "had best",
                "better": "had better"}  # fmt: skip
-"""Forms that stand after “I” without the verb they need, as in “I been waiting”."""
+"""Forms used after “I” without their auxiliary verb, as in “I been waiting”."""
 
 
 def agree(verb: str) -> str:
-    """What follows a name where `verb` followed “I”: past forms and modal verbs stay as they are."""
+    """Return the form of `verb` after a name instead of “I”. Past forms and modal verbs do not change."""
     low = verb.lower()
     if low in _BARE_FORMS:
         return _BARE_FORMS[low]

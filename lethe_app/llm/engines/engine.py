@@ -1,4 +1,4 @@
-"""What a worker process needs of whatever computes inside it: llama.cpp in earnest, a scripted echo in tests."""
+"""Interface between the worker process and an inference engine: llama.cpp in production, a scripted engine in tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead
 
 
 class StopFlag(Protocol):
-    """Set from another thread when the running job must end."""
+    """Flag that another thread sets when the running job must end."""
 
     def is_set(self) -> bool: ...
 
@@ -22,40 +22,41 @@ class StopFlag(Protocol):
 
 
 class Engine(Protocol):
-    """One loaded model. All methods are called from one thread; only `stop` is touched by another."""
+    """Engine with one loaded model. All methods are called from one thread; only `stop` is used by another."""
 
     @property
     def stop(self) -> StopFlag: ...
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
-        """Load the weights and make a context; raises a ModelError."""
+        """Load the weights and create a context. Raise ModelError."""
         ...
 
     def count(self, text: str) -> int:
-        """Tokens of `text`, control tokens recognised."""
+        """Return the number of tokens of `text`, control tokens recognised."""
         ...
 
     def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
-        """Evaluate the prompt, then say pieces until the end; looks at `stop` all the while.
+        """Evaluate the prompt, then pass the reply to `say` piece by piece until it ends; the stop flag is checked
+        throughout.
 
-        Quiet jobs leave no trace in what the next chat job finds.
+        Background jobs do not change the KV cache that the next chat job finds.
         """
         ...
 
     def read_ahead(self, job: ReadAhead) -> Usage:
-        """Evaluate a prompt that nobody waits for yet; ends early, consistently, when `stop` is set."""
+        """Prefill a prompt before it is needed; if `stop` is set it ends early and leaves a consistent cache."""
         ...
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """A unit vector of float32 per text, from a model that was loaded for it."""
+        """Return one unit vector of float32 per text; only for embedding models."""
         ...
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        """The same, and a vector per token, in one pass."""
+        """Return one unit vector per text and one vector per token, from one pass of the model."""
         ...
 
     def prepare_next_turn(self) -> None:
-        """Do what makes the next turn shorter, now that nobody waits for this one."""
+        """Do what shortens the next turn; called after a reply, when nobody waits for a result."""
         ...
 
     def close(self) -> None: ...
@@ -63,30 +64,30 @@ class Engine(Protocol):
 
 @runtime_checkable
 class HasBackgroundContext(Protocol):
-    """An engine that keeps something apart for quiet jobs; an embedder does not."""
+    """Engine that has a separate context for background jobs; embedding engines have none."""
 
     def rest(self) -> None:
-        """Give it back; the next quiet job makes it anew."""
+        """Free the background context; the next background job creates it again."""
         ...
 
 
 @runtime_checkable
 class WeighsWords(Protocol):
-    """An engine that says how likely each next word is; an embedder has none."""
+    """Engine that returns the logits of the next token; embedding engines cannot."""
 
     def weigh(self, job: Weigh) -> NextWords:
-        """Quiet work; nothing where it was stopped."""
+        """Return the most likely next tokens, as background work; empty if stopped."""
         ...
 
 
 @runtime_checkable
 class KeepsConversations(Protocol):
-    """An engine that takes up a conversation where it left it; an embedder has none."""
+    """Engine that saves and restores the KV cache per session; embedding engines have none."""
 
     def save_state(self, job: Keep) -> None:
-        """Write what the chat has read; ends early when `stop` is set."""
+        """Save the KV-cache state of the open session; ends early when `stop` is set."""
         ...
 
     def delete_states(self, job: Forget) -> None:
-        """Delete what was kept. May be called from another thread."""
+        """Delete saved states. May be called from another thread."""
         ...

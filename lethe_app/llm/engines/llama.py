@@ -1,8 +1,4 @@
-"""llama.cpp as our engine: one model with one conversation in its KV cache, and a second one while there is quiet work.
-
-Together with `llama_weights`, `llama_cache`, `llama_parking`, `llama_rack`, `llama_states`, `llama_sampling`, `llama_schema`
-and `llama_embedding` the only door to llama_cpp.
-"""
+"""Chat engine on llama.cpp: one model with a context for the open session, and a second context while background jobs run."""
 
 from __future__ import annotations
 
@@ -19,11 +15,13 @@ from lethe_app.llm.native.model import NativeFlag, NativeModel
 from lethe_app.llm.protocol import Forget, Generate, Keep, ModelFacts, ReadAhead, RequestPriority, Weigh
 
 QUIET_BATCH = 64
-"""Tokens read at once by quiet jobs: a large model takes seconds for a full batch, and one that makes way loses it."""
+"""Batch size of background jobs in tokens: a large model takes seconds for a full batch, and a preempted job loses the
+current one.
+"""
 
 
 class LlamaEngine:
-    """Generates with the low-level calls of llama.cpp, so that no token pays for copies it does not need."""
+    """Generate with the low-level API of llama.cpp, without needless copies per token."""
 
     def __init__(self) -> None:
         self.stop = NativeFlag()
@@ -70,7 +68,7 @@ class LlamaEngine:
             self._shelf.delete(job.folder, job.part, job.number)
 
     def rest(self) -> None:
-        """Free the context of quiet jobs."""
+        """Free the context of background jobs."""
         if self._quiet is not None:
             self._quiet.free()
         self._quiet = None
@@ -82,13 +80,13 @@ class LlamaEngine:
         self._weights = self._chat = None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        raise ModelError("A chat model gives no vectors.")
+        raise ModelError("A chat model cannot create embeddings.")
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        raise ModelError("A chat model gives no vectors.")
+        raise ModelError("A chat model cannot create embeddings.")
 
     def _lane(self, lane: RequestPriority) -> LlamaContext:
-        """The one for quiet jobs is made when the first of them comes. Raises ModelOutOfMemory."""
+        """Return the context for a priority; the background context is created on first use. Raise ModelOutOfMemory."""
         weights, chat = self._loaded()
         if lane is RequestPriority.CHAT:
             return chat

@@ -1,4 +1,4 @@
-"""One lane of a loaded model: a context, what it holds, and speaking from it."""
+"""One context of a loaded model with its KV cache: prefill, generation and next-token logits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lethe_app.llm.tokenizer.incremental import Retokenizer
 
 
 class LlamaContext:
-    """One conversation in one KV cache; lanes share the weights and know nothing of each other."""
+    """One token sequence in one KV cache. Several contexts share the weights and are otherwise independent."""
 
     def __init__(
         self,
@@ -33,10 +33,11 @@ class LlamaContext:
         *,
         can_shift: bool = False,
     ) -> None:
-        """On an empty context of those weights; it reads `batch` tokens at once, and whole batches stay read after a stop.
+        """Wrap an empty context of `weights`. Prompts are evaluated in batches of `batch` tokens, and complete batches
+        survive a stop.
 
-        Where it `can_shift`, stretches of the prompt before are kept behind cuts. With a `shelf`, conversations are put away
-        and taken up again.
+        With `can_shift`, stretches of the previous prompt are reused behind edits. With a `shelf`, the cache is saved and
+        restored when the session changes.
         """
         self._weights = weights
         self._stop = stop
@@ -44,14 +45,15 @@ class LlamaContext:
         self._resuming = Resuming(shelf, self._cache) if shelf is not None else None
         self._prompt = Retokenizer(weights.tokenize, weights.cutting_tokens())
         self._ending: int | None = None
+        """End token that was sampled last and is not evaluated yet; None if the reply ended otherwise."""
 
     def generate(self, job: Generate, grammar: str, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
-        """Evaluate the prompt, then say pieces until the end or a stop. Raises PromptTooLong."""
+        """Evaluate the prompt, then pass the reply to `say` piece by piece until its end or a stop. Raise PromptTooLong."""
         cache = self._cache
         self._ending = None
         tokens = self._prompt.tokens(job.prompt)
         if len(tokens) >= cache.room:
-            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.room}.")
         started = time.perf_counter()
         evaluated = self._read(tokens, reading, ReuseOptions(job.surgery, job.shortest), job.kept_at)
         read = time.perf_counter()
@@ -62,16 +64,16 @@ class LlamaContext:
         return Usage(len(tokens), evaluated, count, read - started, time.perf_counter() - read, reason, cache.drift)
 
     def weigh(self, job: Weigh) -> NextWords:
-        """What could follow a prompt. Raises PromptTooLong."""
+        """Return the most likely next tokens after a prompt; empty if stopped. Raise PromptTooLong."""
         tokens, cache = self._prompt.tokens(job.prompt), self._cache
         if len(tokens) >= cache.room:
-            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.room}.")
         self._ending = None
         self._read(tokens, lambda _done, _total: None, PLAIN, None)
         return NextWords(()) if self._stop.is_set() or not tokens else next_words(self._weights, cache.context, job.most)
 
     def read_ahead(self, job: ReadAhead) -> Usage:
-        """Evaluate a prompt that nobody waits for yet."""
+        """Prefill a prompt before it is needed. A prompt that does not fit the context is ignored."""
         tokens, cache = self._prompt.tokens(job.prompt), self._cache
         if not tokens or len(tokens) >= cache.room:
             return Usage(drift=cache.drift)
@@ -83,24 +85,24 @@ class LlamaContext:
         return Usage(len(tokens), evaluated, 0, time.perf_counter() - started, 0.0, reason, cache.drift)
 
     def prepare_next_turn(self) -> None:
-        """Evaluate the token with which the model ended its reply: the next prompt has it at just that place."""
+        """Evaluate the end token of the last reply: the next prompt contains it at exactly that position."""
         if self._ending is not None and not self._stop.is_set():
             self._cache.append(self._ending)
         self._ending = None
 
     def put_away(self, least: int) -> None:
-        """Have it written where this conversation is kept, if at least so many tokens are new."""
+        """Save the session's state if at least `least` tokens are new since the last save."""
         if self._resuming is not None:
             self._resuming.put_away(least)
 
     def free(self) -> None:
-        """Give the context back. That of the chat goes with the weights instead."""
+        """Free the context. The chat context is not freed here but together with the weights."""
         self._cache.free()
 
     def _read(
         self, tokens: list[int], reading: Callable[[int, int], None], wishes: ReuseOptions, kept_at: KeptAt | None
     ) -> int:
-        """Have the cache hold them; returns how many were computed."""
+        """Make the cache hold exactly `tokens`, after switching the session if needed; returns how many were computed."""
         if self._resuming is None:
             return self._cache.evaluate(tokens, reading, wishes)
         self._resuming.take_up(kept_at, tokens, lambda held, joints: self._cache.reusable(held, joints, tokens, wishes))
@@ -109,8 +111,11 @@ class LlamaContext:
         return evaluated
 
     def _speak(self, job: Generate, sampler: Sampler, say: Callable[[str], None]) -> tuple[int, StopReason]:
-        """Draw tokens until the model, a stop string, the length, the context or the user ends it."""
+        """Sample tokens until an end token, a stop string, the length limit, the end of the context or a stop ends the
+        reply.
+        """
         weights, cache = self._weights, self._cache
+        # A character may be split over several tokens; the incremental decoder holds an incomplete one back.
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         stops, out = StopStrings(job.stop), Outlet(say)
         room = min(job.max_tokens, cache.room - cache.length)
@@ -135,9 +140,10 @@ class LlamaContext:
 
 
 class Outlet:
-    """Hands text on at most once per frame of a screen: a fast model would keep the program busy with single tokens."""
+    """Pass text on at most 60 times per second: a fast model would keep the main process busy with single tokens."""
 
     FRAME = 1 / 60
+    """Seconds between two deliveries, one frame of a usual screen."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -145,13 +151,13 @@ class Outlet:
         self._next = 0.0
 
     def pour(self, text: str) -> None:
-        """The first piece goes out at once, later ones when their frame has come."""
+        """Add text and deliver it if the last delivery is at least a frame ago; the first piece is delivered at once."""
         self._held += text
         if self._held and time.perf_counter() >= self._next:
             self.empty()
 
     def empty(self) -> None:
-        """Say what is held."""
+        """Deliver the buffered text."""
         if self._held:
             self._say(self._held)
             self._held = ""

@@ -1,4 +1,4 @@
-"""llama.cpp as an embedder: texts in, unit vectors out, many texts in one batch, and a vector per token where wanted."""
+"""Embedding engine on llama.cpp: unit vectors for many texts per batch, and optionally a vector per token."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from lethe_app.llm.protocol import Generate, ModelFacts, ReadAhead
 
 
 class EmbeddingEngine:
-    """One embedding model. Texts longer than its window are cut at the window's end; whoever calls splits them before."""
+    """Engine with one embedding model. Texts longer than its window are truncated there; callers split them into passages
+    first.
+    """
 
     def __init__(self) -> None:
         self.stop = NativeFlag()
         self._weights: NativeModel | None = None
         self._options = LoadOptions()
         self._token_context: Any = None
-        """Made when it is first needed: one context of llama.cpp either pools or does not."""
+        """Context without pooling, created on first use: a context of llama.cpp either pools or does not."""
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
@@ -39,7 +41,7 @@ class EmbeddingEngine:
         return len(self._loaded().tokenize(text))
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One unit vector of float32 in native order per text; ends early with an error when stopped."""
+        """Return one unit vector of float32 in native byte order per text. Raise ModelError when stopped."""
         weights = self._loaded()
         found: list[bytes] = []
         for batch in batches(weights, texts):
@@ -48,7 +50,9 @@ class EmbeddingEngine:
         return found
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        """One pass that does not pool; what the model would have pooled follows from it."""
+        """Return a vector per text and per token from one unpooled pass; the pooled vector is computed from those of the
+        tokens.
+        """
         weights = self._loaded()
         if self._token_context is None:
             self._token_context = unpooled_context(weights, self._options, self.stop)
@@ -59,13 +63,13 @@ class EmbeddingEngine:
         return found
 
     def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
-        raise ModelError("An embedding model does not speak.")
+        raise ModelError("An embedding model cannot generate text.")
 
     def read_ahead(self, job: ReadAhead) -> Usage:
-        raise ModelError("An embedding model does not read ahead.")
+        raise ModelError("An embedding model cannot prefill a prompt.")
 
     def prepare_next_turn(self) -> None:
-        """There is nothing to prepare."""
+        """Do nothing: an embedding model has no next turn."""
 
     def close(self) -> None:
         if self._token_context is not None:
@@ -80,7 +84,7 @@ class EmbeddingEngine:
         return self._weights
 
     def _encode(self, context: Any, texts: list[list[int]]) -> None:  # noqa: ANN401 - a pointer of llama.cpp
-        """Every text is a sequence of its own."""
+        """Encode texts in one batch, each as a sequence of its own. Raise ModelError."""
         batch = llama_cpp.llama_batch_init(sum(map(len, texts)), 0, 1)
         try:
             fill(batch, texts)
@@ -88,14 +92,17 @@ class EmbeddingEngine:
         finally:
             llama_cpp.llama_batch_free(batch)
         if code != 0:
-            raise ModelError("The embedding was stopped." if self.stop.is_set() else f"The embedder failed (code {code}).")
+            raise ModelError(
+                "The embedding was stopped." if self.stop.is_set() else f"The embedding model failed (code {code})."
+            )
 
 
 def batches(weights: NativeModel, texts: Sequence[str]) -> Iterator[list[list[int]]]:
-    """The tokens of the texts, as many texts together as the window holds."""
+    """Yield the tokens of the texts in batches of as many texts as fit the window and the sequence limit."""
     window = weights.context_length
     waiting: list[list[int]] = []
     for text in texts:
+        # Every text needs a sequence for its vector, so one without tokens gets token 0.
         tokens = weights.tokenize(text)[:window] or [0]
         if len(waiting) == SEQUENCES or sum(map(len, waiting)) + len(tokens) > window:
             yield waiting
@@ -106,7 +113,7 @@ def batches(weights: NativeModel, texts: Sequence[str]) -> Iterator[list[list[in
 
 
 def unpooled_context(weights: NativeModel, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
-    """A second context on the same weights that gives a vector per token."""
+    """Create a second context on the same weights that returns a vector per token. Raise ModelOutOfMemory."""
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = params.n_batch = params.n_ubatch = weights.context_length
     params.embeddings = params.kv_unified = True
@@ -118,18 +125,18 @@ def unpooled_context(weights: NativeModel, options: LoadOptions, stop: NativeFla
     params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
     context = llama_cpp.llama_init_from_model(weights.model, params)
     if not context:
-        raise ModelOutOfMemory("There is not enough memory for vectors of single words.", "Close other programs.")
+        raise ModelOutOfMemory("There is not enough memory for token embeddings.", "Close other programs to free memory.")
     return context
 
 
 def pooled(weights: NativeModel, number: int) -> bytes:
-    """The vector into which the model itself pooled text `number` of the batch."""
+    """Return the unit vector that the model pooled for text `number` of the last batch."""
     size = int(llama_cpp.llama_model_n_embd(weights.model))
     return unit(llama_cpp.llama_get_embeddings_seq(weights.context, number)[:size])
 
 
 def meanings(weights: NativeModel, context: Any, texts: list[list[int]]) -> Iterator[TextEmbedding]:  # noqa: ANN401 - a pointer of llama.cpp
-    """What the batch left behind, text by text."""
+    """Yield the embeddings of the texts of the last batch, read from the context's output buffer."""
     size = int(llama_cpp.llama_model_n_embd(weights.model))
     place = ctypes.addressof(llama_cpp.llama_get_embeddings(context).contents)
     pooling = llama_cpp.llama_pooling_type(weights.context)
@@ -141,7 +148,7 @@ def meanings(weights: NativeModel, context: Any, texts: list[list[int]]) -> Iter
 
 
 def pool(rows: array[float], size: int, pooling: int) -> Sequence[float]:
-    """One vector from those of the tokens, as llama.cpp does it for this kind of pooling."""
+    """Pool token vectors into one vector in the way llama.cpp does for this pooling type."""
     if pooling == llama_cpp.LLAMA_POOLING_TYPE_CLS:
         return rows[:size]
     if pooling == llama_cpp.LLAMA_POOLING_TYPE_LAST:
@@ -150,7 +157,7 @@ def pool(rows: array[float], size: int, pooling: int) -> Sequence[float]:
 
 
 def fill(batch: llama_cpp.llama_batch, texts: list[list[int]]) -> None:
-    """Lay the tokens of all texts one after the other, each knowing its place and its text."""
+    """Fill a llama.cpp batch with the tokens of all texts, each with its position and its sequence number."""
     at = 0
     for number, tokens in enumerate(texts):
         for place, token in enumerate(tokens):
@@ -164,6 +171,6 @@ def fill(batch: llama_cpp.llama_batch, texts: list[list[int]]) -> None:
 
 
 def unit(vector: Sequence[float]) -> bytes:
-    """The vector with length one, as float32."""
+    """Return the vector normalised to length one, as float32; a zero vector stays zero."""
     length = math.sqrt(math.fsum(x * x for x in vector))
     return array("f", [x / length for x in vector] if length > 0 else vector).tobytes()

@@ -1,4 +1,4 @@
-"""How the next token is drawn: a preset turned into llama.cpp's own chain of samplers."""
+"""Sampling of the next token: converts a preset into llama.cpp's sampler chain."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ from lethe_app.errors import ModelError
 from lethe_app.llm.native.model import NativeModel
 
 NEVER_FEWER_THAN = 1
+"""Minimum number of candidates each truncating sampler keeps."""
 LUMP = 0.05
-"""Logits that lie so near count as one."""
+"""Width of the bins, in logits, into which the tokens of the long tail are grouped."""
 
 
 class Sampler:
-    """One reply's chain: grammar, penalties over what was said, cuts of unlikely words, temperature, the draw.
+    """Sampler chain of one reply: grammar, penalties, truncation of unlikely tokens, temperature, final draw.
 
-    The order is llama.cpp's own default. Penalties also know the end of the prompt, so that a persona does not repeat herself.
-    A grammar that looks at the whole vocabulary halves the speed of a small model, so it is first asked about one guess only.
+    The order is llama.cpp's default. The penalties also see the end of the prompt, so that a persona does not repeat itself.
+    Applying a grammar to the whole vocabulary halves the speed of a small model, so the grammar first checks only one token
+    that was sampled without it.
     """
 
     def __init__(self, weights: NativeModel, context: Any, preset: SamplerPreset, grammar: str, prompt: list[int]) -> None:  # noqa: ANN401
-        """`context` is the one whose last token was just evaluated."""
+        """Build the chain for `context`, whose last token was just evaluated. Raise ModelError if llama.cpp refuses a part."""
         self._vocab = weights.vocab
         self._context = context
         self._preset = preset
@@ -52,8 +54,11 @@ class Sampler:
                 llama_cpp.llama_sampler_chain_add(self._guesses, part)
 
     def draw(self) -> int:
-        """The next token, which the chain remembers."""
+        """Sample the next token and record it in the chain."""
         if self._may_guess:
+            # llama_sampler_sample accepts the token in the chain it samples from. The guess chain keeps no history (see
+            # `remembers`), so a rejected guess has no effect; an accepted one must be recorded in the main chain, whose
+            # grammar advances with it.
             guess = int(llama_cpp.llama_sampler_sample(self._guesses, self._context, -1))
             if self._allows(guess):
                 llama_cpp.llama_sampler_accept(self._chain, guess)
@@ -61,7 +66,7 @@ class Sampler:
         return int(llama_cpp.llama_sampler_sample(self._chain, self._context, -1))
 
     def _allows(self, token: int) -> bool:
-        """Would the grammar let this token come next?"""
+        """Return whether the grammar allows this token next."""
         one = llama_cpp.llama_token_data(token, 0.0, 0.0)
         data = llama_cpp.llama_token_data_array(ctypes.pointer(one), 1, -1, False)
         llama_cpp.llama_sampler_apply(self._rules, ctypes.byref(data))
@@ -83,11 +88,12 @@ class Sampler:
     def _add(self, part: Any, what: str) -> None:  # noqa: ANN401 - a native pointer
         if not part:
             self._free()
-            raise ModelError(f"The engine refused the {what}.")
+            raise ModelError(f"The engine rejected the {what}.")
+        # The chain takes ownership of its parts, so freeing the chain frees them too.
         llama_cpp.llama_sampler_chain_add(self._chain, part)
 
     def _penalties(self, prompt: list[int]) -> Any:  # noqa: ANN401 - a native pointer
-        """A chain of its own, so that the prompt can be told to it and not to the grammar."""
+        """Build the penalties as a chain of their own, so that the prompt can be accepted by them and not by the grammar."""
         preset, chain = self._preset, self._new_chain()
         look_back = self._effective(preset.repetition_range)
         if look_back and (preset.repetition_penalty != 1 or preset.frequency_penalty or preset.presence_penalty):
@@ -123,7 +129,7 @@ class Sampler:
         return int(llama_cpp.llama_n_ctx(self._context)) if look_back < 0 else look_back
 
     def _choices(self) -> list[Any]:
-        """Everything after the penalties; ends with the draw itself."""
+        """Return the samplers behind the penalties; the last one draws the token."""
         preset = self._preset
         if preset.temperature == 0:
             return [llama_cpp.llama_sampler_init_greedy()]
@@ -155,7 +161,7 @@ class Sampler:
 
 
 def next_words(weights: NativeModel, context: Any, most: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp
-    """What could follow the token that was just evaluated: the likeliest one by one, all others in lumps."""
+    """Return the logits of the next token: the `most` likeliest one by one, all others grouped into bins of equal logit."""
     size = int(llama_cpp.llama_vocab_n_tokens(weights.vocab))
     logits = llama_cpp.llama_get_logits_ith(context, -1)[:size]
     ranked = sorted(range(size), key=lambda token: -logits[token])
@@ -172,7 +178,7 @@ def _spelled(weights: NativeModel, token: int) -> str:
 
 
 def remembers(preset: SamplerPreset) -> bool:
-    """Does drawing a token change how the next one is drawn, so that a guess thrown away would leave a trace?"""
+    """Return whether a sampler of the preset keeps a history, so that a rejected guess would change later draws."""
     return bool(
         preset.mirostat
         or preset.dry_multiplier
@@ -184,8 +190,8 @@ def remembers(preset: SamplerPreset) -> bool:
 
 @lru_cache(maxsize=64)
 def grammar_of(schema: str) -> str:
-    """GBNF with a rule `root`. References are followed inside the schema only. Raises ModelError."""
+    """Convert a JSON schema to GBNF with a rule `root`; references are resolved inside the schema only. Raise ModelError."""
     try:
         return str(json_schema_to_gbnf(schema))
     except Exception as error:  # a converter that is handed something else raises whatever comes first
-        raise ModelError(f"This JSON schema cannot be turned into a grammar: {type(error).__name__} {error}.") from error
+        raise ModelError(f"This JSON schema cannot be converted to a grammar: {type(error).__name__} {error}.") from error

@@ -1,4 +1,4 @@
-"""Decides whose turn it is with the model: first come first served, but quiet work makes way for the chat at any moment."""
+"""Request queue of the worker: first in, first out, with chat requests before background work, which they preempt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from lethe_app.llm.protocol import Generate, Keep, ReadAhead, Request, RequestPr
 
 
 class RequestQueue:
-    """Requests wait here. One thread puts and stops, another takes and leaves; `flag` ends the job that was taken."""
+    """Queue between the listening thread, which enqueues and stops requests, and the computing thread, which takes and
+    finishes them. The stop flag `flag` ends the request that was taken.
+    """
 
     def __init__(self, flag: StopFlag) -> None:
         self._flag = flag
@@ -21,22 +23,23 @@ class RequestQueue:
 
     @property
     def made_way(self) -> bool:
-        """Was the running job ended for somebody else's sake?"""
+        """Whether the running job was preempted by a chat request."""
         with self._changed:
             return self._made_way
 
     def enqueue(self, request: Request) -> None:
-        """Queue a request; one of the chat ends a quiet job that is running."""
+        """Queue a request; a chat request stops a background job that is running."""
         lane = lane_of(request)
         with self._changed:
             self._waiting[lane].append(request)
             if lane is RequestPriority.CHAT and self._running is not None and lane_of(self._running) is RequestPriority.QUIET:
+                # A job that its own requester has stopped already was not preempted.
                 self._made_way = self._made_way or not self._flag.is_set()
                 self._flag.set()
             self._changed.notify()
 
     def stop(self, job: int) -> bool:
-        """End that job. True if it was still waiting: then it never runs, and whoever calls has to say so to the asker."""
+        """Stop a job. Return True if it was still queued: it then never runs, and the caller must send its last report."""
         with self._changed:
             if self._running is not None and self._running.job == job:
                 self._flag.set()
@@ -49,7 +52,7 @@ class RequestQueue:
             return False  # it has just ended by itself
 
     def take(self) -> Request:
-        """Wait for the next request; the flag is clear when it is handed out."""
+        """Wait for the next request and return it with the stop flag cleared."""
         with self._changed:
             self._changed.wait_for(lambda: any(self._waiting.values()))
             queue = self._waiting[RequestPriority.CHAT] or self._waiting[RequestPriority.QUIET]
@@ -59,13 +62,15 @@ class RequestQueue:
             return self._running
 
     def leave(self) -> None:
-        """The request taken is answered."""
+        """Mark the taken request as answered."""
         with self._changed:
             self._running = None
 
 
 def lane_of(request: Request) -> RequestPriority:
-    """Whatever is not said to be quiet is waited for by somebody; reading over again what was read is for later."""
+    """Return the priority of a request. Whatever is not background work counts as CHAT, because its sender waits; exact
+    recomputation of a cached prompt is background work.
+    """
     match request:
         case Rest() | Weigh() | ReadAhead(exact=True) | Keep(parting=False):
             return RequestPriority.QUIET

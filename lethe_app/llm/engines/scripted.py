@@ -1,8 +1,8 @@
-"""A scripted model for tests and demonstrations: it says the lines of a JSON file, one reply per line, word by word.
+"""Scripted engine for tests and demonstrations: it returns the replies of a JSON file, one per request, word by word.
 
 The script is `{"replies": [...], "answers": [...], "delay": seconds per word, "crash_after": words, "context": tokens,
-"template": "..."}`; every field is optional. When the lines are used up it repeats the last words it was told; jobs with a
-schema get the answers instead, and then empty objects.
+"template": "..."}`; every field is optional. When the replies are used up, it repeats the last line of the prompt; jobs with
+a schema get the answers instead, and then empty objects.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ WORD = re.compile(r"\s*\S+|\s+")
 
 
 class Script(BaseModel):
-    """What the echo says and how it misbehaves."""
+    """Replies of the scripted engine and the faults it simulates."""
 
     model_config = ConfigDict(extra="forbid")
 
     replies: list[str] = []
     answers: list[str] = []
-    """JSON texts for jobs that carry a schema; one that was interrupted is given again."""
+    """JSON texts for jobs that carry a schema; an answer whose job was stopped is returned again."""
     delay: float = 0.0
     reading_delay: float = 0.0
-    """Seconds spent evaluating the prompt, in steps of a hundredth."""
+    """Seconds spent on evaluating a prompt, in steps of 0.01 s."""
     crash_after: int = -1
-    """Words after which the process ends without a goodbye; -1 never."""
+    """Words after which the process exits abruptly; -1 for never."""
     context: int = 8192
     template: str = ""
 
 
 class EchoEngine:
-    """Counts words as tokens and remembers the last prompt, so that reuse and cuts can be seen in its figures."""
+    """Engine that counts words as tokens and keeps the last prompt, so that cache reuse and seams show in its usage figures."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
@@ -104,7 +104,7 @@ class EchoEngine:
         return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason, drift)
 
     def weigh(self, job: Weigh) -> NextWords:
-        """Its next line's words, each likelier than the one after it, and many others."""
+        """Return the words of the next reply, each likelier than the one after it, and 500 others with one equal logit."""
         line = self._script.replies[self._said] if self._said < len(self._script.replies) else job.prompt
         words = dict.fromkeys(word.strip() for word in WORD.findall(line))
         return NextWords(tuple((word, -float(place)) for place, word in enumerate([*words][: job.most])), ((-9.0, 500),))
@@ -121,7 +121,7 @@ class EchoEngine:
         raise ModelError("A script has no meaning.")
 
     def prepare_next_turn(self) -> None:
-        """There is nothing to prepare."""
+        """Do nothing: there is no end token to evaluate."""
 
     def save_state(self, job: Keep) -> None:
         self._resuming.put_away(job.least)
@@ -133,16 +133,16 @@ class EchoEngine:
 
     @property
     def tokens(self) -> list[int]:
-        """The chat's."""
+        """Token ids of the chat cache."""
         return numbers(self._cached[RequestPriority.CHAT])
 
     @property
     def joints(self) -> Sequence[Seam]:
-        """The chat's."""
+        """Seams of the chat cache."""
         return self._joints
 
     def bookmark(self) -> SavedState | None:
-        """The words themselves are what this engine makes of them."""
+        """Return the cached words as JSON, in place of a KV cache."""
         return SavedState(self.tokens, tuple(self._joints), json.dumps(self._cached[RequestPriority.CHAT]).encode())
 
     def put_back(self, mark: SavedState) -> bool:
@@ -159,7 +159,9 @@ class EchoEngine:
     def _evaluate(
         self, words: list[str], lane: RequestPriority, reading: Callable[[int, int], None], job: Generate | ReadAhead
     ) -> int:
-        """As the engine in earnest plans it; what is stopped leaves the cache as it was."""
+        """Plan the reuse as the real engine does and return the number of words evaluated; a stopped job leaves the cache
+        unchanged.
+        """
         if lane is RequestPriority.CHAT:
             wanted = numbers(words)
             self._resuming.take_up(job.kept_at, wanted, lambda held, _joints: shared(held, wanted))
@@ -192,7 +194,7 @@ class EchoEngine:
         try:
             json.loads(job.schema)
         except ValueError as error:
-            raise ModelError(f"This JSON schema cannot be turned into a grammar: {error}.") from error
+            raise ModelError(f"This JSON schema cannot be converted to a grammar: {error}.") from error
         return self._script.answers[self._answered] if self._answered < len(self._script.answers) else "{}"
 
     def _next_reply(self, prompt: str) -> str:
@@ -222,12 +224,12 @@ class EchoEngine:
 
 
 def numbers(words: Sequence[str]) -> list[int]:
-    """A number for each word that fits into four bytes with its sign."""
+    """Return a token id for each word: its CRC-32 halved, so that it fits a signed 32-bit integer."""
     return [zlib.crc32(word.encode()) >> 1 for word in words]
 
 
 def shared(one: Sequence[object], other: Sequence[object]) -> int:
-    """How many items two lists share from the start."""
+    """Return the length of the common prefix of two lists."""
     count = 0
     for left, right in zip(one, other, strict=False):
         if left != right:

@@ -1,4 +1,4 @@
-"""The child process that holds one model: a thread reads requests and raises the stop flag, the main thread computes."""
+"""Worker process of one model: a listening thread reads requests and sets the stop flag, the main thread computes."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from lethe_app.llm.protocol import (
     WeighReply,
 )
 
-SMALLER = "Choose a smaller model or context."
+SMALLER = "Choose a smaller model or context size."
 
 
 def run(pipe: Connection, kind: str) -> None:
-    """Serve requests until the pipe ends, which also happens when the program that started us is gone."""
+    """Serve requests until the pipe ends, which also happens when the main process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is meant for the program, which then closes the pipe
     worker = Worker(pipe, make_engine(kind))
     threading.Thread(target=worker.listen, daemon=True, name="requests").start()
@@ -52,7 +52,9 @@ def run(pipe: Connection, kind: str) -> None:
 
 
 def make_engine(kind: str) -> Engine:
-    """`llama` speaks, `embed` gives vectors, `echo` plays a script; each is imported only where it is used."""
+    """Create the engine: `llama` generates text, `embed` returns vectors, `echo` plays a script. Each is imported only when
+    used.
+    """
     if kind == "echo":
         from lethe_app.llm.engines.scripted import EchoEngine  # noqa: PLC0415
 
@@ -67,7 +69,7 @@ def make_engine(kind: str) -> Engine:
 
 
 class Worker:
-    """Takes one request after the other, those of the chat before the quiet ones; a `StopRequest` overtakes them all."""
+    """Carry out one request at a time, chat requests before background work; `StopRequest` bypasses the queue."""
 
     def __init__(self, pipe: Connection, engine: Engine) -> None:
         self._pipe = pipe
@@ -76,7 +78,9 @@ class Worker:
         self._sending = threading.Lock()
 
     def listen(self) -> None:
-        """Thread: read the pipe. A stop for the running job raises the flag, a job that still waits is ended here."""
+        """Read the pipe in a thread of its own. A stop of the running job sets the flag; a job still in the queue is ended
+        here.
+        """
         while True:
             try:
                 request = self._pipe.recv()
@@ -87,12 +91,15 @@ class Worker:
                 case StopRequest(job=job):
                     if self._turnstile.stop(job):
                         self._send(Done(job, Usage(reason=StopReason.STOPPED)))
+                # Answered by the listening thread: a private state that is queued must not reach the disk while a long reply
+                # is generated.
                 case Forget():  # what is being written must not come to lie on the disk while a long reply is spoken
                     self._answer(request)
                 case _:
                     self._turnstile.enqueue(request)
 
     def serve(self) -> None:
+        """Take and answer requests for ever. Runs in the main thread, which alone calls llama.cpp."""
         while True:
             request = self._turnstile.take()
             self._answer(request)
@@ -141,7 +148,7 @@ class Worker:
         return usage
 
     def _tidy(self, request: Rest | Keep | Forget) -> Report:
-        """What only some engines have to do; for the others it is done."""
+        """Carry out a request that only some engines support; the others have nothing to do."""
         engine = self._engine
         if isinstance(request, Rest) and isinstance(engine, HasBackgroundContext):
             engine.rest()
@@ -152,16 +159,16 @@ class Worker:
         return Done(request.job, Usage())
 
     def _measure(self, request: Weigh | Embed | EmbedTokens) -> Report:
-        """What a model tells in numbers."""
+        """Carry out a request whose result is logits or vectors. Raise ModelError if the engine does not support it."""
         if isinstance(request, Weigh):
             if not isinstance(self._engine, WeighsWords):
-                raise ModelError("This model says no words.")
+                raise ModelError("This model generates no text.")
             return WeighReply(request.job, self._engine.weigh(request))
         if isinstance(request, Embed):
             return Embedded(request.job, tuple(self._engine.embed(request.texts)))
         return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))
 
     def _send(self, report: Report) -> None:
-        """From either thread. If the pipe is broken, the listening thread notices and ends the process."""
+        """Send a report, from either thread. If the pipe is broken, the listening thread notices it and ends the process."""
         with contextlib.suppress(BrokenPipeError, OSError), self._sending:
             self._pipe.send(report)

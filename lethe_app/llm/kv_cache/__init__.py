@@ -1,1 +1,1 @@
-"""Reuse, editing and saving of the KV cache."""
+"""Reuse, editing and saving of the KV cache of a chat context."""

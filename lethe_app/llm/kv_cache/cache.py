@@ -1,7 +1,7 @@
-"""The KV cache and the list of tokens it holds, which must tell the same story at every moment.
+"""KV cache of one sequence together with the list of its tokens, which must agree at every moment.
 
-To put tokens into the middle, or to compute a stretch anew, what stands behind is parked meanwhile. When a stop comes in the
-middle, what is still parked moves up to what is done, so that it is not lost.
+To insert tokens in the middle, or to recompute a stretch, the cells behind it are staged. If a stop interrupts that, the
+cells still staged are moved up behind what is done, so that they are not lost.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from lethe_app.llm.native.model import NativeFlag, sums_up
 from lethe_app.llm.native.state import Checkpoints, SlidingWindow, restore_sequence, take
 
 ABORTED = 2
+"""Return code of llama_decode when the abort callback stopped it."""
 FIRST_AFTER_MOVE = 16
-"""Tokens read together with the moving of cells, which must not be interrupted and so should not take long."""
+"""Batch size of the decode that also applies pending moves of cells: it cannot be interrupted, so it should not take long."""
 QUIET_BATCH = 128
-"""Tokens computed anew at once while nobody waits; an interrupted batch is lost."""
+"""Batch size, in tokens, of recomputing in the background; an interrupted batch is lost."""
 _NEVER = llama_cpp.ggml_abort_callback()
+"""Null callback: decoding cannot be aborted."""
 
 
 class Cache:
-    """Evaluates tokens that are not cached already; a stop in the middle leaves only whole batches, never a lie."""
+    """Evaluate only those tokens of a prompt that are not cached; after a stop the cache holds complete batches only."""
 
     def __init__(self, context: Any, batch: int, stop: NativeFlag, *, can_shift: bool) -> None:  # noqa: ANN401 - of llama.cpp
-        """On an empty context, which reads `batch` tokens at once and, where it can shift, has two sequences."""
+        """Wrap an empty context. It evaluates `batch` tokens at once and, with `can_shift`, must have two sequences."""
         self.context = context
         self.room = int(llama_cpp.llama_n_ctx(context))
         self._memory = llama_cpp.llama_get_memory(context)
@@ -43,40 +45,41 @@ class Cache:
         self._sums_up = sums_up(llama_cpp.llama_get_model(context))
         self._window = SlidingWindow(context, SEQUENCE)
         self._checkpoints = Checkpoints(context, SEQUENCE)
-        """Where a model that sums up can go back to; others need none."""
+        """Positions to which a recurrent model can be rewound; empty for other models."""
         self._partings = DivergenceLog()
         self._marks: set[int] = set()
-        """Where the next checkpoints are to be taken."""
+        """Positions at which the current evaluation takes checkpoints."""
         self._tokens: list[int] = []
         self._joints: list[Seam] = []
         self._parking = CellStaging(context, stop)
         self._planned: list[Seam] = []
-        """Where the joints will be if everything parked comes back as planned."""
+        """Seams of the cache once all staged runs are back at their planned positions."""
 
     @property
     def length(self) -> int:
-        """Tokens cached now."""
+        """Number of cached tokens."""
         return len(self._tokens)
 
     @property
     def tokens(self) -> list[int]:
-        """What is cached."""
+        """The cached tokens; the list itself, not a copy."""
         return self._tokens
 
     @property
     def joints(self) -> Sequence[Seam]:
-        """Where it was cut and mended."""
+        """Seams of the cache, by position."""
         return self._joints
 
     @property
     def drift(self) -> int:
-        """Places where text stands behind other text than it was computed behind."""
+        """Number of seams: positions whose tokens were computed behind other text than now precedes them."""
         return len(self._joints)
 
     def evaluate(self, tokens: list[int], reading: Callable[[int, int], None], wishes: ReuseOptions = PLAIN) -> int:
-        """Make the cache hold exactly `tokens`; returns how many were computed.
+        """Make the cache hold exactly `tokens` and return how many were computed.
 
-        The last token is always computed, for its logits are needed. Ends early, consistently, when the stop flag is set.
+        The last token is always computed, because its logits are needed. If the stop flag is set it ends early and leaves
+        the cache consistent. Raise ModelError if llama.cpp fails.
         """
         layout = self._lay_out(self._tokens, self._joints, tokens, wishes)
         self._planned, anew = layout.joints, layout.anew
@@ -104,12 +107,17 @@ class Cache:
                 self._parking.drop(self.length)
                 reading(done, total)
         finally:
+            # Also after an exception: cells in the staging sequence would otherwise be missing from the token list but
+            # occupy the context.
             self._close_up(tokens)
         return done
 
     def reusable(self, held: list[int], joints: Sequence[Seam], wanted: list[int], wishes: ReuseOptions) -> int:
-        """How many of the tokens wanted need not be computed if those held are cached, with these joints."""
+        """Return how many of the `wanted` tokens need not be computed if the cache held the tokens `held` with these seams."""
+        # Identity, not equality: a saved state with the same tokens has no checkpoints and, with a sliding window, fewer
+        # cells.
         is_here, whole = held is self._tokens, len(held)
+        # A running state serves only as a whole, or from a checkpoint.
         if self._sums_up:  # all of what was summed up, or nothing, unless it went by a checkpoint
             shared = common_prefix(held, wanted)
             back = self._checkpoints.nearest(min(shared, len(wanted) - 1)) if is_here else 0
@@ -119,17 +127,20 @@ class Cache:
         return reused if reused == whole or can_go_back else 0
 
     def bookmark(self) -> SavedState | None:
-        """All that is cached; None while cells wait to be moved, whose keys are not yet those of their places.
+        """Return a copy of the cache, or None while moved cells are pending, whose keys are not yet those of their new
+        positions.
 
-        Models that cannot go back in it later do so before: what the next prompt may not begin with is forgotten.
+        Models that cannot be rewound after a restore are rewound before it: tokens that the next prompt may not begin with
+        are dropped.
         """
         self._step_back(self._partings.stays(self.length))
         data = take(self.context, SEQUENCE) if self._tokens and not self._parking.has_moved else None
         return SavedState(list(self._tokens), tuple(self._joints), data) if data is not None else None
 
     def put_back(self, mark: SavedState) -> bool:
-        """Hold that and nothing else; nothing at all if llama.cpp finds that it does not fit."""
+        """Replace the cache by a saved state; the cache is empty if llama.cpp refuses the state."""
         self._forget_all()
+        # The second condition refuses a state whose cells do not match its token list.
         if not restore_sequence(self.context, SEQUENCE, mark.data) or self._last_place() != len(mark.tokens) - 1:
             self._forget_all()
             return False
@@ -138,30 +149,30 @@ class Cache:
         return True
 
     def append(self, token: int) -> bool:
-        """Evaluate one token drawn; False when the stop flag ended it."""
+        """Evaluate one sampled token; returns False if the stop flag ended it."""
         self._partings.has_spoken()
         return self._decode([token])
 
     def free(self) -> None:
-        """Give the context back; the last thing asked of it."""
+        """Free the context; the object must not be used afterwards."""
         llama_cpp.llama_free(self.context)
 
     def _lay_out(self, held: list[int], joints: Sequence[Seam], wanted: list[int], wishes: ReuseOptions) -> Layout:
         return lay_out(held, joints, wanted, wishes, self.room, can_shift=self._can_shift)
 
     def _mark(self) -> None:
-        """Take a checkpoint where one is wanted."""
+        """Take a checkpoint if the current length is one of the planned positions."""
         if self.length in self._marks and self._checkpoints.nearest(self.length) != self.length:
             self._checkpoints.take(self.length)
 
     def _keep(self, runs: Sequence[Run], *, anew: bool) -> None:
-        """Forget what is in none of the runs; all behind the first of them is parked at the places where it is wanted."""
+        """Drop the cells outside the runs and stage all runs behind the first at the positions where they are needed."""
         self._parking.copy(runs, anew=anew)
         if self._rewind(runs[0].length):
             self._parking.arrange(runs)
 
     def _next_batch(self, tokens: list[int], most: int, *, anew: bool) -> list[int]:
-        """Up to the next parked stretch, unless that is to be computed as well."""
+        """Return the next tokens to decode, up to the next staged run (unless it is recomputed too) or checkpoint position."""
         end = self.length + min(most, self._batch_size, FIRST_AFTER_MOVE if self._parking.has_moved else most)
         if self._parking.runs and not anew:
             end = min(end, self._parking.runs[0].wanted)
@@ -169,19 +180,22 @@ class Cache:
         return tokens[self.length : end]
 
     def _make_room(self, count: int) -> None:
-        """Old cells serve until their stretch is computed anew, unless the context has no room for both."""
+        """Drop staged cells that are about to be recomputed if the context has no room for both; otherwise they remain as a
+        fallback.
+        """
         if self.length + self._parking.cells + count > self.room:
             self._parking.drop(self.length + count)
 
     def _bring_back(self, tokens: list[int]) -> None:
-        """The next parked stretch stands where it should."""
+        """Move the next staged run back into the sequence at its planned position."""
         run = self._parking.runs.pop(0)
         self._parking.leave(run, run.wanted)
         self._tokens += tokens[run.wanted : run.wanted_end]
         self._joints += [joint for joint in self._planned if run.wanted <= joint.place < run.wanted_end]
 
     def _close_up(self, tokens: list[int]) -> None:
-        """What is parked when evaluating ends moves up to what is done; nothing is, unless it ended early."""
+        """Move the runs still staged up behind the evaluated tokens; there are none unless the evaluation ended early."""
+        # Each run that moves up gets a seam for the gap it closes, which includes the planned seams that lie in the gap.
         seen = self._joints[-1].place if self._joints else -1
         for run in self._parking.runs:
             gap = run.wanted - self.length
@@ -200,7 +214,10 @@ class Cache:
         self._planned = []
 
     def _rewind(self, length: int) -> bool:
-        """Forget everything behind the first `length` tokens. Models that cannot go back just there forget more: then False."""
+        """Remove all tokens behind the first `length`; returns False if the model cannot stop exactly there and more was
+        removed.
+        """
+        # llama.cpp itself refuses to truncate a recurrent state, but not a sliding window whose older cells are overwritten.
         if length < self.length and not ((self._sums_up or self._window.is_there(length)) and self._remove_from(length)):
             self._go_back(length)
             return False
@@ -208,7 +225,7 @@ class Cache:
         return True
 
     def _step_back(self, length: int) -> None:
-        """So far, if that is possible and there will be no way back later."""
+        """Rewind to `length` if this is possible now and will not be after a restore."""
         place = self._checkpoints.nearest(length) if self._sums_up else length
         if place and (self._sums_up or (self._window.width and self._window.is_there(place))):
             self._rewind(place)
@@ -217,7 +234,7 @@ class Cache:
         return bool(llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, place, -1))
 
     def _go_back(self, length: int) -> None:
-        """To the last checkpoint before that place, or to the very beginning."""
+        """Rewind to the last checkpoint not behind `length`, or clear the cache."""
         back = self._checkpoints.nearest(length)
         if back and self._checkpoints.go_back(back) and self._remove_from(back) and self._last_place() == back - 1:
             self._shorten(back)
@@ -241,16 +258,19 @@ class Cache:
         if code == 0:
             self._tokens += tokens
             return True
+        # Computation that was submitted before the abort must end before its cells are removed.
         llama_cpp.llama_synchronize(self.context)
         self._drop_half_done()
         if code == ABORTED or self._stop.is_set():
             return False
         raise ModelError(
-            f"The engine could not evaluate the prompt (code {code}).", "Restart the model, with a smaller context."
+            f"The engine could not evaluate the prompt (code {code}).", "Restart the model with a smaller context size."
         )
 
     def _decode_and_move(self, batch: Any) -> int:  # noqa: ANN401 - a structure of llama.cpp
-        """Before it decodes, llama.cpp turns the keys of cells that were moved; stopped half-way, it would turn some twice."""
+        """Decode with aborting disabled. llama_decode first rotates the keys of moved cells; if it were aborted half-way,
+        some would be rotated twice.
+        """
         llama_cpp.llama_set_abort_callback(self.context, _NEVER, None)
         code = int(llama_cpp.llama_decode(self.context, batch))
         llama_cpp.llama_set_abort_callback(self.context, self._stop.callback, ctypes.cast(self._stop.buffer, ctypes.c_void_p))
@@ -258,7 +278,7 @@ class Cache:
         return code
 
     def _drop_half_done(self) -> None:
-        """Cells of an interrupted batch go; what was whole before it stays."""
+        """Remove the cells of an interrupted batch; complete batches before it stay."""
         if not self._remove_from(self.length):
             self._go_back(self.length)
 

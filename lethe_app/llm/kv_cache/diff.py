@@ -1,4 +1,4 @@
-"""Finds what of a cached prompt can stay for the next one when pieces were cut out of its middle and others put in."""
+"""Diff of two token lists: which stretches of a cached prompt can be reused for a new one that was edited in the middle."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SHORTEST = 32
-"""Tokens a kept stretch must have to be found for certain and to be worth a cut."""
+"""Minimum length in tokens of a reused stretch: the length from which it is found reliably and worth a seam."""
 ENOUGH_BEFORE = 1 / 3
-"""Share of the text before it that a kept stretch must still have before it; with less, it means something else there."""
+"""Minimum share of the text before a stretch that must still precede it; with less, its cached values belong to another
+context.
+"""
 _GRAM = 16
-"""Two equal stretches of twice this length, less one, always share a block that begins at a multiple of it."""
+"""Block length of the index, in tokens. Two equal stretches of at least twice this length less one share an indexed block."""
 _MOST_PLACES = 6
-"""Places looked at where a block occurs often."""
+"""Maximum number of occurrences tried for a block that occurs often."""
 _MOST_ANCHORS = 128
-"""The longest equal stretches are tried in all combinations, so they must not be too many."""
+"""Maximum number of equal stretches combined into a chain; the search over pairs is quadratic."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """`length` tokens that stand at `cached` and are wanted at `wanted`."""
+    """`length` equal tokens at position `cached` of the cached prompt and at position `wanted` of the new one."""
 
     cached: int
     wanted: int
@@ -36,16 +38,17 @@ class Run:
         return self.wanted + self.length
 
     def without_head(self, count: int) -> Run:
-        """The same without its first `count` tokens."""
+        """Return the run without its first `count` tokens."""
         return Run(self.cached + count, self.wanted + count, self.length - count)
 
 
 def plan(cached: list[int], wanted: list[int], shortest: int = SHORTEST) -> list[Run]:
-    """The stretches of `cached` to keep for `wanted`, in order; everything between and behind them is to be computed.
+    """Return the runs of `cached` to reuse for `wanted`, in order; everything between and behind them must be computed.
 
-    The first is always the common beginning, which may be empty; where it is, there are no others, for the first token of a
-    prompt carries more than its meaning and cannot be replaced under what follows. All others have at least `shortest`
-    tokens, which should be `SHORTEST` or more. The last token of `wanted` is never kept. Time grows linearly with the lengths.
+    The first run is the common prefix, which may be empty. If it is empty there are no others: the first token of a prompt
+    serves as an attention sink and cannot be exchanged under the tokens that follow. All other runs have at least `shortest`
+    tokens, which should be `SHORTEST` or more. The last token of `wanted` is never reused. Runs in time linear in the
+    lengths.
     """
     limit = max(len(wanted) - 1, 0)
     prefix = min(common_prefix(cached, wanted), limit)
@@ -57,13 +60,15 @@ def plan(cached: list[int], wanted: list[int], shortest: int = SHORTEST) -> list
 
 
 def moves(runs: Sequence[Run]) -> list[Run]:
-    """Those that move down go first, from the front, then those that move up, from the back: so none meets another."""
+    """Return the runs in an order in which they can be moved without overlap: those that move down from the front, then
+    those that move up from the back.
+    """
     down = [run for run in runs if run.wanted < run.cached]
     return [*down, *(run for run in reversed(runs) if run.wanted > run.cached)]
 
 
 def common_prefix(one: list[int], other: list[int]) -> int:
-    """How many tokens two lists share from the start; halving keeps the comparison in C."""
+    """Return the length of the common prefix of two lists; bisection with slices keeps the comparison in C."""
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:
         return high
@@ -77,16 +82,18 @@ def common_prefix(one: list[int], other: list[int]) -> int:
 
 
 def _anchors(cached: list[int], wanted: list[int], start: int) -> list[Run]:
-    """Equal stretches behind `start`, as long as they can be; blocks of one list are looked up at every place of the other.
+    """Return equal stretches behind `start`, each of maximum length; the indexed blocks of `cached` are looked up at every
+    position of `wanted`.
 
-    In text that repeats itself the first stretch found may be the wrong one. The right one shows within the next block, so
-    so much is still looked at before the search goes on behind the longest.
+    In repetitive text the first match may be the wrong one. The right one appears within the next block, so that much is
+    still scanned before the search continues behind the longest match.
     """
     index = _blocks(cached, start)
+    # Blocks are compared as bytes, so that slicing and hashing stay in C.
     text = array("i", wanted).tobytes()
     width = array("i").itemsize
     found: dict[int, Run] = {}
-    """By how far they moved: the last stretch of each."""
+    """Last stretch found, by its displacement."""
     result: list[Run] = []
     place, lead, look_until = start, 0, 0
     while place + _GRAM <= len(wanted):
@@ -108,7 +115,7 @@ def _anchors(cached: list[int], wanted: list[int], start: int) -> list[Run]:
 
 
 def _blocks(tokens: list[int], start: int) -> dict[bytes, list[int]]:
-    """Where each block stands, ascending."""
+    """Index the blocks of a token list: positions of each block, ascending."""
     text = array("i", tokens).tobytes()
     width = array("i").itemsize
     index: dict[bytes, list[int]] = {}
@@ -118,7 +125,7 @@ def _blocks(tokens: list[int], start: int) -> dict[bytes, list[int]]:
 
 
 def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
-    """Some of many places, those about where the text would go on."""
+    """Return the occurrences nearest to where the text would continue, at most `_MOST_PLACES`."""
     if len(places) <= _MOST_PLACES:
         return places
     middle = bisect_left(places, expected)
@@ -127,7 +134,7 @@ def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
 
 
 def _stretch(one: list[int], at_one: int, other: list[int], at_other: int, start: int) -> Run:
-    """The longest equal stretch, not before `start`, around two places."""
+    """Return the longest equal stretch around two positions that does not begin before `start`."""
     ahead = _shared(one, at_one, other, at_other, min(len(one) - at_one, len(other) - at_other))
     back = 0
     most = min(at_one, at_other) - start
@@ -137,7 +144,7 @@ def _stretch(one: list[int], at_one: int, other: list[int], at_other: int, start
 
 
 def _shared(one: list[int], at_one: int, other: list[int], at_other: int, most: int) -> int:
-    """How many tokens are equal from two places on, compared in pieces that grow."""
+    """Return how many tokens are equal from two positions on, compared in slices of growing size."""
     length, step = 0, 64
     while length < most:
         size = min(step, most - length)
@@ -151,7 +158,9 @@ def _shared(one: list[int], at_one: int, other: list[int], at_other: int, most: 
 
 
 def _best_chain(anchors: list[Run]) -> list[Run]:
-    """Anchors in the same order in both texts that keep the most together; where two overlap, the later one is shortened."""
+    """Return the anchors that reuse the most tokens and have the same order in both texts; of two that overlap the later is
+    shortened.
+    """
     ordered = sorted(anchors, key=lambda run: (run.wanted, run.cached))
     best = [run.length for run in ordered]
     before: list[int | None] = [None] * len(ordered)
@@ -169,7 +178,7 @@ def _best_chain(anchors: list[Run]) -> list[Run]:
 
 
 def _apart(chain: list[Run]) -> list[Run]:
-    """The chain without overlaps."""
+    """Return the chain with overlaps removed."""
     result: list[Run] = []
     for run in chain:
         result.append(run.without_head(_overlap(result[-1], run)) if result else run)
@@ -177,12 +186,12 @@ def _apart(chain: list[Run]) -> list[Run]:
 
 
 def _overlap(earlier: Run, later: Run) -> int:
-    """Tokens at the head of the later run that the earlier one has already used, in either text."""
+    """Return the number of tokens at the head of the later run that the earlier one covers, in either text."""
     return max(earlier.cached_end - later.cached, earlier.wanted_end - later.wanted, 0)
 
 
 def _with_context(prefix: int, chain: list[Run]) -> list[Run]:
-    """Those runs that have enough of their former text before them, counted from the middle of the run."""
+    """Return the runs that keep enough of their former context before them, measured from the middle of the run."""
     kept, result = prefix, []
     for run in chain:
         half = run.length / 2

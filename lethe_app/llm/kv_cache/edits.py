@@ -1,4 +1,4 @@
-"""Keeps the account of a cache that was cut and mended: where text stands behind other text than it was computed behind."""
+"""Seams of an edited KV cache: positions whose tokens were computed behind other text than now precedes them."""
 
 from __future__ import annotations
 
@@ -9,31 +9,33 @@ from itertools import pairwise
 from lethe_app.llm.kv_cache.diff import Run
 
 MOST_JOINTS = 8
-"""Cuts a cache may hold before it is computed anew."""
+"""Maximum number of seams before the cache is recomputed."""
 MOST_CHANGED = 0.5
-"""Share of the context that may have been cut out or put in before it is computed anew."""
+"""Maximum share of the context, in tokens removed or inserted at seams, before the cache is recomputed."""
 MENDED = 512
-"""Tokens behind a cut that are computed anew, at most."""
+"""Maximum number of tokens behind an edit that are recomputed at once."""
 
 
 @dataclass(frozen=True)
 class Seam:
-    """From `place` on, tokens were computed when something else stood before them."""
+    """Position from which tokens were computed behind other text than now precedes them."""
 
     place: int
     changed: int
-    """Tokens cut out or put in there since they were computed."""
+    """Tokens removed or inserted at the seam since the tokens behind it were computed."""
 
 
 def rejoin(joints: Sequence[Seam], runs: Sequence[Run]) -> list[Seam]:
-    """The joints of a text that is made of `runs` of the old one, the first of which is its beginning."""
+    """Return the seams of a text made of `runs` of the cached one, the first of which is its prefix."""
     result: list[Seam] = []
     end_cached = end_wanted = 0
     for number, run in enumerate(runs):
         if number:
+            # Seams inside the removed text count towards the new one: the tokens behind it were computed with them too.
             inside = sum(joint.changed for joint in joints if end_cached <= joint.place <= run.cached)
             result.append(Seam(run.wanted, run.cached - end_cached + run.wanted - end_wanted + inside))
         moved = run.wanted - run.cached
+        # A seam exactly at the start of a later run is contained in the new one.
         first = run.cached if number == 0 else run.cached + 1
         result += [Seam(joint.place + moved, joint.changed) for joint in joints if first <= joint.place < run.cached_end]
         end_cached, end_wanted = run.cached_end, run.wanted_end
@@ -41,10 +43,11 @@ def rejoin(joints: Sequence[Seam], runs: Sequence[Run]) -> list[Seam]:
 
 
 def mend(runs: Sequence[Run], joints: Sequence[Seam]) -> tuple[list[Run], list[Seam]]:
-    """Leave out of long runs what stands right behind a cut, to be computed anew: it leant most on what is gone.
+    """Shorten long runs by the tokens right behind an edit, which depend most on the removed text and are recomputed.
 
-    As much as was cut out or put in, and no more than `MENDED`. `joints` are those of a text made of the runs, whose joints
-    move up with what is left. Of a history cut it takes a third of the divergence away, in all the turns that follow.
+    The number recomputed is that of the tokens removed or inserted, at most `MENDED`. `joints` are the seams of the text
+    made of `runs`; those in a recomputed stretch move behind it. After a cut in the history this reduces the divergence by a
+    third, in all turns that follow.
     """
     kept, moved = [runs[0]], list(joints)
     for before, run in pairwise(runs):
@@ -56,7 +59,7 @@ def mend(runs: Sequence[Run], joints: Sequence[Seam]) -> tuple[list[Run], list[S
 
 
 def _pushed(joints: Sequence[Seam], start: int, end: int) -> list[Seam]:
-    """Those from `start` on up to `end` become one that stands there."""
+    """Merge the seams between `start` and `end` into one at `end`."""
     inside = [joint for joint in joints if start <= joint.place <= end]
     one = [Seam(end, sum(joint.changed for joint in inside))] if inside else []
     return [
@@ -67,5 +70,5 @@ def _pushed(joints: Sequence[Seam], start: int, end: int) -> list[Seam]:
 
 
 def is_too_much(joints: Sequence[Seam], room: int) -> bool:
-    """Has so much been cut that the model would no longer say what it says after reading the whole text?"""
+    """Return whether so much was edited that the output would differ noticeably from that of a fully evaluated prompt."""
     return len(joints) > MOST_JOINTS or sum(joint.changed for joint in joints) > MOST_CHANGED * room

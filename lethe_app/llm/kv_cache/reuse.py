@@ -1,4 +1,4 @@
-"""How a prompt is to be made of what is cached: what was wished for, and what of the cache serves."""
+"""Decision how much of the KV cache a prompt reuses, from the request's options and the seams of the cache."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from lethe_app.llm.kv_cache.edits import Seam, is_too_much, mend, rejoin
 
 @dataclass(frozen=True)
 class ReuseOptions:
-    """What whoever asks allows."""
+    """Options of a request for the reuse of cached tokens."""
 
     surgery: bool = True
-    """Keep stretches behind cuts, until there were too many; else only the common beginning that no cut has touched."""
+    """Reuse stretches behind edits while there are not too many seams; if False, only the common prefix before the first
+    seam.
+    """
     shortest: int = SHORTEST
-    """Tokens of a stretch below which it is rather computed anew."""
+    """Minimum length in tokens of a stretch reused behind an edit; shorter ones are recomputed."""
     exact: bool = False
-    """Compute anew everything behind the first cut; what is not reached before a stop is kept as it was."""
+    """Recompute everything behind the first seam; what a stop leaves undone keeps its old cells."""
 
 
 PLAIN = ReuseOptions()
@@ -26,31 +28,33 @@ PLAIN = ReuseOptions()
 
 @dataclass(frozen=True)
 class Layout:
-    """What of a cache serves."""
+    """Runs of the cache to reuse, with the seams that result."""
 
     runs: list[Run]
-    """What to keep, its beginning first."""
+    """Runs to reuse; the first is the common prefix."""
     joints: list[Seam]
-    """Where it will then have been cut and mended."""
+    """Seams of the cache once the runs are in place."""
     anew: bool = False
-    """Is everything behind the beginning to be computed anew, and serves only until it is?"""
+    """True if everything behind the first run is recomputed, and the old cells serve only until that is done."""
 
     @property
     def reused(self) -> int:
-        """Tokens that need not be computed."""
+        """Number of tokens that need not be computed."""
         return self.runs[0].length if self.anew else sum(run.length for run in self.runs)
 
 
 def lay_out(
     held: list[int], joints: Sequence[Seam], wanted: list[int], wishes: ReuseOptions, room: int, *, can_shift: bool
 ) -> Layout:
-    """What of the tokens held, with these joints, serves for those wanted in a context of `room` tokens."""
+    """Return what to reuse of the tokens `held`, with these seams, for the `wanted` ones in a context of `room` tokens."""
+    # Up to the first seam, the cache is exactly what evaluating the text from its beginning gives.
     clean = min((joint.place for joint in joints), default=len(held))
     if not (wishes.surgery and can_shift):
         return Layout([Run(0, 0, min(common_prefix(held, wanted), max(len(wanted) - 1, 0), clean))], [])
     runs = plan(held, wanted, wishes.shortest)
     planned, beginning = rejoin(joints, runs), runs[0]
     if wishes.exact:
+        # The prefix is split at the first seam, so that the part behind it is recomputed as well.
         if clean < beginning.length:
             runs = [Run(0, 0, clean), beginning.without_head(clean), *runs[1:]]
         return Layout(runs, planned, anew=True)
@@ -60,35 +64,42 @@ def lay_out(
 
 
 SEAM = 12
-"""Tokens at the end of what was read ahead behind which the next prompt may go on otherwise: where it opens the user's words,
-notes may come to stand. Fewer than what is worth writing a conversation down once more."""
+"""Number of tokens at the end of a prefilled prompt that the next prompt may not share: notes may be inserted where the
+prefilled prompt opens the user's message. It must be less than the number of new tokens that causes a new save.
+"""
 
 
 class DivergenceLog:
-    """Of one cache: whoever has it read or say something tells it."""
+    """Track where consecutive prompts diverge, for one cache, which reports every prompt and every sampled token."""
 
     def __init__(self) -> None:
         self._last = 0
         self._has_spoken = False
 
     def has_read(self, shared: int, total: int) -> None:
-        """A prompt of `total` tokens that begins with so many of those cached. The same one again parts where it did before."""
+        """Record a prompt of `total` tokens, of which the first `shared` were cached. Repeating a prompt keeps the previous
+        divergence.
+        """
         if shared < total - 1:
             self._last = shared
         self._has_spoken = False
 
     def has_spoken(self) -> None:
-        """What the prompt brought up for this turn alone now stands before what was said."""
+        """Record that a reply token was evaluated: the notes of this turn now precede the reply and will be absent from the
+        next prompt.
+        """
         self._has_spoken = True
 
     def stays(self, length: int) -> int:
-        """With how much of what is cached the next prompt will surely begin."""
+        """Return how many of the first `length` cached tokens the next prompt will certainly begin with."""
         return min(self._last, length) if self._has_spoken else max(length - SEAM, 0)
 
 
 def ways_back(shared: int, total: int) -> set[int]:
-    """Where one should be able to go back to that reads a prompt of `total` tokens of which so many were there: where it parts
-    from the one before, for the next will part from this one not far behind; before the seam, for there it parts from what was
-    read ahead; and before the last token, for the same prompt once more.
+    """Return the positions for checkpoints while a prompt of `total` tokens is evaluated, `shared` of which are cached.
+
+    These are where it diverges from the previous prompt, since the next prompt diverges from this one not far behind; before
+    the last `SEAM` tokens, where the next prompt diverges from a prefilled one; and before the last token, for the same
+    prompt again.
     """
     return {shared, max(shared, total - SEAM), total - 1}

@@ -1,4 +1,4 @@
-"""How far a model has read in a conversation, as a file: of its tokens, cuts and cache not a byte is believed unchecked."""
+"""File format of a saved KV cache: tokens, seams and cells, all verified by length and checksum before use."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ from lethe_app.llm.kv_cache.edits import Seam
 
 MAGIC = b"LETHEKV1"
 PIECE = 8 << 20
-"""Bytes between two looks at whether to go on."""
+"""Bytes written between two checks whether to continue."""
 LONGEST_DESCRIPTION = 1 << 20
+"""Maximum size in bytes of the JSON description."""
 MOST_TOKENS = 1 << 24
+"""Maximum number of tokens in a state file."""
 _START = struct.Struct("<8sIIQ")
-"""Magic, bytes of the description, number of tokens, bytes of the cache."""
+"""File header: magic, bytes of the description, number of tokens, bytes of the cache."""
 _SUM = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
 class Head:
-    """What was read."""
+    """Tokens and seams of a saved state, without the cache."""
 
     tokens: list[int]
     joints: tuple[Seam, ...] = ()
-    """Where it was cut and mended; a cache that is put back is not more exact than the one that was kept."""
+    """Seams; restoring a state does not make it more exact than it was."""
 
 
 @dataclass(frozen=True)
 class SavedState(Head):
-    """What was read, and what the model made of it."""
+    """Tokens, seams and KV cache of one session."""
 
     data: bytes | bytearray = b""
-    """The engine's own; of no use to any other model, build or kind of cache."""
+    """State of the sequence in the format of llama.cpp; valid only for the same model, build and type of cache."""
 
     @property
     def size(self) -> int:
-        """Bytes it takes on disk, to within a few."""
+        """Approximate size of the file in bytes."""
         return len(self.data) + 4 * len(self.tokens) + 1024
 
 
 def write(file: BinaryIO, mark: SavedState, identity: str, go_on: Callable[[], bool]) -> bool:
-    """Write the whole of it; False if it was not to go on to the end."""
+    """Write the state to `file`; returns False if `go_on` ended it before the end."""
     joints = [[joint.place, joint.changed] for joint in mark.joints]
     description = json.dumps({"identity": identity, "joints": joints}).encode()
     tokens = array("i", mark.tokens).tobytes()
@@ -65,25 +67,26 @@ def write(file: BinaryIO, mark: SavedState, identity: str, go_on: Callable[[], b
 
 
 def read_head(file: BinaryIO, identity: str) -> Head | None:
-    """What was read, without what was made of it; None if the file is damaged or of another model, build or kind of cache."""
+    """Read tokens and seams only; None if the file is damaged or of another model, build or type of cache."""
     found = _start(file, identity)
     return found[0] if found else None
 
 
 def read(file: BinaryIO, identity: str) -> SavedState | None:
-    """All of it; None if the file is damaged or of another model, build or kind of cache."""
+    """Read the whole state; None if the file is damaged or of another model, build or type of cache."""
     found = _start(file, identity)
     if found is None:
         return None
     head, length = found
     data = bytearray(length)
+    # One byte more than the checksum is read, so that a file with something behind it is refused.
     if _fill(file, data) and file.read(_SUM.size + 1) == _SUM.pack(zlib.crc32(data)):
         return SavedState(head.tokens, head.joints, data)
     return None
 
 
 def _start(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
-    """The head, and how many bytes of cache follow it."""
+    """Read and verify tokens and seams; returns them with the number of cache bytes that follow, or None."""
     raw = file.read(_START.size)
     if len(raw) < _START.size:
         return None
@@ -110,7 +113,7 @@ def _start(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
 
 
 def _fill(file: BinaryIO, data: bytearray) -> bool:
-    """Read as many bytes as there is room for."""
+    """Read from the file until `data` is full; returns False at an early end of the file."""
     whole, place = memoryview(data), 0
     while place < len(whole):
         count = file.readinto(whole[place:])  # type: ignore[attr-defined]
@@ -121,6 +124,6 @@ def _fill(file: BinaryIO, data: bytearray) -> bool:
 
 
 def open_private(path: str | os.PathLike[str]) -> BinaryIO:
-    """A new file, or an empty one in the place of that which was there, for this user's eyes only."""
+    """Create or truncate a file that only this user may read, because a saved state reveals the conversation."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")

@@ -1,4 +1,4 @@
-"""Puts a conversation away when another one is taken up, and takes it up where it was left."""
+"""Saving of the KV cache when another session is opened, and restoring of that session's state."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.protocol import KeptAt
 
 SMALLEST = 512
-"""Tokens below which a conversation is sooner read again than written and fetched."""
+"""Minimum number of tokens of a session worth saving; evaluating fewer again is faster than writing and reading a file."""
 LEAST_NEW = 16
-"""Tokens that must be new for a conversation to be written once more when it is left."""
+"""Minimum number of new tokens for which the state of a session that is left is saved again."""
 WORTH_FETCHING = 256
-"""Tokens that need not be read again for a saved state to be worth its loading."""
+"""Minimum number of tokens a saved state must spare for it to be loaded."""
 
 Reuse = Callable[[list[int], Sequence[Seam]], int]
-"""How many of the tokens that are wanted need not be computed if these are held, with these joints."""
+"""Function (tokens, seams) → how many tokens of the new prompt need not be computed if these were cached."""
 
 
 class Readable(Protocol):
-    """What was read and can be marked."""
+    """Cache that can be saved and restored."""
 
     @property
     def tokens(self) -> list[int]: ...
@@ -32,30 +32,31 @@ class Readable(Protocol):
     def joints(self) -> Sequence[Seam]: ...
 
     def bookmark(self) -> SavedState | None:
-        """All of it; None if it cannot be had now."""
+        """Return a copy of the cache, or None if that is not possible now."""
         ...
 
     def put_back(self, mark: SavedState) -> bool:
-        """Hold that and nothing else; nothing at all if that fails."""
+        """Replace the cache by a saved state; the cache is empty if that fails."""
         ...
 
 
 class Resuming:
-    """Knows which conversation the cache holds."""
+    """Track which session the cache holds, and save and restore states when it changes."""
 
     def __init__(self, shelf: StateStore, memory: Readable) -> None:
         self._shelf = shelf
         self._memory = memory
         self._at: KeptAt | None = None
         self._seen = 0
-        """What had been forgotten when the memory was last in the clear."""
+        """Number of the last deletion whose text cannot be in the cache, neither as tokens nor in values computed behind it."""
         self._seen_before_reading = 0
 
     def take_up(self, at: KeptAt | None, wanted: list[int], reuse: Reuse) -> None:
-        """A prompt of the conversation kept `at` a place is about to be read.
+        """Prepare the cache for a prompt of the session at `at`.
 
-        The one before is put away if it is another one; what was kept of this one is fetched if it spares more than what is
-        at hand. Of another conversation only the same beginning counts: what else they share would have to be cut out of it.
+        If the cache holds another session, that one is saved. The saved state of this session is loaded if it spares more
+        tokens than the cache does. Of another session only the common prefix counts, because anything else it shares would
+        have to be cut out.
         """
         if is_same(self._at, at):
             here = reuse(self._memory.tokens, self._memory.joints)
@@ -65,16 +66,20 @@ class Resuming:
         self._at = at
         if at is not None and len(wanted) - here >= WORTH_FETCHING:
             self._fetch(at, here, reuse)
+        # Deletions that happen after the prompt was built may concern text inside it, so the number at build time counts if
+        # it is known.
         seen = at.known if at is not None else None
         self._seen_before_reading = self._shelf.forgettings if seen is None else seen
 
     def has_read(self) -> None:
-        """The prompt is read: without joints, nothing is left of what stood there before."""
+        """Record that the prompt was evaluated: without seams, nothing in the cache was computed behind earlier text."""
         if not self._memory.joints:
             self._seen = self._seen_before_reading
 
     def put_away(self, least: int) -> None:
-        """Have it written if at least so many tokens are new since it was last kept."""
+        """Save the session's state if at least `least` tokens are new since the last save, or if the cache has fewer seams
+        now.
+        """
         at, tokens = self._at, self._memory.tokens
         if at is None or len(tokens) < SMALLEST:
             return
@@ -88,6 +93,7 @@ class Resuming:
             self._shelf.save(at, mark, self._seen)
 
     def _fetch(self, at: KeptAt, here: int, reuse: Reuse) -> None:
+        # Taken before the file is read: a deletion in between then counts as later than the state.
         seen = self._shelf.forgettings
         head = self._shelf.head(at)
         if head is None or reuse(head.tokens, head.joints) - here < WORTH_FETCHING:
@@ -98,7 +104,7 @@ class Resuming:
 
 
 def is_same(one: KeptAt | None, other: KeptAt | None) -> bool:
-    """Do both mean the same conversation?"""
+    """Return whether both locations mean the same session."""
     if one is None or other is None:
         return one is other
     return (one.folder, one.name) == (other.folder, other.name)

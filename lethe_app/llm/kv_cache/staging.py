@@ -1,7 +1,8 @@
-"""Where the end of a cached text stands while tokens are put in before it, or while it is computed anew.
+"""Staging of the cells behind an edit while tokens are inserted before them or recomputed.
 
-llama.cpp adds tokens only behind the last one of a sequence, so what stands behind waits in a second one; cells only change
-their label for that. What is computed anew just where it stands waits on a rack outside, if it is not too large.
+llama.cpp appends tokens only behind the last one of a sequence, so the cells behind the edit are moved to a second sequence,
+which only changes their labels. Cells that are recomputed in place are copied to main memory instead, if they are not too
+large: if they stayed in the context, the last bits of the result would differ from those of a full evaluation.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from lethe_app.llm.native.model import NativeFlag
 from lethe_app.llm.native.state import restore_sequence, size_of, take
 
 MOST_BYTES = 256 << 20
-"""To put so much back takes about 70 ms (142 MB took 38), and somebody who comes in between waits for it."""
+"""Maximum size in bytes of a copy: restoring that much takes about 70 ms (142 MB took 38), for which a chat request waits."""
 PIECE = 512
-"""Tokens copied at once; between two pieces a stop is looked for."""
+"""Tokens copied at once; the stop flag is checked between two pieces."""
 
 
 class StagingSequence:
-    """For one sequence of a context; another one that is empty serves to tell a stretch from the rest."""
+    """Copy of a range of cells of one sequence in main memory; an empty spare sequence isolates the range, since llama.cpp
+    exports only whole sequences.
+    """
 
     def __init__(self, context: Any, sequence: int, spare: int, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
         self._context = context
@@ -31,14 +34,16 @@ class StagingSequence:
         self._sequence, self._spare = sequence, spare
         self._stop = stop
         self._pieces: list[tuple[int, int, bytearray]] = []
-        """First place, the one behind the last, and what stood there."""
+        """First position, position behind the last, and the exported state of each piece."""
 
     @property
     def is_used(self) -> bool:
         return bool(self._pieces)
 
     def hold(self, start: int, end: int) -> bool:
-        """Copy the cells of these places; False, and nothing is held, if they are too large or somebody waits."""
+        """Copy the cells of a range of positions; returns False and holds nothing if they are too large or the stop flag is
+        set.
+        """
         self.clear()
         whole = size_of(self._context, self._sequence)
         if not end or whole * (end - start) // end > MOST_BYTES:
@@ -52,7 +57,7 @@ class StagingSequence:
         return True
 
     def give_back(self, start: int, end: int) -> bool:
-        """Have the sequence hold these places again; False if llama.cpp finds no room for them."""
+        """Restore the copied cells of a range into the sequence; returns False if llama.cpp has no room for them."""
         for first, last, data in self._pieces:
             if first < end and last > start:
                 if not restore_sequence(self._context, self._spare, data):
@@ -63,7 +68,7 @@ class StagingSequence:
         return True
 
     def clear(self) -> None:
-        """Nothing of it is needed any more."""
+        """Drop the copies."""
         self._pieces.clear()
 
     def _copied(self, start: int, end: int) -> bytearray | None:
@@ -80,33 +85,33 @@ SEQUENCE, PARKED = 0, 1
 
 
 class CellStaging:
-    """For the first sequence of a context; the second belongs to it."""
+    """Staging area of a context: runs behind an edit wait in its second sequence, or as a copy in main memory."""
 
     def __init__(self, context: Any, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
         self._memory = llama_cpp.llama_get_memory(context)
         self._rack = StagingSequence(context, SEQUENCE, PARKED, stop)
         self.runs: list[Run] = []
-        """What waits, and where it is wanted."""
+        """Staged runs with the positions where they are needed, in order."""
         self.has_moved = False
-        """Do cells wait to be moved, whose keys are not yet those of their places?"""
+        """True if moved cells are pending: llama.cpp rotates their keys to the new positions only at the next decode."""
 
     @property
     def length(self) -> int:
-        """Tokens that wait."""
+        """Number of staged tokens."""
         return sum(run.length for run in self.runs)
 
     @property
     def cells(self) -> int:
-        """Those of them that stand in the context."""
+        """Number of staged tokens that occupy cells of the context."""
         return 0 if self._rack.is_used else self.length
 
     def copy(self, runs: Sequence[Run], *, anew: bool) -> None:
-        """Have all behind the first run twice, before the sequence forgets it."""
+        """Stage all cells behind the first run, before the sequence is truncated there."""
         if len(runs) > 1 and not (anew and self._fits_rack(runs) and self._rack.hold(runs[1].wanted, runs[-1].wanted_end)):
             llama_cpp.llama_memory_seq_cp(self._memory, SEQUENCE, PARKED, runs[0].length, -1)
 
     def arrange(self, runs: Sequence[Run]) -> None:
-        """Forget what is in none of the runs; those behind the first wait at the places where they are wanted."""
+        """Drop the staged cells outside the runs and move the runs to the positions where they are needed."""
         end, behind = runs[0].length, list(runs[1:])
         for run in behind:
             self._forget(end, run.cached)
@@ -118,7 +123,9 @@ class CellStaging:
         self.runs = behind
 
     def leave(self, run: Run, place: int) -> bool:
-        """Have the sequence hold, from that place on, a run that waits no longer. False if there is no room any more."""
+        """Move a run, already removed from `runs`, back into the sequence at `place`; returns False if there is no room for
+        it.
+        """
         self._shift(run.wanted, run.length, place - run.wanted)
         if self._rack.is_used:
             return self._rack.give_back(place, place + run.length)
@@ -127,20 +134,22 @@ class CellStaging:
         return True
 
     def drop(self, end: int) -> None:
-        """Forget what is wanted before a place."""
+        """Drop the staged cells needed before position `end`."""
         if self.runs and self.runs[0].wanted < end:
             self._forget(0, end)
             self.runs = [run.without_head(max(end - run.wanted, 0)) for run in self.runs if run.wanted_end > end]
 
     def clear(self) -> None:
-        """Nothing waits any more."""
+        """Drop all staged cells."""
         if self.runs:
             self._forget(0, -1)
         self.runs = []
         self._rack.clear()
 
     def _fits_rack(self, runs: Sequence[Run]) -> bool:
-        """It serves one stretch that stays in its place."""
+        """Return whether the runs form one contiguous stretch that stays in place, which is all a copy in main memory
+        supports.
+        """
         stays = all(run.cached == run.wanted for run in runs)
         return stays and not self.has_moved and all(one.wanted_end == other.wanted for one, other in pairwise(runs))
 

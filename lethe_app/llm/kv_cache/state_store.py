@@ -1,7 +1,7 @@
-"""Stores saved states in a folder of bounded size, written by a thread that nobody waits for.
+"""Store of saved KV-cache states: files in a folder of bounded size, written by a background thread.
 
-The least recently used leave first. What was forgotten is gone from the folder at once, and a saved state that was made before
-is not written after it, whoever still holds it.
+The least recently used file is deleted first. Deleted states are removed from the folder at once, and a state captured
+before a deletion is not written after it.
 """
 
 from __future__ import annotations
@@ -20,43 +20,48 @@ from lethe_app.llm.protocol import KeptAt
 
 ENDING, DRAFT = ".kv", ".part"
 SPARE_DISK = 1 << 30
-"""Bytes that are left to everything else."""
+"""Bytes of free disk space that saving never uses."""
 A_MOMENT = 0.02
+"""Interval in seconds at which `wait` checks the stop flag, which cannot notify a condition."""
 
 
 @dataclass(frozen=True)
 class PendingState:
-    """A saved state on its way to the disk."""
+    """Saved state that is queued for writing."""
 
     at: KeptAt
     path: Path
     mark: SavedState
     seen: int
-    """How often something had been forgotten when it was read."""
+    """Number of the last deletion that cannot concern the state."""
 
 
 class StateStore:
-    """The saved states of one engine. Every method may be called from any thread."""
+    """Saved states of one engine. Every method may be called from any thread."""
 
     def __init__(self, identity: str) -> None:
-        """`identity` says all that a cache depends on besides its tokens."""
+        """Create the store; `identity` names everything a cache depends on besides its tokens, and states of another
+        identity are ignored.
+        """
         self._identity = identity
         self._suffix = f".{hashlib.sha256(identity.encode()).hexdigest()[:16]}{ENDING}"
         self._changed = threading.Condition()
         self._waiting: dict[Path, PendingState] = {}
-        """In the order in which they came; each stays until it is written."""
+        """Queued states by path, oldest first; each stays until it is written."""
         self._forgotten: list[tuple[int, str]] = []
-        """Parts of the names that were forgotten, numbered in order."""
+        """Deletions as (number, part of the name), in order."""
         self._thread: threading.Thread | None = None
 
     @property
     def forgettings(self) -> int:
-        """The number of what was forgotten last."""
+        """Number of the last deletion; 0 before the first."""
         with self._changed:
             return self._last_forgotten()
 
     def save(self, at: KeptAt, mark: SavedState, seen: int) -> None:
-        """Have it written. `seen` is what `forgettings` was when reading began; later ones may concern it."""
+        """Queue a state for writing. `seen` is the value of `forgettings` when evaluation began; a later deletion that
+        matches the name prevents the write.
+        """
         path = self._path(at)
         with self._changed:
             if not self._may_stay(at.name, seen):
@@ -69,14 +74,14 @@ class StateStore:
             self._changed.notify_all()
 
     def wait(self, stopped: Callable[[], bool]) -> bool:
-        """Until everything is written, which is True, or it was stopped."""
+        """Wait until all queued states are written and return True, or return False when `stopped` becomes true."""
         with self._changed:
             while self._waiting and not stopped():
                 self._changed.wait(A_MOMENT)
             return not self._waiting
 
     def head(self, at: KeptAt) -> Head | None:
-        """What was read of a conversation."""
+        """Return tokens and seams of a session's saved state, or None."""
         path = self._path(at)
         with self._changed:
             if entry := self._waiting.get(path):
@@ -86,7 +91,7 @@ class StateStore:
         return None
 
     def take(self, at: KeptAt) -> SavedState | None:
-        """What was read of a conversation and made of it; a file that cannot be believed is removed."""
+        """Return a session's saved state, or None; a damaged file is deleted."""
         path = self._path(at)
         with self._changed:
             if entry := self._waiting.get(path):
@@ -102,7 +107,7 @@ class StateStore:
         return None
 
     def delete(self, folder: Path, part: str, number: int | None = None) -> None:
-        """Delete everything with that part in its name, which is all of it if the part is empty."""
+        """Delete all states, on disk and queued, whose names contain `part`; an empty part deletes all."""
         with self._changed:
             self._forgotten.append((self._last_forgotten() + 1 if number is None else number, part))
             for path in [path for path, entry in self._waiting.items() if part in entry.at.name]:
@@ -120,10 +125,12 @@ class StateStore:
         return max((number for number, _part in self._forgotten), default=0)
 
     def _work(self) -> None:
-        """Thread: write what waits, for as long as the process lives."""
+        """Write queued states for the life of the process. Runs in a thread of its own."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting)
+                # The entry stays queued while it is written, so that `head` and `take` still find it and `delete` can cancel
+                # it.
                 entry = next(iter(self._waiting.values()))
             with suppress(OSError):  # a full or vanished disk: it is read again next time, as if there were no shelf
                 self._write(entry)
@@ -140,11 +147,13 @@ class StateStore:
         needed = entry.mark.size
         if needed > entry.at.limit or shutil.disk_usage(folder).free - needed < SPARE_DISK:
             return
+        # The old file of the same session is not counted, since the new one replaces it.
         trim(folder, entry.at.limit - needed, entry.path)
         try:
             with open_private(draft) as file:
                 whole = write(file, entry.mark, self._identity, lambda: self._is_wanted(entry))
             with self._changed:
+                # Renaming under the lock: a deletion either cancels it or finds the finished file.
                 if whole and self._waiting.get(entry.path) is entry:  # not forgotten meanwhile
                     draft.replace(entry.path)
         finally:
@@ -156,14 +165,14 @@ class StateStore:
 
 
 def remove(folder: Path, part: str) -> None:
-    """Delete the saved states with that part in their names, drafts as well."""
+    """Delete the saved states in a folder whose names contain `part`, drafts included; other files are left alone."""
     for path in folder.glob(f"*{ENDING}*"):
         if part in path.name and path.name.endswith((ENDING, ENDING + DRAFT)):
             path.unlink(missing_ok=True)
 
 
 def trim(folder: Path, limit: int, besides: Path | None = None) -> None:
-    """Delete the least recently used until the others, `besides` one, have so many bytes at most."""
+    """Delete the least recently used states until all but `besides` use at most `limit` bytes."""
     others = [(path.stat(), path) for path in folder.glob(f"*{ENDING}") if path != besides]
     held = sum(found.st_size for found, _path in others)
     for found, path in sorted(others, key=lambda one: one[0].st_mtime_ns):

@@ -1,1 +1,1 @@
-"""GGUF files: finding, describing, downloading and identifying them."""
+"""GGUF model files: discovery, description, download and identification."""

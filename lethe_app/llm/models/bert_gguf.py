@@ -1,4 +1,4 @@
-"""Turns the starter embedder's published weights into a BERT GGUF, because the engine reads nothing else."""
+"""Conversion of the bundled embedding model from safetensors to a BERT GGUF, the only format llama.cpp reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from lethe_app.errors import ModelUnreadable
 
 RECIPE = 1
-"""Raised whenever the written file would differ, so that files of an older recipe are made anew."""
+"""Version of the conversion, raised whenever the written file would differ, so that older files are converted again."""
 
 _LONGEST_JSON = 16 << 20
 _CONTROL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -41,13 +41,16 @@ Weights = dict[str, npt.NDArray[np.float32]]
 
 
 def read_safetensors(path: Path) -> Weights:
-    """The F32 tensors of a safetensors file: eight bytes of length, that much JSON, then raw little-endian numbers."""
+    """Read the F32 tensors of a safetensors file: eight bytes of length, that much JSON, then raw little-endian numbers.
+
+    Raise ModelUnreadable if the file is damaged.
+    """
     raw = path.read_bytes()
     if len(raw) < 8:
         raise ModelUnreadable(f"“{path.name}” is too short to be a safetensors file.")
     (length,) = struct.unpack_from("<Q", raw)
     if length > min(_LONGEST_JSON, len(raw) - 8):
-        raise ModelUnreadable(f"“{path.name}” is cut off inside its header.")
+        raise ModelUnreadable(f"“{path.name}” is truncated inside its header.")
     try:
         header = json.loads(raw[8 : 8 + length])
         entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
@@ -69,10 +72,11 @@ def _tensor(raw: bytes, base: int, shape: list[int], offsets: list[int]) -> npt.
 
 
 def convert(folder: Path, target: Path) -> None:
-    """Write the model in `folder` (model.safetensors, config.json, vocab.txt) to `target` as a Q8_0 BERT GGUF.
+    """Write the model in `folder` (model.safetensors, config.json, vocab.txt) to `target` as a Q8_0 BERT GGUF. Raise
+    ModelUnreadable.
 
-    Matrices are packed as Q8_0, a quarter of the size, vectors stay F32. Against the published weights that costs 0.0004 of
-    cosine for a sentence and 0.002 for a text of one or two words, which is measured in the tests.
+    Matrices are quantised to Q8_0, a quarter of the size; vectors stay F32. Compared with the published weights that costs
+    0.0004 of cosine for a sentence and 0.002 for a text of one or two words, which the tests measure.
     """
     weights = read_safetensors(folder / "model.safetensors")
     try:
@@ -129,14 +133,16 @@ def _write_vocabulary(writer: Any, words: list[str]) -> None:  # noqa: ANN401 - 
 
 
 def _engine_spelling(word: str) -> str:
-    """WordPiece marks what continues a word (##ing); the engine marks what begins one (▁the)."""
+    """Convert a WordPiece token to llama.cpp's spelling: WordPiece marks what continues a word (##ing), llama.cpp what
+    begins one (▁the).
+    """
     if word in _CONTROL:
         return word
     return word[2:] if word.startswith("##") else f"\u2581{word}"
 
 
 def _tensors(weights: Weights, layers: int) -> Weights:
-    """Our tensors by the engine's names; the pooler and the position numbers are left out."""
+    """Return the tensors by llama.cpp's names, without the pooler and the position ids."""
     named = {ours: weights[theirs] for theirs, ours in _EMBEDDINGS.items()}
     for layer in range(layers):
         for theirs, ours in _LAYER_PARTS.items():

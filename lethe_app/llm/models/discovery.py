@@ -1,4 +1,4 @@
-"""Finds the GGUF models on this machine: the user's own, those other programs have already downloaded, the starter model."""
+"""Search for GGUF models on this machine: the user's folders, the folders of other programs, the bundled model."""
 
 from __future__ import annotations
 
@@ -19,24 +19,29 @@ YOURS = "Your models"
 STARTER = "Starter model"
 
 DEEPEST = 8
+"""Maximum depth of folders."""
 MOST_FILES = 2000
+"""Maximum number of model files described."""
 MOST_FOLDERS = 20_000
+"""Maximum number of folders read."""
 LONGEST_SECONDS = 20.0
+"""Time limit of a search in seconds."""
 LONGEST_MANIFEST = 1 << 20
+"""Maximum size in bytes of an Ollama manifest."""
 
-# Parts of other models that end in .gguf and are no language models themselves.
+# Vision projectors are GGUF files too, but no language models.
 _PROJECTOR = re.compile(r"mmproj|mm-proj|clip-vit|vision[-_]projector", re.IGNORECASE)
 _OLLAMA_MODEL_LAYER = "application/vnd.ollama.image.model"
 
 
 @dataclass
 class DiscoveredModels:
-    """What a search gave: models in the order of their roots, and a sentence for every file that is no usable model."""
+    """Result of a search: the models in the order of their roots, and a sentence for every file that is no usable model."""
 
     models: list[ModelFile] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     complete: bool = True
-    """False where a limit of time or number ended the search."""
+    """False if a limit of time or number ended the search."""
 
 
 def roots(
@@ -46,9 +51,10 @@ def roots(
     own: Sequence[Path] = (),
     starter: Path | None = None,
 ) -> list[tuple[str, Path]]:
-    """Where models may lie, as (source in words, folder or file), the user's own first and the starter model last.
+    """Return where models may be, as (source in words, folder or file): the user's own folders first, the bundled model
+    last.
 
-    Nothing is looked up on disk; folders that do not exist are the search's business.
+    The disk is not accessed; `find` skips folders that do not exist.
     """
     places: list[tuple[str, Path]] = [(YOURS, folder) for folder in own]
     for source, paths in _other_programs(_Places(home_dir, environ, platform)):
@@ -61,7 +67,7 @@ def roots(
 
 @dataclass(frozen=True)
 class _Places:
-    """A system's customary folders, worked out from what was handed in and never from the real environment."""
+    """Customary folders of an operating system, derived from the parameters and never from the real environment."""
 
     home: Path
     environ: Mapping[str, str]
@@ -79,7 +85,7 @@ class _Places:
 
     @property
     def local_data(self) -> Path:
-        """Data of a program for this machine."""
+        """Folder of a program's local data."""
         if self.platform == "win32":
             return self._named("LOCALAPPDATA", self.home / "AppData" / "Local")
         if self.platform == "darwin":
@@ -88,7 +94,7 @@ class _Places:
 
     @property
     def roaming(self) -> Path:
-        """Where Electron programs keep what is theirs."""
+        """Folder where Electron programs store their data."""
         if self.platform == "win32":
             return self._named("APPDATA", self.home / "AppData" / "Roaming")
         if self.platform == "darwin":
@@ -105,7 +111,7 @@ class _Places:
 
     @property
     def hugging_face(self) -> Path:
-        """Hugging Face uses ~/.cache on every system."""
+        """Folder of the Hugging Face cache, which is ~/.cache on every system."""
         if self.from_environment("HF_HOME"):
             return self.from_environment("HF_HOME")[0]
         return self._named("XDG_CACHE_HOME", self.home / ".cache") / "huggingface"
@@ -137,7 +143,7 @@ def find(
     most_files: int = MOST_FILES,
     seconds: float = LONGEST_SECONDS,
 ) -> DiscoveredModels:
-    """Every usable model under `places`, each file once however many links lead to it; reads headers only and blocks."""
+    """Return every usable model under `places`, each file once regardless of links. Reads headers only, and blocks."""
     search = _Search(deepest=deepest, most_files=most_files, ends=time.monotonic() + seconds)
     for source, place in places:
         for path, name in search.candidates(place):
@@ -146,7 +152,7 @@ def find(
 
 
 class _Search:
-    """One walk over all places with its limits and what was already seen."""
+    """Walk over all places with shared limits and one set of files already seen."""
 
     def __init__(self, deepest: int, most_files: int, ends: float) -> None:
         self.found = DiscoveredModels()
@@ -164,7 +170,9 @@ class _Search:
         return True
 
     def candidates(self, place: Path) -> Iterator[tuple[Path, str]]:
-        """Files that may be models, with a name where the program that keeps them knows a better one than the file."""
+        """Yield files that may be models, with a display name if the program that stores them has a better one than the file
+        name.
+        """
         try:
             if place.is_file():
                 yield place, ""
@@ -180,7 +188,7 @@ class _Search:
         yield from ((path, "") for path in self._walk(place, self._deepest))
 
     def consider(self, path: Path, source: str, name: str) -> None:
-        """Describe one file unless it was seen before; a file that is none of ours becomes a problem, not an error."""
+        """Describe a file unless it was seen before; an unusable file is added to the problems."""
         if self.exhausted():
             return
         try:
@@ -189,7 +197,7 @@ class _Search:
                 return
             self._seen.add(real)
             self._files_left -= 1
-            # The starter model's own name is that of a training run; its file's is the one people know.
+            # The bundled model's metadata contains the name of a training run; its file name is the familiar one.
             name = name or (clean_stem(path) if source == STARTER else "")
             self.found.models.append(describe(path, source, name))
         except ModelError as error:
@@ -198,7 +206,7 @@ class _Search:
             self.found.problems.append(f"{source}: “{path.name}” cannot be opened: {error}.")
 
     def _walk(self, folder: Path, depth: int) -> Iterator[Path]:
-        """GGUF files below `folder`, sorted; links are followed, but no folder is entered twice, so circles end."""
+        """Yield the GGUF files below `folder`, sorted. Links are followed, but no folder is entered twice, so cycles end."""
         if self.exhausted():
             return
         try:
@@ -223,7 +231,7 @@ class _Search:
                 yield from self._walk(inner, depth - 1)
 
     def _stored_by_digest(self, store: Path) -> Iterator[tuple[Path, str]]:
-        """Models of an Ollama-like store: manifests/<registry>/<owner>/<model>/<tag> name blobs/sha256-<digest>."""
+        """Yield the models of an Ollama-like store: manifests/<registry>/<owner>/<model>/<tag> name blobs/sha256-<digest>."""
         manifests = store / "manifests"
         for manifest in sorted(path for path in self._files_below(manifests, 5)):
             digest = self._model_digest(manifest)
@@ -248,7 +256,7 @@ class _Search:
                 yield entry
 
     def _model_digest(self, manifest: Path) -> str:
-        """The digest of the model layer, or nothing where the manifest is not one (or names no local weights)."""
+        """Return the digest of the model layer; empty if the manifest is none or names no local weights."""
         try:
             if manifest.stat().st_size > LONGEST_MANIFEST:
                 return ""
@@ -256,9 +264,9 @@ class _Search:
             layers = content.get("layers", []) if isinstance(content, dict) else []
             digests = [layer["digest"] for layer in layers if layer.get("mediaType") == _OLLAMA_MODEL_LAYER]
         except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
-            self.found.problems.append(f"{manifest} is not a manifest that can be read.")
+            self.found.problems.append(f"{manifest} is not a readable manifest.")
             return ""
-        # The digest becomes part of a path, so it may be nothing but one.
+        # The digest becomes part of a path, so anything but hexadecimal digits is refused (path traversal).
         return next((str(digest) for digest in digests if re.fullmatch(r"sha256:[0-9a-f]{64}", str(digest))), "")
 
 
@@ -270,7 +278,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _may_be_model(entry: os.DirEntry[str]) -> bool:
-    """By its name only: a GGUF that is no projector, no hidden leftover and not the later part of a split model."""
+    """Return whether a file name is that of a GGUF model: no projector, no hidden file, not a later part of a split model."""
     name = entry.name
     if not name.casefold().endswith(".gguf") or name.startswith(".") or _PROJECTOR.search(name):
         return False
@@ -278,7 +286,7 @@ def _may_be_model(entry: os.DirEntry[str]) -> bool:
 
 
 def _ollama_name(relative: Path) -> str:
-    """“llama3.2:3b” for the library's own models, “owner/model:tag” for others."""
+    """Return “llama3.2:3b” for models of Ollama's own library, “owner/model:tag” for others."""
     *_, owner, model, tag = ("", "", *relative.parts)
     name = model if owner in {"library", ""} else f"{owner}/{model}"
     return name if tag == "latest" else f"{name}:{tag}"

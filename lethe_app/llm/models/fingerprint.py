@@ -1,4 +1,4 @@
-"""Tells model files and builds of the engine apart without reading all of them: what one made is of no use to another."""
+"""Fingerprints of model files and llama.cpp builds, without reading the whole file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import hashlib
 from pathlib import Path
 
 ENDS = 1 << 20
-"""Bytes at each end of a file by which it is known: of a model all that it says of itself, and some of its weights."""
+"""Bytes hashed at each end of a file: for a model, all its metadata and some of its weights."""
 
 
 def fingerprint(path: Path) -> list[int | str]:
-    """Size, time, and what stands at both ends. Another file that has all of them in common was made to deceive."""
+    """Return size, modification time and a hash of both ends. Distinct files share all three only if made so on purpose.
+    Raise OSError.
+    """
     found = path.stat()
     with path.open("rb") as file:
         start = file.read(ENDS)

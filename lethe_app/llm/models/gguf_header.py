@@ -1,4 +1,4 @@
-"""Reads the header of a GGUF file in milliseconds and refuses every file whose numbers cannot be true."""
+"""Reader of GGUF headers: takes milliseconds and refuses files whose numbers cannot be true."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO
 from lethe_app.errors import ModelMissing, ModelUnreadable
 
 Value = int | float | bool | str | list[int] | list[bytes]
-"""Lists of fractions and of truth values count as lists of numbers."""
+"""Value of a metadata key. Lists of floats and of booleans are typed as lists of integers."""
 
 STRING, ARRAY = 8, 9
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -22,7 +22,7 @@ _UINT32 = struct.Struct("<I")
 _UINT64 = struct.Struct("<Q")
 _COUNTS = struct.Struct("<QQ")
 
-# Elements per block and bytes per block of every tensor type of ggml; types that ggml has dropped are missing on purpose.
+# Name, elements per block and bytes per block of every tensor type of ggml; types that ggml has dropped are omitted.
 TENSOR_TYPES: Mapping[int, tuple[str, int, int]] = {
     0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22), 7: ("Q5_1", 32, 24),
     8: ("Q8_0", 32, 34), 9: ("Q8_1", 32, 36), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110), 12: ("Q4_K", 256, 144),
@@ -33,7 +33,7 @@ TENSOR_TYPES: Mapping[int, tuple[str, int, int]] = {
     40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
 }  # fmt: skip
 
-# Far above every model there is, and low enough that a false number costs neither memory nor a noticeable wait.
+# Limits far above every existing model, yet low enough that a false number costs neither memory nor a noticeable delay.
 MOST_KEYS = 20_000
 MOST_TENSORS = 200_000
 MOST_STRINGS = 4_000_000
@@ -47,19 +47,19 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What a GGUF says before its weights begin."""
+    """Metadata and tensor summary of a GGUF file."""
 
     path: Path
     version: int
     file_size: int
     metadata: dict[str, Value]
     skipped: dict[str, int]
-    """Arrays that were not asked for, and how many elements each has."""
+    """Number of elements of the arrays that were not read, by key."""
     tensor_count: int
     parameters: int
     """Number of weights in this file."""
     needed_size: int
-    """Bytes the file must have to hold every tensor that it lists."""
+    """Bytes the file must have to contain every tensor that it lists."""
     type_bytes: dict[str, int] = field(default_factory=dict)
     """Bytes per tensor type, such as {"Q4_K": 3_900_000_000}."""
 
@@ -68,16 +68,16 @@ class GgufHeader:
         return value if isinstance(value, str) else default
 
     def number(self, key: str, default: int = 0) -> int:
-        """A whole number; of a list, its largest element."""
+        """Return a whole number; of a list, its largest element."""
         value = self.metadata.get(key)
         if isinstance(value, list):
             value = max((item for item in value if isinstance(item, int)), default=default)
         return int(value) if isinstance(value, int) else default
 
     def strings(self, key: str) -> list[bytes]:
-        """The raw UTF-8 of an array of strings that was asked for."""
+        """Return an array of strings as raw UTF-8; empty if it was not read."""
         value = self.metadata.get(key)
-        # Lists are of one kind, so the first element tells; looking at each would cost as much as reading them.
+        # GGUF arrays have one element type, so the first element suffices; checking each would cost as much as reading them.
         return value if isinstance(value, list) and value and isinstance(value[0], bytes) else []
 
     def integers(self, key: str) -> list[int]:
@@ -86,11 +86,11 @@ class GgufHeader:
 
 
 class _Broken(Exception):
-    """The bytes contradict themselves; the message completes the sentence “<file> …”."""
+    """Contradiction in the file; the message completes the sentence “<file> …”."""
 
 
 class _Cursor:
-    """A position in the file over a buffer that grows as needed; reading past the end is an error and never a crash."""
+    """Position in the file over a buffer that grows as needed; reading past the end raises _Broken."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
@@ -99,17 +99,17 @@ class _Cursor:
         self.pos = 0
 
     def need(self, end: int) -> None:
-        """Have the bytes up to `end` in `data`."""
+        """Read until `data` contains the bytes up to `end`. Raise _Broken."""
         if end <= len(self.data):
             return
         if end > self.size:
-            raise _Broken("is cut off inside its header")
+            raise _Broken("is truncated inside its header")
         if end > LONGEST_HEADER:
             raise _Broken("has an implausibly long header")
         wanted = min(self.size, max(end, 2 * len(self.data), _CHUNK)) - len(self.data)
         self.data += self._file.read(wanted)
         if end > len(self.data):
-            raise _Broken("became shorter while it was read")
+            raise _Broken("was truncated while it was read")
 
     def take(self, length: int) -> bytes:
         start = self.pos
@@ -130,7 +130,9 @@ class _Cursor:
         return self.take(length)
 
     def skip_strings(self, count: int) -> None:
-        """Walk over `count` strings; a local loop, because large vocabularies make this the whole cost of a scan."""
+        """Skip `count` strings. The loop uses local variables only, because it is the main cost of scanning a large
+        vocabulary.
+        """
         data, pos, left = self.data, self.pos, iter(range(count))
         unpack = _UINT64.unpack_from
         while True:
@@ -158,9 +160,9 @@ class _Cursor:
 
 
 def read_header(path: Path, *, arrays: Collection[str] = (), tensors: bool = True) -> GgufHeader:
-    """The header of the GGUF at `path`; arrays of strings and long arrays are skipped unless named in `arrays`.
+    """Read the header of the GGUF at `path`; arrays of strings and long arrays are skipped unless named in `arrays`.
 
-    Raises ModelMissing where there is no such file and ModelUnreadable, naming what is wrong, for everything else.
+    Raise ModelMissing if there is no such file, and ModelUnreadable with the reason for everything else.
     """
     try:
         _check_is_file(path)
@@ -176,7 +178,7 @@ def read_header(path: Path, *, arrays: Collection[str] = (), tensors: bool = Tru
 
 
 def _check_is_file(path: Path) -> None:
-    """Opening a pipe would wait for ever."""
+    """Raise _Broken for anything but a regular file: opening a pipe would block for ever."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise _Broken("is not a file")
 
@@ -209,9 +211,10 @@ def _check_start(cursor: _Cursor) -> int:
     version = cursor.uint32()
     if version in (2, 3):
         return version
+    # Version 2 or 3 in the other byte order has its low half zero.
     if version and version & 0xFFFF == 0:
-        raise _Broken("is a big-endian GGUF, made for another kind of processor")
-    raise _Broken(f"has GGUF version {version}; versions 2 and 3 can be read")
+        raise _Broken("is a big-endian GGUF for another type of processor")
+    raise _Broken(f"has GGUF version {version}, but only versions 2 and 3 are supported")
 
 
 def _read_value(
@@ -256,14 +259,14 @@ def _numbers(cursor: _Cursor, code: str, count: int) -> list[int]:
 
 
 def _read_tensors(cursor: _Cursor, count: int, alignment: Value) -> tuple[int, int, Counter[str]]:
-    """Number of weights, bytes the file must have, and bytes per tensor type."""
+    """Return the number of weights, the bytes the file must have, and the bytes per tensor type."""
     if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
         raise _Broken(f"has an impossible alignment of {alignment!r}")
     parameters, end, sizes = 0, 0, Counter[str]()
     for _ in range(count):
         weights, kind, offset = _read_tensor(cursor)
         parameters += weights
-        # A type newer than this table counts as empty: the file may be longer than we can demand, never shorter.
+        # A type newer than this table counts as empty, so that the required size is a lower bound.
         name, block, block_bytes = TENSOR_TYPES.get(kind, (f"type {kind}", 1, 0))
         length = weights // block * block_bytes
         sizes[name] += length
@@ -273,7 +276,7 @@ def _read_tensors(cursor: _Cursor, count: int, alignment: Value) -> tuple[int, i
 
 
 def _read_tensor(cursor: _Cursor) -> tuple[int, int, int]:
-    """Number of weights, type and offset of one tensor."""
+    """Return number of weights, type and offset of one tensor."""
     cursor.raw_string(LONGEST_KEY)
     dimensions = cursor.uint32()
     if dimensions > 8:

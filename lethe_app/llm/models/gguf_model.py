@@ -1,4 +1,4 @@
-"""Describes a model file from its header alone, so that a folder of models can be listed without loading any."""
+"""Description of a model file from its header alone, so that a folder of models is listed without loading any."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _MEANINGLESS_NAMES = frozenset({"", "model", "ggml-model", "tmp", "merged", "che
 
 
 def describe(path: Path, source: str = "", name: str = "") -> ModelFile:
-    """What lies at `path`, which must be a whole language or embedding model; `name` overrides the one in the file.
+    """Describe the complete chat or embedding model at `path`; `name` overrides the name in the file.
 
-    For a model in several files, `path` is the first. Raises ModelMissing or ModelUnreadable.
+    For a model in several files, `path` is the first. Raise ModelMissing or ModelUnreadable.
     """
     header = read_header(path)
     architecture = header.text("general.architecture")
     if not architecture:
-        raise ModelUnreadable(f"“{path.name}” does not say which architecture it has.")
+        raise ModelUnreadable(f"“{path.name}” does not specify its architecture.")
     if architecture in PROJECTOR_ARCHITECTURES or header.text("general.type") in {"mmproj", "adapter", "imatrix"}:
-        raise ModelUnreadable(f"“{path.name}” is a part for a model (a vision projector or an adapter), not a model.")
+        raise ModelUnreadable(f"“{path.name}” is a component for a model (a vision projector or an adapter), not a model.")
     parts = [header, *(read_header(part) for part in _other_parts(path, header))]
     for part in parts:
         _check_complete(part)
@@ -75,13 +75,13 @@ def describe(path: Path, source: str = "", name: str = "") -> ModelFile:
 
 
 def is_later_part(path: Path) -> bool:
-    """Is this the second or a later file of a model that was split?"""
+    """Return whether the file is the second or a later part of a split model."""
     match = _PART.search(path.stem)
     return match is not None and int(match[1]) > 1
 
 
 def clean_stem(path: Path) -> str:
-    """The file name without part number, quantization and extension: “Qwen2.5 7B Instruct”."""
+    """Return the file name without part number, quantisation and extension: “Qwen2.5 7B Instruct”."""
     stem = _PART.sub("", path.stem)
     stem = _QUANTIZATION_AT_END.sub("", stem)
     stem = re.sub(r"[-_.]gguf$", "", stem, flags=re.IGNORECASE)
@@ -89,7 +89,7 @@ def clean_stem(path: Path) -> str:
 
 
 def display_name(header: GgufHeader, stem: str) -> str:
-    """The name in the file with the size label, or a name made from the file's where that says nothing."""
+    """Return the name in the metadata with the size label; if that name is meaningless, one made from the file name."""
     name = " ".join(header.text("general.name").replace("_", " ").split())
     if name.casefold() in _MEANINGLESS_NAMES or "/" in name or "\\" in name or re.fullmatch(r"[0-9a-f]{24,}", name):
         name = stem
@@ -100,7 +100,7 @@ def display_name(header: GgufHeader, stem: str) -> str:
 
 
 def quantization(header: GgufHeader, path: Path) -> str:
-    """From the file's own number, else from its name, else from what most of its weights are stored as."""
+    """Return the quantisation from the metadata, else from the file name, else the type of most of the weights."""
     number = header.metadata.get("general.file_type")
     if isinstance(number, int) and (number & ~GUESSED_FILE_TYPE) in FILE_TYPES:
         return FILE_TYPES[number & ~GUESSED_FILE_TYPE]
@@ -111,21 +111,20 @@ def quantization(header: GgufHeader, path: Path) -> str:
 
 
 def is_embedding(header: GgufHeader, architecture: str) -> bool:
-    """Models that pool their output are for vectors (or ranking); chat models never name a pooling."""
+    """Return whether the model is for embeddings or ranking: those name a pooling type, chat models never do."""
     return architecture in EMBEDDING_ARCHITECTURES or header.number(f"{architecture}.pooling_type") > 0
 
 
 def is_recurrent(header: GgufHeader, architecture: str) -> bool:
-    """Has the model a state that cannot be rewound, in all or some of its layers?"""
+    """Return whether some layer has a running state that cannot be rewound."""
     prefixes = tuple(f"{architecture}.{kind}." for kind in ("ssm", "wkv", "shortconv"))
     return architecture in RECURRENT_ARCHITECTURES or any(key.startswith(prefixes) for key in header.metadata)
 
 
 def _attention(header: GgufHeader, architecture: str) -> tuple[int, int]:
-    """How many layers keep keys and values, and their heads; where layers differ the average, rounded up.
+    """Return the number of layers with keys and values, and their KV heads; if layers differ, the average, rounded up.
 
-    Hybrid models say it layer by layer, with no heads where a layer keeps a sum instead, or name every how many layers one
-    looks back.
+    Hybrid models list the heads per layer, with 0 for recurrent layers, or give the interval of their attention layers.
     """
     layers = header.number(f"{architecture}.block_count")
     every = header.number(f"{architecture}.full_attention_interval")
@@ -145,18 +144,20 @@ def _head_length(header: GgufHeader, architecture: str) -> int:
 
 
 def _other_parts(path: Path, header: GgufHeader) -> list[Path]:
-    """The later files of a split model, all of them present."""
+    """Return the later files of a split model. Raise ModelMissing if one is absent, and ModelUnreadable if `path` is not the
+    first.
+    """
     match = _PART.search(path.stem)
     count = int(match[2]) if match else header.number("split.count")
     if count <= 1:
         return []
     if not match or int(match[1]) != 1:
-        raise ModelUnreadable(f"“{path.name}” is one of {count} parts and not the first.", "Choose the first part.")
+        raise ModelUnreadable(f"“{path.name}” is one of {count} parts, but not the first.", "Choose the first part.")
     stem = path.stem[: match.start()]
     others = [path.with_name(f"{stem}-{index:05d}-of-{count:05d}{path.suffix}") for index in range(2, count + 1)]
     missing = [other.name for other in others if not other.is_file()]
     if missing:
-        raise ModelMissing(f"“{path.name}” needs {count} parts, and {len(missing)} are missing, such as “{missing[0]}”.")
+        raise ModelMissing(f"“{path.name}” needs {count} parts, and {len(missing)} are missing, for example “{missing[0]}”.")
     return others
 
 
@@ -169,7 +170,7 @@ def _check_complete(header: GgufHeader) -> None:
 
 
 def _amount(have: int, need: int) -> str:
-    """Such as “3.1 of 4.4 GB”, with as many digits as it takes to show a difference."""
+    """Return a text such as “3.1 of 4.4 GB”, with as many digits as show a difference."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if need >= size:
             for digits in (1, 3):

@@ -1,4 +1,4 @@
-"""The file that a download grows into: opened where it was broken off, written piece by piece, named when it is checked."""
+"""Partial file of a download: opened at the resume offset, written in pieces, renamed when verified."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from lethe_app.errors import DiskFull, ModelUnreadable, StorageError
 from lethe_app.llm.models.gguf_header import read_header
 
 PIECE = 1 << 20
+"""Bytes buffered before a write."""
 SPARE = 256 << 20
 """Bytes that stay free on the disk."""
-STOPPED_ADVICE = "What came so far is kept; the next try goes on from there."
+STOPPED_ADVICE = "The part downloaded so far is kept, and the next attempt continues from there."
 
 
 def check_room(part: Path, missing: int) -> None:
-    """Raises DiskFull."""
+    """Raise DiskFull if the missing bytes do not fit on the disk."""
     free = shutil.disk_usage(part.parent).free
     if missing > 0 and free < missing + SPARE:
         needed = f"{(missing + SPARE) / 1e9:.1f} GB"
-        raise DiskFull(f"There is not enough room in {part.parent}: {needed} are needed, {free / 1e9:.1f} GB are free.")
+        raise DiskFull(f"There is not enough disk space in {part.parent}: {needed} are needed, {free / 1e9:.1f} GB are free.")
 
 
 @contextmanager
 def opened(part: Path, start: int) -> Iterator[FileIO]:
-    """The file from `start` on: what stands behind it is cut off."""
+    """Open the partial file at `start`; bytes behind it are cut off. Raise StorageError."""
     with on_disk(part):
         file = part.open("r+b" if part.exists() else "w+b", buffering=0)  # else what is left fails to be written at the close
     with file:
@@ -41,7 +42,7 @@ def opened(part: Path, start: int) -> Iterator[FileIO]:
 
 @contextmanager
 def on_disk(path: Path) -> Iterator[None]:
-    """Raises StorageError where the system refuses."""
+    """Context manager that turns OSError into StorageError."""
     try:
         yield
     except OSError as error:
@@ -49,25 +50,25 @@ def on_disk(path: Path) -> Iterator[None]:
 
 
 class Sink:
-    """Gathers what comes into pieces worth a write, and loses none of it."""
+    """Buffer that gathers received bytes into larger writes; `done` counts all bytes, written or not."""
 
     def __init__(self, file: FileIO, start: int) -> None:
         self._file, self._held = file, bytearray()
         self.done = start
 
     def take(self, piece: bytes) -> bool:
-        """Is it time to write?"""
+        """Buffer a piece and return whether it is time to flush."""
         self._held += piece
         self.done += len(piece)
         return len(self._held) >= PIECE
 
     def begins_with(self, magic: bytes, piece: bytes) -> bool:
-        """Could this be the beginning? The first piece may be shorter than that."""
+        """Return whether the file may begin with `magic`; the first piece may be shorter than that."""
         have = bytes(self._held) + piece
         return self.done != len(self._held) or magic.startswith(have[: len(magic)])
 
     def flush(self) -> None:
-        """Raises DiskFull."""
+        """Write the buffered bytes. Raise DiskFull."""
         held, self._held = memoryview(self._held), bytearray()
         try:
             while held:
@@ -77,7 +78,7 @@ class Sink:
 
 
 def size_of(path: Path) -> int:
-    """Bytes; 0 where it is not there."""
+    """Return the size of a file in bytes; 0 if it does not exist."""
     try:
         return path.stat().st_size
     except OSError:
@@ -85,7 +86,7 @@ def size_of(path: Path) -> int:
 
 
 def is_whole(path: Path, sha256: str) -> bool:
-    """By its hash; where nobody has told one, by what the file says of itself."""
+    """Verify a file by its hash; if none is known, by the size its GGUF header demands."""
     if sha256:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
@@ -97,7 +98,7 @@ def is_whole(path: Path, sha256: str) -> bool:
 
 
 def finish_file(part: Path, target: Path) -> None:
-    """It gets its name only when the disk has it."""
+    """Rename the partial file once it is flushed to disk; a crash must not leave an incomplete file under the final name."""
     with part.open("rb") as file:
         os.fsync(file.fileno())
     part.replace(target)

@@ -1,1 +1,1 @@
-"""The only handles on llama.cpp that are used through ctypes."""
+"""Handles on llama.cpp objects (model, context, sequence state), used through ctypes."""

@@ -1,4 +1,4 @@
-"""The native side of one model: weights, vocabulary and context, loaded by the low-level calls of llama.cpp."""
+"""Native handle of one loaded model: weights, vocabulary and contexts, through the low-level calls of llama.cpp."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from lethe_app.llm.protocol import ModelFacts
 
 DEFAULT_CONTEXT = 8192
 SEQUENCES = 64
-"""Texts that are embedded in one batch, at most."""
+"""Maximum number of texts embedded in one batch."""
 GGML_TYPES = {KvType.F16: 1, KvType.Q8_0: 8, KvType.Q4_0: 2}
 BITS = {KvType.F16: 16, KvType.Q8_0: 9, KvType.Q4_0: 5}
-"""Of one value in the cache, its share of the scales included and rounded up."""
+"""Bits per cached value, its share of the block scales included, rounded up."""
 LIBRARY = Path(str(llama_cpp.llama_cpp._lib._name))  # noqa: SLF001 - the binding says nowhere else where it lies
-"""llama.cpp itself, which may be built anew under the same version."""
+"""Path of the llama.cpp library; it may be rebuilt without a change of the version number, so it is fingerprinted."""
 LOG_ERROR = 3  # GGML_LOG_LEVEL_ERROR
 CONTROL, USER_DEFINED = 1 << 3, 1 << 4  # bits of llama_token_attr
 STRIPS = 1 << 7 | 1 << 8  # LSTRIP, RSTRIP
 
 
 class NativeFlag:
-    """A stop flag that llama.cpp reads between graph nodes without entering Python.
+    """Stop flag that llama.cpp reads between graph nodes without entering Python.
 
-    The abort callback of llama.cpp is `bool (*)(void *)`. `strlen` of a one-byte string is 0 or 1 and has the same shape, so
-    the C library itself answers "is the first byte set?"; a Python callback would take the interpreter lock hundreds of times
-    per token.
+    The abort callback of llama.cpp is `bool (*)(void *)`. `strlen` of a one-byte string is 0 or 1 and has the same
+    signature, so the C library itself answers "is the first byte set?"; a Python callback would take the interpreter lock
+    hundreds of times per token.
     """
 
     def __init__(self) -> None:
+        # Two bytes: the flag, and the terminator that strlen stops at.
         self.buffer = ctypes.create_string_buffer(2)
         library = ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
         self.callback = ctypes.cast(library.strlen, llama_cpp.ggml_abort_callback)
@@ -54,10 +55,11 @@ class NativeFlag:
 
 
 class EngineLog:
-    """Keeps the last complaints of llama.cpp, which says on its log why a file cannot be loaded."""
+    """Collect the last ten error messages of llama.cpp, which reports only in its log why a file cannot be loaded."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        # The attribute keeps the callback alive: ctypes does not, and llama.cpp would call freed memory.
         self._callback = llama_cpp.llama_log_callback(self._hear)
         llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
 
@@ -67,7 +69,7 @@ class EngineLog:
 
     @property
     def first_reason(self) -> str:
-        """The first complaint, without the name of the C function that uttered it."""
+        """First error message, without the name of the C function that logged it; empty if there is none."""
         return self.lines[0].split(": ", 1)[-1] if self.lines else ""
 
 
@@ -75,11 +77,11 @@ ENGINE_LOG = EngineLog()  # llama.cpp has one log per process and calls into it 
 
 
 class NativeModel:
-    """A loaded model and its contexts; free it before dropping it."""
+    """A loaded model and its chat context. Call `free` before dropping the object."""
 
     def __init__(self, path: Path, options: LoadOptions, progress: Callable[[float], None], stop: NativeFlag) -> None:
         if not path.is_file():
-            raise ModelMissing(f"The model file {path} is not there.", "Choose another model.")
+            raise ModelMissing(f"The model file {path} does not exist.", "Choose another model.")
         ENGINE_LOG.lines = []
         llama_cpp.llama_backend_init()
         self._path, self._name, self._options, self._stop = path, path.name, options, stop
@@ -90,6 +92,8 @@ class NativeModel:
         trained = int(llama_cpp.llama_model_n_ctx_train(self.model)) or DEFAULT_CONTEXT
         try:
             length = options.context or min(trained, DEFAULT_CONTEXT)
+            # The second sequence is the staging area of `kv_cache.staging`; models whose cache cannot be edited do not need
+            # it.
             self.context = self.new_context(length, self.threads, sequences=2 if self.is_plain else 1)
         except ModelOutOfMemory:
             llama_cpp.llama_model_free(self.model)
@@ -109,30 +113,36 @@ class NativeModel:
 
         def report(fraction: float, _user_data: object) -> bool:
             progress(fraction)
+            # False makes llama.cpp abort the loading.
             return not stop.is_set()
 
         params.progress_callback = llama_cpp.llama_progress_callback(report)
         model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
         if not model:
-            why = ENGINE_LOG.first_reason or "the engine does not say why"
+            why = ENGINE_LOG.first_reason or "the engine gives no reason"
             raise ModelUnreadable(f"The model {path.name} cannot be loaded: {why}.", "Choose another model.")
         return model
 
     @property
     def is_plain(self) -> bool:
-        """Does every token keep its own cells? Recurrent models sum them up, those with a sliding window write over them."""
+        """Whether every token keeps its own cache cells. Recurrent models keep a running state instead, and those with a
+        sliding window overwrite cells.
+        """
         return not sums_up(self.model) and llama_cpp.llama_model_n_swa(self.model) == 0
 
     @property
     def _moves_well(self) -> bool:
-        """A cell that moves has its key turned, and rounded again where keys are quantised. Six moves made a next-token
-        divergence of 0.001 with f16 and q8_0, but of up to 0.022 with q4_0, which nothing counts: there they stay in place.
+        """Whether cells may be moved. Moving rotates a cell's key (RoPE), and rounds it again if keys are quantised. Six
+        moves caused a next-token divergence of 0.001 with f16 and q8_0, but up to 0.022 with q4_0. No seam records that
+        loss, so q4_0 caches are never moved.
         """
         return self.is_plain and self._options.kv_type != KvType.Q4_0
 
     @property
     def identity(self) -> str:
-        """All that what the model makes of its tokens depends on: the file, how it is read, and by which build."""
+        """Everything the content of the KV cache depends on besides its tokens, as JSON: the file, how it is loaded, and the
+        build of llama.cpp.
+        """
         options = self._options
         return json.dumps(
             {
@@ -149,14 +159,17 @@ class NativeModel:
         )
 
     def new_context(self, length: int, threads: int, sequences: int = 1) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
-        """Room for `length` tokens in all; whoever asks for it frees it. Raises ModelOutOfMemory."""
+        """Create a context for `length` tokens in all its sequences; the caller frees it. Raise ModelOutOfMemory."""
         options, stop = self._options, self._stop
         ENGINE_LOG.lines = []
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = length
         params.n_batch = params.n_ubatch = self.batch
         params.n_seq_max = sequences
+        # With one shared buffer, copying cells to another sequence only adds a label, and each sequence can use the whole
+        # context.
         params.kv_unified = sequences > 1
+        # An encoder attends to its whole window at once, so the batch must be as large as the window.
         if options.embedding:  # such a model sees its whole window in one piece, shared by the texts of a batch
             params.embeddings = True
             params.n_batch = params.n_ubatch = params.n_ctx
@@ -172,26 +185,27 @@ class NativeModel:
             reason = ENGINE_LOG.first_reason
             raise ModelOutOfMemory(
                 f"A context of {params.n_ctx} tokens for {self._name} could not be made{': ' + reason if reason else ''}.",
-                "Choose a smaller context or model.",
+                "Choose a smaller context size or model.",
             )
         return context
 
     def new_quiet_context(self) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
-        """One for background work, never longer than the chat's; it leaves a core to the user. Raises ModelOutOfMemory.
+        """Create the context of background jobs, at most as long as that of the chat; it leaves one core free. Raise
+        ModelOutOfMemory.
 
-        Systems lend memory they do not have and end the process when it is used, so the room is looked for before.
+        Free memory is checked first, because systems overcommit memory and kill the process when it is used.
         """
         length = min(self._options.quiet_context, self.context_length)
         needed = self._cache_bytes(length)
         if not self._options.gpu_layers and needed > psutil.virtual_memory().available:
             raise ModelOutOfMemory(
-                f"There is no memory for background work with {self._name}: it needs {needed >> 20} MB more.",
-                "Close other programs, or choose a smaller model or context.",
+                f"There is not enough memory for background tasks with {self._name}: {needed >> 20} MB more are needed.",
+                "Close other programs, or choose a smaller model or context size.",
             )
         return self.new_context(length, max(1, self.threads - 1))
 
     def _cache_bytes(self, length: int) -> int:
-        """Keys and values of `length` tokens in all layers, and as much as the computation holds besides."""
+        """Estimate the bytes of a context: keys and values of `length` tokens in all layers, and the logits of one batch."""
         model = self.model
         heads = max(int(llama_cpp.llama_model_n_head(model)), 1)
         width = int(llama_cpp.llama_model_n_embd(model)) * int(llama_cpp.llama_model_n_head_kv(model)) // heads
@@ -217,7 +231,7 @@ class NativeModel:
         )
 
     def _special_tokens(self) -> list[int]:
-        """Tokens whose spelling the tokenizer turns into something other than text."""
+        """Return the tokens whose spelling the tokenizer does not treat as text."""
         size = llama_cpp.llama_vocab_n_tokens(self.vocab)
         attributes = llama_cpp.llama_vocab_get_attr
         return [token for token in range(size) if attributes(self.vocab, token) & (CONTROL | USER_DEFINED)]
@@ -229,13 +243,14 @@ class NativeModel:
         return text.decode("utf-8", "replace") if text else ""
 
     def tokenize(self, text: str, begins: bool = True) -> list[int]:
-        """Token ids of `text`, control tokens recognised.
+        """Return the token ids of `text`, control tokens recognised.
 
-        Where the text begins a prompt, the model's own first token is added, unless the text spells it.
+        If the text begins a prompt, the model's BOS token is added, unless the text spells it already.
         """
         raw = text.encode("utf-8", "replace")
         bos = self.spelling(llama_cpp.llama_vocab_bos(self.vocab)).encode()
         add_special = begins and not (bos and raw.startswith(bos))
+        # A byte makes at most one token in most tokenizers; the rest is for BOS and the like.
         room = len(raw) + 8
         tokens = (llama_cpp.llama_token * room)()
         count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, room, add_special, True)
@@ -245,9 +260,10 @@ class NativeModel:
         return list(tokens[:count])
 
     def cutting_tokens(self) -> dict[str, int]:
-        """Control tokens by spelling, if they cut a text into pieces that are tokenised each by itself; else none.
+        """Return the control tokens by spelling if the tokenizer splits text at them and tokenises the pieces independently,
+        else {}.
 
-        So it is with byte-level BPE, unless a control token also takes the white space beside it along.
+        This holds for byte-level BPE, unless a control token also strips the white space next to it.
         """
         special = self._special_tokens()
         attributes = [llama_cpp.llama_vocab_get_attr(self.vocab, token) for token in special]
@@ -256,7 +272,9 @@ class NativeModel:
         return {self.spelling(token): token for token in special}
 
     def piece(self, token: int) -> bytes:
-        """The bytes of a token as they stand in text. Control tokens are spelled: some models mark their thinking with them."""
+        """Return the bytes of a token as they appear in text. Control tokens are spelled out, because some models mark their
+        reasoning with them.
+        """
         size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, len(self._piece_buffer), 0, True)
         if size < 0:
             self._piece_buffer = ctypes.create_string_buffer(-size)
@@ -267,26 +285,30 @@ class NativeModel:
         return bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
 
     def free(self) -> None:
-        """The model and its first context; whoever asked for others has freed them before."""
+        """Free the model and its chat context; the owners of other contexts must have freed them before."""
         llama_cpp.llama_free(self.context)
         llama_cpp.llama_model_free(self.model)
 
 
 def sums_up(model: Any) -> bool:  # noqa: ANN401 - a pointer of llama.cpp
-    """Does the model keep a sum of what it read, in all layers or in some, so that it cannot forget its last tokens?"""
+    """Return whether the model keeps a running state, in all layers or in some (hybrid), so that its last tokens cannot be
+    removed.
+    """
     return bool(llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
 
 
 def has_memory_for(size: int) -> bool:
-    """Would so many bytes leave the system as many again? It lends what it does not have and ends processes that use it."""
+    """Return whether allocating `size` bytes leaves at least as many free; systems overcommit memory and kill processes that
+    use it.
+    """
     return 2 * size < int(psutil.virtual_memory().available)
 
 
 def flash_attention(options: LoadOptions) -> int:
-    """On where it was asked for or a quantised cache needs it, the engine's choice on a graphics card, else off.
+    """Return the flash-attention mode: on if requested or needed by a quantised cache, automatic on a GPU, else off.
 
-    On a processor it makes the few new tokens of a turn half as slow again (117 ms instead of 76 for 25 tokens behind 1,500),
-    and gains some percent when speaking.
+    On a CPU it slows the short prefill of a turn by half (117 ms instead of 76 for 25 tokens behind 1,500) and speeds up
+    generation by a few percent.
     """
     if options.flash_attention or options.kv_type is not KvType.F16:
         return int(llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED)
@@ -294,7 +316,7 @@ def flash_attention(options: LoadOptions) -> int:
 
 
 def physical_cores() -> int:
-    """Cores that this process may use, without hyper-threads: more threads than that make llama.cpp slower."""
+    """Return the number of physical cores this process may use: more threads than that make llama.cpp slower."""
     cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
     allowed = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else cores
     return max(1, min(cores, allowed))

@@ -1,4 +1,6 @@
-"""Reads the state of a sequence out of llama.cpp and back in: for saved states, and for models that cannot go back."""
+"""Export and import of a sequence's state in llama.cpp, for saved states and for models that cannot remove their last
+tokens.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,18 @@ from lethe_app.llm.native.model import has_memory_for
 
 WHOLE = int(llama_cpp.LLAMA_STATE_SEQ_FLAGS_NONE)
 SUMS = int(llama_cpp.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)
-"""Only what cannot be cut at a token; of a hybrid model, keys and values stay where they are."""
+"""Flag for the part of the state that cannot be truncated at a token; for a hybrid model, keys and values are left out."""
 MOST_CHECKPOINTS = 4
+"""Number of checkpoints kept per context."""
 
 
 def size_of(context: Any, sequence: int, flags: int = WHOLE) -> int:  # noqa: ANN401 - of llama.cpp
-    """Bytes that a copy of what one sequence holds would have."""
+    """Return the size in bytes of a copy of one sequence's state."""
     return int(llama_cpp.llama_state_seq_get_size_ext(context, sequence, flags))
 
 
 def take(context: Any, sequence: int, flags: int = WHOLE) -> bytearray | None:  # noqa: ANN401 - of llama.cpp
-    """A copy of what one sequence holds; None if there is no memory for it."""
+    """Return a copy of one sequence's state, or None if there is no memory for it."""
     size = size_of(context, sequence, flags)
     if not size or not has_memory_for(size):
         return None
@@ -33,24 +36,25 @@ def take(context: Any, sequence: int, flags: int = WHOLE) -> bytearray | None:  
 
 
 def restore_sequence(context: Any, sequence: int, data: bytes | bytearray, flags: int = WHOLE) -> bool:  # noqa: ANN401 - of llama.cpp
-    """Have a sequence hold that; False if llama.cpp finds that it does not fit this model and context."""
+    """Replace a sequence's state by `data`; returns False if llama.cpp finds that it does not fit this model and context."""
     size = len(data)
+    # from_buffer needs writable memory; a bytearray is used in place, bytes are copied.
     buffer = (ctypes.c_uint8 * size).from_buffer(data if isinstance(data, bytearray) else bytearray(data))
     return bool(size) and int(llama_cpp.llama_state_seq_set_data_ext(context, buffer, size, sequence, flags)) == size
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What the model summed up from the first `length` tokens."""
+    """State of a recurrent model after its first `length` tokens."""
 
     length: int
     data: bytearray
 
 
 class Checkpoints:
-    """Places to which a model can go back that cannot forget its last tokens: it keeps a sum, not a list.
+    """Positions to which a recurrent model can be rewound: it keeps a running state from which tokens cannot be removed.
 
-    The tokens before a checkpoint must be those before which it was taken; whoever changes them says so with `cut`.
+    The tokens before a checkpoint must still be those it was taken behind; whoever changes them calls `cut`.
     """
 
     def __init__(self, context: Any, sequence: int) -> None:  # noqa: ANN401 - of llama.cpp
@@ -59,30 +63,34 @@ class Checkpoints:
         self._held: list[Checkpoint] = []
 
     def take(self, length: int) -> None:
-        """Here, behind so many tokens. The oldest makes room."""
+        """Save a checkpoint behind the first `length` tokens, which are all that is evaluated now. Beyond the limit the
+        oldest is dropped; without memory for a copy none is saved.
+        """
         data = take(self._context, self._sequence, SUMS)
         if data is not None:
             self._held = [one for one in self._held if one.length != length][1 - MOST_CHECKPOINTS :]
             self._held.append(Checkpoint(length, data))
 
     def nearest(self, length: int) -> int:
-        """The last place not behind that one; 0 where there is none."""
+        """Return the last checkpoint position not behind `length`; 0 if there is none."""
         return max((one.length for one in self._held if one.length <= length), default=0)
 
     def go_back(self, length: int) -> bool:
-        """To a place that `nearest` named."""
+        """Restore the checkpoint at a position returned by `nearest`; returns False if llama.cpp refuses it."""
         found = next((one for one in self._held if one.length == length), None)
         return found is not None and restore_sequence(self._context, self._sequence, found.data, SUMS)
 
     def cut(self, length: int) -> None:
-        """Behind so many tokens, others will follow."""
+        """Drop the checkpoints behind `length` tokens, because other tokens will follow there."""
         self._held = [one for one in self._held if one.length <= length]
 
 
 class SlidingWindow:
-    """A sliding window, if the model has one: cells that an earlier token must see may be written over, which nobody is told.
+    """Check which cells of a sliding-window cache are still present: llama.cpp overwrites cells outside the window without
+    notice.
 
-    By default llama.cpp keeps them all, so that such models go back as others do; in a saved state it keeps what is still seen.
+    By default llama.cpp keeps all cells of such a model, so that it can be rewound like others; a saved state contains only
+    those inside the window.
     """
 
     def __init__(self, context: Any, sequence: int) -> None:  # noqa: ANN401 - of llama.cpp
@@ -91,11 +99,11 @@ class SlidingWindow:
         self.width = int(llama_cpp.llama_model_n_swa(llama_cpp.llama_get_model(context)))
 
     def is_there(self, length: int) -> bool:
-        """Can the token behind the first `length` be computed from what is cached?"""
+        """Return whether the token behind the first `length` can be computed from the cells present."""
         return self._sees(int(llama_cpp.llama_memory_seq_pos_min(self._memory, self._sequence)), length)
 
     def is_kept(self, length: int, whole: int) -> bool:
-        """And from a saved state of `whole` tokens?"""
+        """Return whether that token can be computed from a saved state of `whole` tokens."""
         return self._sees(max(0, whole - self.width), length)
 
     def _sees(self, first: int, length: int) -> bool:

@@ -1,1 +1,1 @@
-"""Token counts in the main process."""
+"""Token counting in the main process, without the worker."""

@@ -1,11 +1,11 @@
-"""Decides whether merging by the rank of the result equals merging by the rank of the pair, which is what GGUFs list.
+"""Byte-level BPE alphabet, and the check whether tiktoken's merging equals llama.cpp's for a vocabulary.
 
-tiktoken joins the two neighbours whose joined bytes have the lowest rank; the engine joins the two whose pair is listed
-first. They agree when every token is made, on its own, by one listed pair: then whenever the bytes of a token stand between
-two borders that nothing has crossed yet, they have been joined exactly as in the token alone, so the only neighbours that
-can ever join into it are that pair. `Merges` checks this for each token, following the pair's inner borders downwards:
-at each step the half that was made later is taken apart, and if what then stands at the border would have been joined
-earlier, the pair can never come to stand side by side.
+tiktoken joins the two neighbours whose joined bytes have the lowest rank; llama.cpp joins the two whose pair is listed
+first. They agree if every token is made, on its own, by one listed pair: whenever the bytes of a token lie between two
+borders that no merge has crossed yet, they have been joined exactly as in the token alone, so the only neighbours that can
+ever join into it are that pair. `Merges` checks this for each token by following the pair's inner borders downwards: at each
+step the half that was made later is split, and if the tokens then at the border would have been joined earlier, the pair can
+never become adjacent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Pair = tuple[bytes, bytes]
 
 
 def alphabet() -> list[str]:
-    """The sign that stands for each of the 256 bytes: printable ones for themselves, the others from U+0100 on."""
+    """Return the character that represents each of the 256 bytes: printable bytes themselves, the others from U+0100 on."""
     plain = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return [chr(byte if byte in plain else next(others)) for byte in range(256)]
@@ -24,12 +24,12 @@ def alphabet() -> list[str]:
 
 SIGNS = [sign.encode() for sign in alphabet()]
 _TO_BYTES = {ord(sign): byte for byte, sign in enumerate(alphabet())}
-# What is no sign of the alphabet must not be taken for a byte.
+# Characters outside the alphabet must not be decoded as bytes.
 _STRANGE = {code: 0xFFFD for code in range(256) if code not in _TO_BYTES}
 
 
 def raw_bytes(token: bytes) -> bytes | None:
-    """The bytes a token's spelling stands for; nothing where it is spelled outside the alphabet."""
+    """Return the bytes a token's spelling represents, or None if it is not spelled in the byte alphabet."""
     try:
         return token.decode("utf-8").translate({**_STRANGE, **_TO_BYTES}).encode("latin-1")
     except UnicodeError:
@@ -37,30 +37,30 @@ def raw_bytes(token: bytes) -> bytes | None:
 
 
 def all_raw_bytes(tokens: Sequence[bytes]) -> list[bytes]:
-    """Like `raw_bytes` for many that are known to be spelled in the alphabet, in one go."""
+    """Return the bytes of many tokens known to be spelled in the byte alphabet, in one conversion."""
     if not tokens:
         return []
-    # A line feed is no sign of the alphabet, so it separates; as a byte it comes back from its own sign and would be taken
-    # for a separator, which is why the separator is first moved out of the way.
+    # A line feed is no character of the alphabet, so it can separate the tokens. The byte 0x0A is represented by another
+    # character and would become a line feed on decoding, so the separators are mapped to U+01FF at the same time.
     table: dict[int, int | None] = {**_TO_BYTES, 0x0A: 0x1FF}
     return [part.encode("latin-1") for part in b"\n".join(tokens).decode("utf-8").translate(table).split("\u01ff")]
 
 
 class Inseparable(Exception):
-    """Merging by pair and merging by result can differ for this vocabulary."""
+    """Raised if merging by pair and merging by result can differ for this vocabulary."""
 
 
 class Merges:
-    """The tokens that merging can make, each with its rank and the one pair that makes it."""
+    """Tokens that merging can produce, each with its rank and the one pair that makes it."""
 
     def __init__(self, merges: Sequence[bytes]) -> None:
-        """Raises Inseparable."""
+        """Read the merges in order of rank. Raise Inseparable."""
         self.rank: dict[bytes, int] = dict.fromkeys(SIGNS, -1)
         self._halves: dict[bytes, Pair] = {}
         self._learn(merges)
 
     def made(self) -> list[bytes]:
-        """Every token that merging makes, in the order of its rank."""
+        """Return every token that merging makes, by rank."""
         return list(self._halves)
 
     def _learn(self, merges: Sequence[bytes]) -> None:
@@ -83,7 +83,7 @@ class Merges:
                 raise Inseparable(f"the pair {left!r} {right!r} is listed before its parts")
 
     def can_meet(self, left: bytes, right: bytes) -> bool:
-        """Can these two tokens ever stand side by side, that is, would nothing have been joined across their border?"""
+        """Return whether these two tokens can ever become adjacent, that is, no earlier merge would cross their border."""
         rank, halves = self.rank, self._halves
         rank_left, rank_right = rank[left], rank[right]
         while True:
@@ -101,7 +101,7 @@ class Merges:
                 return False
 
     def never_meet(self, token: bytes) -> bool:
-        """Is there no way to cut `token` in two tokens that could stand side by side? Then merging never yields it."""
+        """Return whether no split of `token` into two tokens can become adjacent; merging then never yields it."""
         text = token.decode("utf-8")
         cuts = ((text[:cut].encode(), text[cut:].encode()) for cut in range(1, len(text)))
         return not any(left in self.rank and right in self.rank and self.can_meet(left, right) for left, right in cuts)

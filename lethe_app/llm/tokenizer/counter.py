@@ -1,4 +1,4 @@
-"""Counts a model's tokens exactly without asking the engine, for the vocabularies where that can be proved."""
+"""Exact token counts without the engine, for vocabularies where equality with llama.cpp can be proved."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from lethe_app.llm.tokenizer.pretokenizers import KNOWN, PreTokenizer
 _TOKENS, _MERGES, _TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges", "tokenizer.ggml.token_type"
 _UNKNOWN, _CONTROL, _USER_DEFINED = 2, 3, 4
 
-# The engine takes these spellings for control tokens whatever type the file gives them.
+# llama.cpp treats these spellings as control tokens regardless of the type in the file.
 _ALWAYS_SPECIAL = frozenset({
     b"<|eot_id|>", b"<|im_end|>", b"<|end|>", b"<|return|>", b"<|call|>", b"<|flush|>", b"<|calls|>", b"<end_of_turn>",
     b"<|endoftext|>", b"</s>", b"<|eom_id|>", b"<EOT>", b"_<EOT>", b"[EOT]", b"[EOS]", b"<|end_of_text|>",
     b"<end_of_utterance>", b"<eos>", b"<turn|>", b"<|tool_response>", "<｜end▁of▁sentence｜>".encode(), b"[e~[",
     b"<|channel|>", b"<|message|>", b"<|start|>", b"<|constrain|>",
 })  # fmt: skip
-# Of these it takes one of each kind, whichever it happens to meet first; where one is not special already, we cannot know.
+# Of these it makes one of each kind special, whichever it meets first; if one is not special already, the result is unknown.
 _PERHAPS_SPECIAL = frozenset({
     b"<|fim_prefix|>", b"<fim-prefix>", b"<fim_prefix>", "<｜fim▁begin｜>".encode(), b"<PRE>", b"<|code_prefix|>",
     b"<|fim_suffix|>", b"<fim-suffix>", b"<fim_suffix>", "<｜fim▁hole｜>".encode(), b"<SUF>", b"<|code_suffix|>",
@@ -34,22 +34,22 @@ _PERHAPS_SPECIAL = frozenset({
     b"<|fim_pad|>", b"<fim-pad>", b"<fim_pad>", b"<PAD>", b"[PAD]", b"<|fim_repo|>", b"<|repo_name|>", b"<fim-repo>",
     b"<REPO>", b"<reponame>", b"<|file_sep|>",
 })  # fmt: skip
-# Models for which the engine also eats the white space around control tokens.
+# Models for which llama.cpp also strips the white space around control tokens.
 _STRIPPING_NAMES = ("phi-3", "phi3", "modern-bert")
 
 REMEMBERED = 4096
-"""Pieces of text whose count is kept."""
+"""Number of text pieces whose count is cached."""
 
 
 @dataclass(frozen=True)
 class TokenizerVocabulary:
-    """A tokenizer as a GGUF describes it."""
+    """Tokenizer data of a GGUF file."""
 
     model: str
-    """Kind of tokenizer: "gpt2" is byte-level BPE."""
+    """Type of tokenizer; "gpt2" is byte-level BPE."""
     pre: str
     tokens: Sequence[bytes]
-    """Spellings in UTF-8 by number; byte-level ones in the byte alphabet."""
+    """Token spellings in UTF-8 by id; those of byte-level BPE are in the byte alphabet."""
     merges: Sequence[bytes]
     types: Sequence[int]
     name: str = ""
@@ -57,7 +57,7 @@ class TokenizerVocabulary:
 
     @classmethod
     def of(cls, path: Path) -> TokenizerVocabulary:
-        """Read from the GGUF at `path`. Raises ModelMissing or ModelUnreadable."""
+        """Read the vocabulary of the GGUF at `path`. Raise ModelMissing or ModelUnreadable."""
         header = read_header(path, arrays={_TOKENS, _MERGES, _TYPES}, tensors=False)
         spelled = header.strings(_TOKENS)
         tokens = [token or f"[EMPTY_{number}]".encode() for number, token in enumerate(spelled)]
@@ -76,7 +76,7 @@ class TokenizerVocabulary:
 
     @cached_property
     def special(self) -> dict[bytes, int]:
-        """Tokens that the engine finds in a text before anything else, by their spelling."""
+        """Tokens that llama.cpp finds in a text before anything else, by spelling."""
         found = {
             self.tokens[number]: number
             for number, kind in enumerate(self.types[: len(self.tokens)])
@@ -87,19 +87,19 @@ class TokenizerVocabulary:
 
 @dataclass(frozen=True)
 class Encoding:
-    """A tiktoken encoding together with what its ranks mean in the model."""
+    """A tiktoken encoding with the mapping of its ranks to the model's token ids."""
 
     tiktoken: tiktoken.Encoding
-    """Knows no special tokens; its ranks follow the merges and are not the model's numbers."""
+    """Encoding without special tokens; its ranks follow the merges and are not the model's token ids."""
     numbers: list[int]
-    """The model's token number by rank; -1 for a byte that the vocabulary lacks, which the engine leaves out."""
+    """Token id of the model by rank; -1 for a byte missing from the vocabulary, which llama.cpp leaves out."""
     has_gaps: bool
 
 
 def build_encoding(vocabulary: TokenizerVocabulary) -> Encoding | None:
-    """An encoding of plain text that gives exactly the engine's tokens, or nothing where that cannot be shown.
+    """Build an encoding of plain text that yields exactly llama.cpp's tokens, or None if equality cannot be proved.
 
-    Works from memory alone: tiktoken never looks for files or reaches the network.
+    Works from memory alone: tiktoken reads no files and does not access the network.
     """
     rules = KNOWN.get(vocabulary.pre)
     if vocabulary.model != "gpt2" or rules is None or not vocabulary.merges or not _can_find_special(vocabulary):
@@ -127,7 +127,9 @@ def _tiktoken_encoding(rules: PreTokenizer, ranks: dict[bytes, int]) -> tiktoken
 
 
 def _add_unmade(vocabulary: TokenizerVocabulary, merges: Merges, ranks: dict[bytes, int], numbers: list[int]) -> bool:
-    """Add the tokens that merging cannot make, for words that are such a token as a whole; False where merging would differ."""
+    """Add the tokens that merging cannot produce, for words that are such a token as a whole; returns False if merging would
+    differ.
+    """
     for number, token in enumerate(vocabulary.tokens):
         if token in merges.rank or token in vocabulary.special:
             continue
@@ -142,7 +144,7 @@ def _add_unmade(vocabulary: TokenizerVocabulary, merges: Merges, ranks: dict[byt
 
 
 def _can_find_special(vocabulary: TokenizerVocabulary) -> bool:
-    """Are special tokens found in a text in one way only?"""
+    """Return whether special tokens are found in a text in one way only."""
     name = vocabulary.name.lower()
     if any(part in name for part in _STRIPPING_NAMES):
         return False
@@ -152,7 +154,7 @@ def _can_find_special(vocabulary: TokenizerVocabulary) -> bool:
         return False
     if any("\ufffd" in token.decode("utf-8", "replace") for token in vocabulary.special):
         return False  # spelled in no text, yet found by the engine among the bytes of one
-    # The engine looks for longer spellings first; between two of one length that overlap its order is open.
+    # llama.cpp searches longer spellings first; its order between two of equal length that overlap is undefined.
     heads = {(len(token), token[:cut]): token for token in vocabulary.special for cut in range(1, len(token))}
     return not any(
         heads.get((len(token), token[cut:]), token) != token for token in vocabulary.special for cut in range(1, len(token))
@@ -160,18 +162,20 @@ def _can_find_special(vocabulary: TokenizerVocabulary) -> bool:
 
 
 class TokenCounter:
-    """Counts and lists tokens as the engine would when it parses special tokens and adds none of its own."""
+    """Count and list tokens as llama.cpp does when it parses special tokens and adds none of its own."""
 
     def __init__(self, vocabulary: TokenizerVocabulary, encoding: Encoding) -> None:
         self._encoding = encoding
-        # Longest in bytes first, as the engine goes; of equal ones the order does not matter.
+        # Longest in bytes first, as in llama.cpp; the order of equal lengths does not matter.
         special = sorted(vocabulary.special.items(), key=lambda item: -len(item[0]))
         self._special = [(spelling.decode("utf-8"), number) for spelling, number in special]
         self._count_plain = lru_cache(REMEMBERED)(lambda text: len(self._encode_plain(text)))
 
     @classmethod
     def for_model(cls, path: Path) -> TokenCounter | None:
-        """A counter for the GGUF at `path`, or nothing where only the engine itself can count."""
+        """Return a counter for the GGUF at `path`, or None if only the engine itself can count. Raise ModelMissing or
+        ModelUnreadable.
+        """
         vocabulary = TokenizerVocabulary.of(path)
         encoding = build_encoding(vocabulary)
         return None if encoding is None else cls(vocabulary, encoding)
@@ -181,14 +185,16 @@ class TokenCounter:
         return re.compile("|".join(re.escape(spelling) for spelling, _ in self._special) or r"(?!)")
 
     def encode(self, text: str) -> list[int]:
-        """The model's token numbers, with special tokens where they are spelled."""
+        """Return the model's token ids, with special tokens where they are spelled out."""
         found: list[int] = []
         for part in self._parts(text):
             found += [part] if isinstance(part, int) else self._encode_plain(part)
         return found
 
     def count(self, text: str) -> int:
-        """A conversation is counted for the price of what is new in it: pieces between special tokens are remembered."""
+        """Return the number of tokens. Pieces between special tokens are cached, so only the new part of a conversation
+        costs time.
+        """
         return sum(1 if isinstance(part, int) else self._count_plain(part) for part in self._parts(text))
 
     def _encode_plain(self, text: str) -> list[int]:
@@ -197,7 +203,7 @@ class TokenCounter:
         return [number for number in found if number >= 0] if self._encoding.has_gaps else found
 
     def _parts(self, text: str) -> Iterator[str | int]:
-        """The text cut at special tokens: numbers for those, and what lies between."""
+        """Split the text at special tokens; yields their ids and the texts between them."""
         if not self._any_special.search(text):
             return iter([text] if text else [])
         parts: list[str | int] = [text]
@@ -219,18 +225,18 @@ def _cut(part: str | int, spelling: str, number: int) -> Iterator[str | int]:
             yield text
 
 
-# What costs tokens: words of ASCII letters by length, and every other sign by how rare its script is in vocabularies.
+# Units of cost: words of ASCII letters by length, and every other character by how rare its script is in vocabularies.
 _COSTLY = re.compile(r"[A-Za-z]+|\n+|[^\S\n]{2,}|[^\sA-Za-z]")
 _LETTERS_PER_TOKEN = 6
 _COST_BY_BYTES = {1: 1.0, 2: 1.0, 3: 1.6, 4: 3.0}
 
 
 def estimate(text: str) -> int:
-    """Roughly how many tokens a text costs; for when no model is there to ask.
+    """Estimate the number of tokens of a text, for when no model is loaded.
 
-    Against the starter model's vocabulary, over passages in thirty languages and notations, the sum is within 15 % and a
-    single passage of prose within a half and one and a half times the truth; vocabularies made for more languages need
-    fewer tokens for those. Text full of control tokens, which count as words here, is overestimated.
+    Compared with the bundled model's vocabulary, over passages in thirty languages and notations, the sum is within 15 % and
+    a single passage of prose within 0.5 and 1.5 times the true count. Vocabularies made for more languages need fewer tokens
+    for those. Text full of control tokens, which count as words here, is overestimated.
     """
     cost = 0.0
     for match in _COSTLY.finditer(text):

@@ -1,7 +1,8 @@
-"""Tokens of a prompt that mostly repeats the one before: only what follows the last shared control token is tokenised.
+"""Incremental tokenisation of a prompt that mostly repeats the previous one: only the text behind the last shared control
+token is tokenised.
 
-A byte-level BPE tokenizer cuts the text at control tokens before anything else, so what stands before one of them never depends
-on what comes after. A long conversation is then tokenised for the price of its newest message.
+A byte-level BPE tokenizer splits the text at control tokens first, so the tokens before one of them never depend on the text
+behind it. A long conversation therefore costs only the tokenisation of its newest message.
 """
 
 from __future__ import annotations
@@ -11,23 +12,26 @@ from collections.abc import Callable, Iterable
 
 
 class Retokenizer:
-    """Remembers one text with its tokens."""
+    """Tokenizer that caches one text with its tokens."""
 
     def __init__(self, tokenize: Callable[[str, bool], list[int]], control: dict[str, int]) -> None:
-        """`tokenize(text, begins)` is the engine's own, `begins` says whether the text is the beginning of a prompt.
+        """Wrap the engine's `tokenize(text, begins)`, where `begins` says whether the text is the beginning of a prompt.
 
-        `control` are the spellings at which the engine cuts, with their tokens; empty where it cannot be relied upon.
+        `control` maps the spellings at which the engine splits to their tokens; it is empty if splitting cannot be relied
+        on.
         """
         self._tokenize = tokenize
         self._control_tokens = frozenset(control.values())
         self._spellings = any_of(control)
         self._reach = reach(control)
-        """How long a control token that begins like this one may be: where a text goes on, it may be that one instead."""
+        """Maximum length of a control token that begins with this one: if the text continues, it may be that longer one
+        instead.
+        """
         self._text = ""
         self._tokens: list[int] = []
 
     def tokens(self, text: str) -> list[int]:
-        """Exactly what the engine makes of the whole text."""
+        """Return exactly the engine's tokens of the whole text."""
         place, count = self._last_shared_cut(text)
         if count:
             self._tokens = self._tokens[: self._index_after(count)] + self._tokenize(text[place:], False)
@@ -37,7 +41,7 @@ class Retokenizer:
         return self._tokens
 
     def _last_shared_cut(self, text: str) -> tuple[int, int]:
-        """Where the last control token of the shared beginning ends, and how many there are up to there."""
+        """Return the end of the last control token in the shared prefix, and the number of control tokens up to there."""
         if self._spellings is None:
             return 0, 0
         shared = shared_length(self._text, text)
@@ -49,7 +53,7 @@ class Retokenizer:
         return place, count
 
     def _index_after(self, count: int) -> int:
-        """Index in the remembered tokens behind the control token with this number."""
+        """Return the index behind the control token with this number in the cached tokens."""
         for index, token in enumerate(self._tokens):
             if token in self._control_tokens:
                 count -= 1
@@ -59,13 +63,13 @@ class Retokenizer:
 
 
 def any_of(spellings: Iterable[str]) -> re.Pattern[str] | None:
-    """Finds spellings as the engine does, longer ones first; None where there are none."""
+    """Return a pattern that finds the spellings as the engine does, longer ones first; None if there are none."""
     ordered = sorted((spelling for spelling in spellings if spelling), key=lambda spelling: -len(spelling.encode()))
     return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
 def reach(spellings: Iterable[str]) -> dict[str, int]:
-    """For each spelling the length of the longest that begins with it, which may be itself."""
+    """Return for each spelling the length of the longest spelling that begins with it, which may be itself."""
     ordered = sorted(spelling for spelling in spellings if spelling)  # those that begin with one follow it at once
     found: dict[str, int] = {}
     for place in range(len(ordered) - 1, -1, -1):
@@ -78,7 +82,7 @@ def reach(spellings: Iterable[str]) -> dict[str, int]:
 
 
 def shared_length(one: str, other: str) -> int:
-    """How many characters two texts share from the start; halving keeps the comparison in C."""
+    """Return the length of the common prefix of two texts; bisection keeps the comparison in C."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,8 +1,10 @@
-"""How each family of BPE vocabularies cuts text into words before merging, each as one regular expression for tiktoken.
+r"""Pre-tokenisation of the BPE families: how text is split into words before merging, each as one regular expression for
+tiktoken.
 
-The engine applies several expressions one after another for some families, each within the pieces of the last. They are
-combined here so that the result is the same: where a piece of an earlier expression ends, a later one sees the end of the
-text, which only matters to `\\s+(?!\\S)` and is written into its look-ahead. Families that are missing were not combined.
+llama.cpp applies several expressions one after another for some families, each within the pieces of the previous one. They
+are combined here so that the result is the same: where a piece of an earlier expression ends, a later one sees the end of
+the text, which only matters to `\s+(?!\S)` and is written into its look-ahead. Families that are missing here were not
+combined.
 """
 
 from __future__ import annotations
@@ -28,13 +30,13 @@ MINICPM5 = rf"\p{{N}}{{1,3}}|{_ANY_CASE}|{_WORD}|{_SIGNS}[\r\n]*|\s*[\r\n]+|{_BE
 BAILING = rf"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|{_WORD}|\p{{N}}|{_SIGNS}[\r\n]*|\s*[\r\n]|{_SPACES}"
 SEED_CODER = rf"{_ANY_CASE}|{_WORD}|\p{{N}}|{_SIGNS}|\s*[\r\n]+|{_SPACES}"
 
-# The engine tells capitals from small letters in ASCII only; every other letter may stand for either.
+# llama.cpp distinguishes upper and lower case in ASCII only; every other letter matches both classes.
 _CAPITAL, _SMALL = r"[\p{L}&&[^a-z]]", r"[\p{L}&&[^A-Z]]"
 _CAMEL = (rf"[^\r\n\p{{L}}\p{{N}}]?{_CAPITAL}*{_SMALL}+", rf"[^\r\n\p{{L}}\p{{N}}]?{_CAPITAL}+{_SMALL}*")
 TEKKEN = rf"{_CAMEL[0]}|{_CAMEL[1]}|\p{{N}}|{_SIGNS}[\r\n/]*|\s*[\r\n]+|{_SPACES}"
 GPT4O = rf"{_CAMEL[0]}(?:{_ANY_CASE})?|{_CAMEL[1]}(?:{_ANY_CASE})?|\p{{N}}{{1,3}}|{_SIGNS}[\r\n/]*|\s*[\r\n]+|{_SPACES}"
 
-# First every run of these signs stands alone, then GPT-2's rules, then runs of digits are cut into threes.
+# Every run of these characters is a piece, then GPT-2's rules apply, then runs of digits are split into threes.
 _ALONE = r"\p{P}$+<=>\^~|"
 DEFAULT = (
     rf"[{_ALONE}]+| ?\p{{L}}+| (?=\p{{N}})|[0-9]{{3}}|(?:(?![0-9]{{3}})\p{{N}})+"
@@ -46,7 +48,7 @@ FALCON = (
     rf"| ?[^\s\p{{L}}\p{{N}}{_ALONE_FALCON}]+|\s+(?![^\s{_ALONE_FALCON}])|\s+"
 )
 
-# First numbers by three and runs of Chinese and kana stand alone; within those and between them the last rules apply.
+# Numbers in threes and runs of Chinese and kana are split off first; within those and between them the other rules apply.
 _EAST = r"\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff"
 _OTHER = r"[^\s\p{L}\p{M}\p{N}\p{P}\p{S}]"
 _LETTERS = rf"[[\p{{L}}\p{{M}}]--[{_EAST}]]"
@@ -66,14 +68,14 @@ DEEPSEEK3 = (
 
 @dataclass(frozen=True)
 class PreTokenizer:
-    """The expression, and whether a whole word that is a token is taken without merging."""
+    """Regular expression of a family; `ignores_merges` is True if a whole word that is a token is taken without merging."""
 
     pattern: str
     ignores_merges: bool = False
 
 
 def _family(pattern: str, *names: str, ignores_merges: bool = False) -> dict[str, PreTokenizer]:
-    # The engine's tables are those of Unicode 15.1; what came later is unassigned there and known to tiktoken.
+    # llama.cpp's tables are those of Unicode 15.1; later characters are unassigned there but known to tiktoken.
     dated = re.sub(r"\\p\{[LMNPS]\}", r"[\g<0>&&\\p{Age=15.1}]", pattern)
     return {name: PreTokenizer(dated, ignores_merges) for name in names}
 
@@ -96,4 +98,4 @@ KNOWN: dict[str, PreTokenizer] = {
     **_family(FALCON, "falcon"),
     **_family(DEEPSEEK3, "deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"),
 }
-"""By the GGUF's `tokenizer.ggml.pre`; a file without one gets the engine's default."""
+"""Pre-tokenizers by the GGUF's `tokenizer.ggml.pre`; a file without that key gets the engine's default."""

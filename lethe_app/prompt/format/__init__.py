@@ -1,1 +1,1 @@
-"""Chat templates, instruct presets, and parsing of replies."""
+"""Chat templates, instruct presets, and parsing of thinking and tool calls in replies."""

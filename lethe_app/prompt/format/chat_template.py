@@ -1,4 +1,4 @@
-"""A model's own Jinja chat template: what it accepts is found out once, then conversations are fitted to it and rendered."""
+"""Chat template of a model: its constraints are probed once, then conversations are adapted to them and rendered."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from lethe_app.prompt.format.sandbox import MAX_TEXT, ChatEnvironment, Overspent
 from lethe_app.prompt.format.thinking import Markers, closed_thought, find_markers
 
 MAX_SOURCE = 100_000
-"""Characters of a template; the longest in use have about thirty thousand."""
+"""Maximum characters of a template; the longest in use have about thirty thousand."""
 SECONDS = 2.0
-"""For finding out about a template, and for each rendering."""
+"""Time limit for probing a template, and for each rendering."""
 _OPEN = "\ue0ffopen\ue0ff"
-"""Marks the end of an unfinished reply; private-use characters, so nobody else writes them."""
+"""Marker for the end of an unfinished reply: private-use characters, which nobody else writes."""
 
 
 class ChatTemplate:
-    """Renders conversations with a model's own template, after having found out by trying what it accepts."""
+    """Renders conversations with a model's own Jinja template, within constraints found by probing it."""
 
     add_names = False
 
@@ -40,7 +40,10 @@ class ChatTemplate:
         seconds: float = SECONDS,
         thinking: Markers | None = None,
     ) -> None:
-        """`moment` is today for templates that print a date, `thinking` what encloses thoughts. Raises TemplateUnusable."""
+        """Compile and probe the template. Raise TemplateUnusable if that fails.
+
+        `moment` is the date for templates that print one; `thinking` overrides the thinking markers.
+        """
         if len(source) > MAX_SOURCE:
             raise TemplateUnusable(f"The model's chat template has more than {MAX_SOURCE} characters.")
         self._bos, self._eos, self._adds_bos = bos, eos, adds_bos
@@ -57,9 +60,13 @@ class ChatTemplate:
         self.stop_strings = self.probed.stop_strings
 
     def with_tools(self, tools: Sequence[dict[str, Any]]) -> ChatTemplate | None:
-        """The same template telling of these tools; None where it knows no tools, or what it writes would not stay."""
+        """Return the template with these tools enabled, cached by tool list.
+
+        None if the template does not support tools, or if its text would change as the conversation grows.
+        """
         key = json.dumps(tools)
         if key not in self._equipped:
+            # The compiled template and its render budget are shared; only tools and constraints differ.
             equipped = copy.copy(self)
             equipped.tools = tools
             equipped.probed = replace(self.probed, manners=replace(self.probed.manners, tools=True))
@@ -72,7 +79,7 @@ class ChatTemplate:
         return self._equipped[key]
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
-        """The prompt up to the opening of the reply; see `Renderer`."""
+        """Return the prompt up to the opening of the reply; see `Renderer.render`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
         fitted = fit(turns, self.probed.manners, continue_last=continue_last)
         self._ledger.open(sum(len(turn.content) for turn in fitted))
@@ -85,16 +92,19 @@ class ChatTemplate:
         last = turns[-1]
         marked = [*turns[:-1], PromptTurn(last.role, last.content + _OPEN, last.name)]
         text = self._run(marked, opening=False, thinking=thinking, parts=self.probed.content_in_parts)
+        # Everything the template writes after the content (end-of-turn token, line break) is cut off, so that the reply
+        # stays open.
         before, found, _ = text.rpartition(_OPEN)
         if not found:
-            raise TemplateUnusable("The model's chat template does not let a reply be continued.")
+            raise TemplateUnusable("The model's chat template does not support continuing a reply.")
         return before
 
     def attempt(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
-        """For the probe, which shares one allowance of time: None where the template refuses."""
+        """Render turns for the probe; None if the template refuses them. All attempts of a probe share one render budget."""
         try:
             return self._run(turns, opening=opening, thinking=thinking, parts=parts)
         except TemplateUnusable as problem:
+            # Exhausted limits are not a refusal: further attempts would only take more time or memory.
             if isinstance(problem.__cause__, Overspent | MemoryError | RecursionError):
                 raise
             return None
@@ -110,23 +120,25 @@ class ChatTemplate:
                 enable_thinking=thinking,
                 bos_token=self._bos,
                 eos_token=self._eos,
+                # None and not an empty list: templates such as that of Llama 3.1 only test `tools is not none`.
                 tools=list(self.tools) or None,
                 tools_in_user_message=False,
                 documents=None,
             ):
                 length += len(piece)
                 if length > MAX_TEXT:
-                    raise Overspent("it makes too long a text")  # noqa: TRY301 - translated with all else the template may raise
+                    raise Overspent("it produces too much text")  # noqa: TRY301 - translated with all else the template may raise
                 self._ledger.spend()
                 pieces.append(piece)
         except Exception as problem:
             raise _unusable(problem) from problem
         text = "".join(pieces)
+        # The tokenizer adds BOS itself; a second one would change what the model computes.
         return text.removeprefix(self._bos) if self._adds_bos and self._bos else text
 
 
 def _message(turn: PromptTurn, *, parts: bool) -> dict[str, Any]:
-    """As templates expect it; calls in the shape that all of them know."""
+    """Return the turn as the dictionary that templates expect; tool calls in the shape all of them support."""
     content = _in_parts(turn.content) if parts else turn.content
     if turn.role == "tool":
         identity, _, name = turn.name.partition(" ")
@@ -145,6 +157,6 @@ def _in_parts(content: str) -> list[dict[str, str]]:
 
 
 def _unusable(problem: BaseException) -> TemplateUnusable:
-    """A template is a foreign program and may raise anything; all of it means the same to us."""
+    """Return any exception of a template as TemplateUnusable. A template is a foreign program and may raise anything."""
     words = str(problem).splitlines()[0][:200] if str(problem) else type(problem).__name__
     return TemplateUnusable(f"The model's chat template cannot be used: {words}.", REMEDY)

@@ -1,4 +1,4 @@
-"""What a format accepts as a conversation, and how ours is fitted to it without losing a word or moving earlier ones."""
+"""Constraints of a chat format, and adaptation of a conversation to them without losing text or changing earlier turns."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from lethe_app.domain.prompt import PromptTurn
 
 SCENE_START = "[The scene begins.]"
-"""Stands before a greeting where a format insists that the user speaks first."""
+"""User turn inserted before a greeting where a format requires that the user speaks first."""
 SCENE_GOES_ON = "[The scene goes on.]"
-"""Stands between two replies in a row where a format insists that the user speaks in between."""
+"""User turn appended after a reply where roles must alternate and the persona replies again."""
 
 
 NOTES = frozenset({"system", "tool", "calls"})
-"""What nobody says aloud."""
+"""Roles whose turns are not spoken by a participant."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +25,27 @@ class Manners:
     system: bool = True
     """A system turn at the beginning."""
     mid_system: bool = True
-    """System turns later on."""
+    """System turns later in the conversation."""
     assistant_first: bool = True
-    """A conversation that the assistant opens."""
+    """A conversation that begins with an assistant turn."""
     consecutive: bool = True
-    """Two turns of the same role in a row, and a reply after a reply."""
+    """Two consecutive turns of the same role, and a reply after a reply."""
     needs_user: bool = False
-    """At least one user turn."""
+    """At least one user turn is required."""
     tools: bool = False
-    """Calls of tools and their results; else both are told as lines from behind the scenes."""
+    """Tool calls and results; otherwise both become notes in a user turn."""
     empty_system: bool = False
-    """Without a system turn it invents its own, and an empty one prevents that."""
+    """The format invents a system text if there is none, and an empty system turn prevents that."""
     system_start: str = ""
     system_end: str = "\n\n"
-    """Around the system text where it is put into the first user turn."""
+    """Text before and after the system text where it is merged into the first user turn."""
 
 
 def fit(turns: Sequence[PromptTurn], manners: Manners, *, continue_last: bool = False) -> list[PromptTurn]:
-    """The same conversation, as `manners` allow it.
+    """Return the conversation adapted to what the format accepts.
 
-    Decided turn by turn from the front and never by what comes later, so that appending a turn changes nothing before it.
+    Each turn is decided from the front, never by what comes later, so that appending a turn changes nothing before it and
+    the KV cache stays valid.
     """
     head, body = _split_system(turns)
     body = [_as_note(turn) if turn.role in NOTES and not _may_stay(turn, manners) else turn for turn in body]
@@ -67,14 +68,14 @@ def _may_stay(turn: PromptTurn, manners: Manners) -> bool:
 
 
 def _split_system(turns: Sequence[PromptTurn]) -> tuple[PromptTurn | None, list[PromptTurn]]:
-    """All leading system turns as one, and the rest."""
+    """Return all leading system turns merged into one, and the rest."""
     count = next((index for index, turn in enumerate(turns) if turn.role != "system"), len(turns))
     texts = [turn.content for turn in turns[:count] if turn.content]
     return (PromptTurn("system", "\n\n".join(texts)) if texts else None), list(turns[count:])
 
 
 def _as_note(turn: PromptTurn) -> PromptTurn:
-    """A line from behind the scenes, on the user's side because the format knows nobody else."""
+    """Return a note as a user turn in brackets, because the format has no other role for it."""
     text = turn.content.strip()
     if turn.role == "calls":
         text = f"{turn.name} uses {_calls_in_words(text)}"
@@ -82,14 +83,14 @@ def _as_note(turn: PromptTurn) -> PromptTurn:
 
 
 def _wants_opening(body: Sequence[PromptTurn], manners: Manners, *, to_merge: bool) -> bool:
-    """Must a user turn be put first? It also carries the system text where that has no turn of its own."""
+    """Return whether a user turn must be inserted first. It also carries the system text if the format has no system role."""
     if not body:
         return to_merge or manners.needs_user or not manners.assistant_first
     return body[0].role == "assistant" and (to_merge or manners.needs_user or not manners.assistant_first)
 
 
 def _calls_in_words(spelled: str) -> str:
-    """“dice_roll (dice: 2d6)”: small models repeat whatever looks like a form."""
+    """Return tool calls in words, “dice_roll (dice: 2d6)”, because small models repeat whatever looks like JSON or markup."""
     try:
         calls = [call["function"] for call in json.loads(spelled)]
     except (ValueError, TypeError, KeyError):
@@ -99,6 +100,7 @@ def _calls_in_words(spelled: str) -> str:
 
 
 def _join_neighbours(turns: Sequence[PromptTurn]) -> list[PromptTurn]:
+    """Merge consecutive turns of the same role, except tool turns, with a blank line between them."""
     joined: list[PromptTurn] = []
     for turn in turns:
         if joined and joined[-1].role == turn.role and turn.role not in {"calls", "tool"}:

@@ -1,4 +1,4 @@
-"""Spells conversations with an instruct preset, and chooses between a model's own template and the presets."""
+"""Rendering with instruct presets, and the choice between a model's own template and a preset."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Vicuna", ("USER: ", "ASSISTANT: ")),
     ("Alpaca", ("### Instruction:", "### Response:")),
 )
-"""Preset and the spellings that give it away, in a template or among control tokens; the more particular come first."""
+"""Presets with the strings that identify them in a template or among control tokens; the more specific come first."""
 _ARCHITECTURES = {
     "chatglm": "GLM-4",
     "cohere2": "Command R",
@@ -68,24 +68,25 @@ _ARCHITECTURES = {
     "qwen3": "ChatML Thinking",
     "qwen3moe": "ChatML Thinking",
 }
-"""Last resort where neither template nor tokens say anything."""
+"""Fallback by GGUF architecture, if neither template nor control tokens identify a preset."""
 
 
 class InstructRenderer:
-    """Renders conversations with the token strings of a preset."""
+    """Renders conversations with the strings of an instruct preset."""
 
     def __init__(
         self, preset: InstructPreset, *, bos: str = "", adds_bos: bool = False, thinking: Markers | None = None
     ) -> None:
-        """`bos` and `adds_bos` are the model's: a preset does not repeat what the tokenizer adds.
+        """Adapt the preset to a model. `bos` and `adds_bos` are the model's: BOS is left out if the tokenizer adds it.
 
-        `thinking` replaces what encloses thoughts; a preset that opens none does not begin to.
+        `thinking` overrides the thinking markers; a preset without thinking still opens none.
         """
         own = preset
         if thinking is not None:
             own = preset.model_copy(update={"thinking_start": thinking.start, "thinking_end": thinking.end})
         self._preset = own if preset.thinking_start else preset
         self._bos = "" if adds_bos and preset.bos == bos else preset.bos
+        # Presets have a single flag: a format without a system role counts as strict in every respect.
         lenient = preset.system_role
         self._manners = Manners(
             system=lenient,
@@ -101,7 +102,7 @@ class InstructRenderer:
         self.stop_strings = _stop_strings(own)
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
-        """The prompt up to the opening of the reply; see `Renderer`."""
+        """Return the prompt up to the opening of the reply; see `Renderer.render`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
         fitted = fit(turns, self._manners, continue_last=continue_last)
         closed = fitted[:-1] if continue_last else fitted
@@ -119,7 +120,7 @@ class InstructRenderer:
         return preset.user_start + turn.content + preset.user_end
 
     def _opening(self, *, thinking: bool) -> str:
-        """The header of the reply. A blank at its end is left to the model, whose words begin with one."""
+        """Return the header of the reply without a trailing space, because the model's first token usually begins with one."""
         preset = self._preset
         if thinking and preset.reply_start:
             return preset.reply_start
@@ -131,14 +132,14 @@ class InstructRenderer:
 
 
 def _stop_strings(preset: InstructPreset) -> tuple[str, ...]:
-    """The end of a reply (unless a thought ends the same way), the user's header, and what the preset names."""
+    """Return the end of a reply (unless a thought ends the same way), the user's header, and the preset's own stop strings."""
     end = preset.bot_end.strip()
     ends = [] if preset.thinking_end and preset.thinking_end.strip().startswith(end) else [end]
     return tuple(dict.fromkeys(text for text in (*ends, preset.user_start.strip(), *preset.stop_strings) if text))
 
 
 def recognise(template: str, architecture: str, control_tokens: Iterable[str]) -> str | None:
-    """The name of the preset that fits a model whose own template cannot be used, or None."""
+    """Return the name of the preset that fits a model whose own template cannot be used, or None."""
     spellings = "\n".join(control_tokens)
     for text in (template, spellings):
         for name, marks in _MARKS:
@@ -149,13 +150,13 @@ def recognise(template: str, architecture: str, control_tokens: Iterable[str]) -
 
 @dataclass(frozen=True)
 class RendererChoice:
-    """The renderer for a model and where it comes from."""
+    """Renderer for a model, and its origin."""
 
     renderer: Renderer
     template_source: str
-    """As the Receipt shows it."""
+    """Origin as the receipt shows it."""
     problem: str = ""
-    """Why the model's own template is not used, where that is not what the user chose."""
+    """Reason why the model's own template is not used, unless the user chose a preset."""
 
 
 def choose_renderer(
@@ -165,10 +166,10 @@ def choose_renderer(
     moment: datetime,
     thinking: Markers | None = None,
 ) -> RendererChoice:
-    """The preset called `chosen` if there is one; else the model's own template; else the preset that suits it best.
+    """Return the preset called `chosen` if it exists, else the model's own template, else the most suitable preset.
 
-    `presets` must hold the shipped ones. `moment` is today, for templates that print it. Takes up to two seconds with a hostile
-    template, so call it in a thread. `thinking` is what the user says encloses this model's thoughts.
+    `presets` must include the shipped ones, and `moment` is the date for templates that print one. `thinking` holds the
+    user's thinking markers for this model. A hostile template can take two seconds, so call this in a thread.
     """
     by_name = {preset.name: preset for preset in presets}
     if chosen in by_name:

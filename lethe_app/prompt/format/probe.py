@@ -1,4 +1,4 @@
-"""Finds out what a model's chat template accepts by rendering small conversations, once when the model is loaded."""
+"""Probing of a chat template: small conversations are rendered once at load time to find out what it accepts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.constraints import Manners, fit
 
+# The contents are words that no template contains, so that each can be found in the rendered text.
 SYSTEM = PromptTurn("system", "Qsystemq")
 USER = PromptTurn("user", "Qaskingq")
 REPLY = PromptTurn("assistant", "Qanswerq")
@@ -24,44 +25,45 @@ _WORDS = re.compile(r"(?<![<|\w])[A-Za-z]{2,}(?![|>\w])")
 
 
 class Try(Protocol):
-    """Renders turns as they are; None where the template refuses them."""
+    """Function that renders turns unchanged; it returns None if the template refuses them."""
 
     def __call__(self, turns: Sequence[PromptTurn], *, opening: bool, thinking: bool, parts: bool) -> str | None: ...
 
 
 @dataclass(frozen=True)
 class Probed:
-    """What was found out about a template."""
+    """Result of probing a template."""
 
     manners: Manners
     content_in_parts: bool = False
-    """It wants contents as lists of typed parts instead of plain text."""
+    """The template requires contents as lists of typed parts instead of plain text."""
     end_of_turn: str = ""
-    """What it writes after a reply, without white space."""
+    """Text after a reply, stripped."""
     stop_strings: tuple[str, ...] = ()
     default_system: str = ""
-    """The system text it invents when none is given."""
+    """System text that the template invents if none is given."""
     strips_thinking: bool = False
-    """It cuts earlier thinking out of replies."""
+    """The template removes earlier thinking from replies."""
     strict_alternation: bool = False
     prefix_stable: bool = True
-    """What it wrote for some turns stays the same when more turns come."""
+    """The text rendered for some turns does not change when more turns follow."""
     can_think: bool = False
-    """It writes something else when thinking is switched off."""
+    """The output differs when thinking is switched off."""
 
 
 class _Trial:
-    """One template under test."""
+    """Template under test."""
 
     def __init__(self, attempt: Try, *, parts: bool) -> None:
         self._attempt = attempt
         self.parts = parts
 
     def text(self, *turns: PromptTurn, opening: bool = False, thinking: bool = True) -> str | None:
+        """Return the rendered turns, or None if the template refuses them."""
         return self._attempt(turns, opening=opening, thinking=thinking, parts=self.parts)
 
     def shows(self, *turns: PromptTurn, opening: bool = False) -> bool:
-        """Does it accept these turns, and are all their contents there once and in order?"""
+        """Return whether the template accepts these turns and shows all their contents once and in order."""
         text = self.text(*turns, opening=opening)
         if text is None:
             return False
@@ -69,7 +71,7 @@ class _Trial:
         return min(places) >= 0 and places == sorted(places) and all(text.count(turn.content) == 1 for turn in turns)
 
     def keeps(self, *turns: PromptTurn, more: Sequence[PromptTurn]) -> bool:
-        """Is what it wrote for `turns`, up to the last content, still there byte for byte when `more` follow?"""
+        """Return whether the text for `turns`, up to the last content, stays the same byte for byte when `more` follow."""
         before, after = self.text(*turns), self.text(*turns, *more)
         if before is None or after is None:
             return False
@@ -78,13 +80,15 @@ class _Trial:
 
 
 def probe(attempt: Try) -> Probed:
-    """Try a template out. Raises TemplateUnusable when it refuses even one question, or shows none of it."""
+    """Probe a template. Raise TemplateUnusable if it refuses or hides even a single user turn, or a second one."""
     trial = next((trial for parts in (False, True) if (trial := _Trial(attempt, parts=parts)).shows(USER)), None)
     if trial is None:
-        raise TemplateUnusable("The model's chat template refuses every conversation.", REMEDY)
+        raise TemplateUnusable("The model's chat template rejects every conversation.", REMEDY)
     if not trial.shows(USER, REPLY, USER_2):
-        raise TemplateUnusable("The model's chat template refuses a second turn.", REMEDY)
+        raise TemplateUnusable("The model's chat template rejects a second turn.", REMEDY)
     default = _default_system(trial)
+    # A feature counts as supported only if the text also stays stable as the conversation grows: some templates accept a
+    # system turn but move it.
     manners = _manners(trial, default)
     end = _after(trial.text(USER, REPLY), REPLY.content)
     thought = PromptTurn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
@@ -125,7 +129,7 @@ def _silences(trial: _Trial, default_system: str) -> bool:
 
 
 def _default_system(trial: _Trial) -> str:
-    """The words before a lone question that are not the header which every question has."""
+    """Return the text before a lone user turn, apart from the header that every user turn has."""
     lone = (trial.text(USER) or "").partition(USER.content)[0]
     between = _after(trial.text(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
     common = 0
@@ -140,7 +144,7 @@ def _after(text: str | None, content: str) -> str:
 
 
 def _stop_strings(trial: _Trial, end: str) -> tuple[str, ...]:
-    """The end of a reply, and the header of the user's turn that would follow it."""
+    """Return the end of a reply, and the header of the user turn that would follow it."""
     following = _after(trial.text(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
     header = following.removeprefix(end) if end else following
     return tuple(dict.fromkeys(text for text in (end.strip(), header.strip()) if len(text) > 1))
@@ -151,13 +155,16 @@ def _is_stable(trial: _Trial, manners: Manners) -> bool:
     return trial.keeps(*fitted, more=_MORE)
 
 
+# The id has nine letters or digits, because one family of models refuses any other.
 RESULT = PromptTurn("tool", "Qresultq", "a1b2c3d4e qtool")
 
 
 def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str]) -> bool:
-    """Is every name there, are calls and results shown, and is a longer conversation the shorter one with more behind it?
+    """Return whether the template names every tool, shows calls and results, and keeps its text stable as the conversation
+    grows.
 
-    Some put the tools in front of the newest question: then a model would read most of the conversation again every turn.
+    Some templates put the tools before the newest user message, so that most of the conversation would be evaluated again
+    every turn.
     """
     calls = [{"id": "a1b2c3d4e", "function": {"name": names[0], "arguments": {"qkey": "Qvalueq"}}}]
     call = PromptTurn("calls", json.dumps(calls))
@@ -178,6 +185,6 @@ def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str])
 
 
 def _begins(longer: str, shorter: str, last: str) -> bool:
-    """Is the shorter one, up to its last content, still there byte for byte?"""
+    """Return whether the shorter text, up to its last content, is a prefix of the longer one."""
     words, found, _ = shorter.rpartition(last)
     return longer.startswith(words + found)

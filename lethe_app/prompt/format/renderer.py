@@ -1,4 +1,4 @@
-"""What the builder asks of any format, be it a model's own Jinja template or one of our instruct presets."""
+"""Interface of a chat format: a model's own Jinja template or an instruct preset."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from lethe_app.domain.prompt import PromptTurn
 
 
 class Renderer(Protocol):
-    """Spells a conversation the way one model wants to read it.
+    """Renders conversations in the format of one model.
 
-    Contents are taken as they are: whoever calls has disarmed control tokens in them. The rendering of some turns is a
-    byte-for-byte beginning of the rendering of the same turns with more behind them (up to the opening of the reply), so
-    that the engine can keep what it has already read.
+    Contents are inserted as they are: the caller has disarmed control tokens in them. The rendering of some turns is a
+    byte-for-byte prefix of the rendering of the same turns with more behind them (up to the opening of the reply), so that
+    the KV cache can be reused.
     """
 
     @property
     def stop_strings(self) -> tuple[str, ...]:
-        """Texts that only ever come after the end of a reply."""
+        """Texts that occur only after the end of a reply."""
 
     @property
     def thinking_start(self) -> str:
-        """The marker that opens the model's thinking; empty for models that do not think."""
+        """Marker that opens the model's thinking; empty for models without thinking."""
 
     @property
     def thinking_end(self) -> str:
-        """The marker that closes it."""
+        """Marker that closes the model's thinking."""
 
     @property
     def add_names(self) -> bool:
-        """Does the format want `Name: ` before every message?"""
+        """True if the format requires `Name: ` before every message."""
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
-        """The prompt for the next reply, or with `continue_last` one whose last assistant turn is left open.
+        """Return the prompt for the next reply, or with `continue_last` one whose last assistant turn is left open.
 
-        Raises TemplateUnusable when the format refuses the conversation.
+        Raise TemplateUnusable if the format refuses the conversation.
         """

@@ -1,8 +1,8 @@
-"""Where chat templates run: they are untrusted programs, so each step that repeats or enlarges something is paid for.
+"""Sandbox for chat templates, which are untrusted programs: every repetition and enlargement is charged to a budget.
 
 Templates come with model files from anywhere. They run in Jinja's immutable sandbox with only the filters, methods and
-functions that chat templates use, and every place where a template can repeat or enlarge something pays into a `RenderBudget`,
-so that endless loops and memory bombs end by themselves (its docstring says why no thread is killed for that).
+functions that chat templates use. Every place where a template can repeat or enlarge something charges a `RenderBudget`, so
+that endless loops and memory bombs end by themselves; a thread that runs Python code could not be killed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ METHODS: tuple[tuple[type | tuple[type, ...], frozenset[str]], ...] = (
     ((list, tuple), frozenset({"count", "index"})),
     ((int, float, bytes, range), frozenset()),
 )
-"""Methods of plain values; what is not listed is refused."""
+"""Allowed methods of plain values; all others are refused."""
 FILTERS = frozenset(
     {"abs", "bool", "capitalize", "count", "d", "default", "dictsort", "e", "escape", "first", "float", "forceescape"}
     | {"groupby", "int", "items", "join", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr"}
@@ -44,11 +44,11 @@ FILTERS = frozenset(
     | {"wordcount"}
 )
 WEIGHED_FILTERS = frozenset({"dictsort", "groupby", "join", "max", "min", "sort", "string", "unique"})
-"""Those that look at everything inside a list."""
+"""Filters that inspect everything inside a list."""
 
 
 MAX_TEXT = 8_000_000
-"""Characters of any one string a template makes, and of its output."""
+"""Maximum characters of any string a template creates, and of its output."""
 MAX_NUMBER = 2**63
 _BASE_UNITS = 16_000_000
 _UNITS_PER_CHARACTER = 50
@@ -57,11 +57,11 @@ _MAX_LITERAL = 20_000
 
 
 class Overspent(Exception):
-    """The template wanted more than it may have."""
+    """Error of a template that exceeds its budget."""
 
 
 class RenderBudget:
-    """The account of one template; opened anew for every rendering. For one thread at a time."""
+    """Budget of units and time for one template, reset for every rendering. Not thread-safe."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -70,32 +70,34 @@ class RenderBudget:
         self.open()
 
     def open(self, characters: int = 0) -> None:
-        """Begin a rendering of a conversation of so many characters."""
+        """Reset the budget for rendering a conversation of `characters` characters."""
         self._units = _BASE_UNITS + characters * _UNITS_PER_CHARACTER
         self._deadline = time.monotonic() + self.seconds
 
     def spend(self, units: int = 1) -> None:
-        """Raises Overspent when nothing is left."""
+        """Charge units. Raise Overspent if the units or the time are used up."""
         self._units -= units
         if self._units < 0:
-            raise Overspent("it makes too much text")
+            raise Overspent("it produces too much text")
         if time.monotonic() > self._deadline:
             raise Overspent(f"it takes longer than {self.seconds:g} seconds")
 
     def spend_text(self, length: int) -> None:
-        """Before a string of `length` characters is made."""
+        """Charge a string of `length` characters; call it before the string is created."""
         if length > MAX_TEXT:
-            raise Overspent("it makes too long a text")
+            raise Overspent("it produces too much text")
         self.spend(1 + length // _CHARACTERS_PER_UNIT)
 
     def spend_number(self, value: object) -> None:
-        """Numbers stay small, so that arithmetic on them stays quick."""
+        """Charge a number. Raise Overspent if it is so large that arithmetic with it would become slow."""
         if isinstance(value, int) and abs(value) > MAX_NUMBER:
             raise Overspent("it calculates with huge numbers")
         self.spend()
 
     def weigh(self, value: object) -> int:
-        """Characters that `value` would have as text, roughly; paid for while walking, as shared parts count each time."""
+        """Return the approximate length of `value` as text. The walk itself is charged, because shared parts count each
+        time.
+        """
         total = 0
         waiting = [value]
         while waiting:
@@ -113,11 +115,13 @@ class RenderBudget:
             else:
                 raise Overspent(f"it prints a {type(item).__name__}")
             if total > MAX_TEXT:
-                raise Overspent("it makes too long a text")
+                raise Overspent("it produces too much text")
         return total
 
     def count_cells(self, value: object) -> None:
-        """A literal list or mapping may not hold shared lists that would grow without end when printed or compared."""
+        """Charge a literal list or mapping. Raise Overspent if it nests shared lists that would grow exponentially when
+        printed.
+        """
         cells = 0
         waiting = [value]
         while waiting:
@@ -142,12 +146,12 @@ def _raise(message: object) -> str:
 
 
 def _refused(*_: object, **__: object) -> str:
-    """Stands for filters that no chat template needs for a conversation; branches that are never run may name them."""
+    """Stand in for filters that no chat template needs for a conversation; branches that never run may name them."""
     raise SecurityError("it uses a filter that is not allowed")
 
 
 class _Generation(Extension):
-    """`{% generation %}` marks what a model is trained on; here it is just its content."""
+    """Extension for `{% generation %}`, which marks training targets; only its content is rendered."""
 
     tags = {"generation"}  # noqa: RUF012 - jinja's own declaration
 
@@ -157,7 +161,7 @@ class _Generation(Extension):
 
 
 class _Metering(NodeTransformer):
-    """Puts a charge into everything that repeats, and turns `~` and literals into calls that can be charged."""
+    """AST transformer that charges every loop and macro call, and turns `~` and literals into calls that can be charged."""
 
     def _call(self, name: str, *args: nodes.Expr) -> nodes.Call:
         return nodes.Call(nodes.EnvironmentAttribute(name), list(args), [], None, None)
@@ -192,7 +196,7 @@ class _Metering(NodeTransformer):
 
 
 class ChatEnvironment(ImmutableSandboxedEnvironment):
-    """Jinja as chat templates expect it, under the eyes of a ledger."""
+    """Jinja environment as chat templates expect it, charging all work to a budget."""
 
     intercepted_binops = frozenset({"+", "*", "**", "%"})
 
@@ -214,12 +218,13 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             "range": self._range,
             "namespace": Namespace,
             "raise_exception": _raise,
+            # Not the current time: the moment is frozen, so that the start of the prompt stays the same for the KV cache.
             "strftime_now": functools.partial(_spell_date, moment),
         }
 
     def _generate(self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False) -> str:
         if any(source.find(loader) for loader in _LOADERS):
-            raise SecurityError("it wants to load other files")
+            raise SecurityError("it tries to load other files")
         _Metering().visit(source)
         return super()._generate(source, name, filename, defer_init)
 
@@ -241,7 +246,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:  # noqa: ANN401 - jinja's own type
-        """`str.format` pads without limit and no chat template needs it; it is left to `is_safe_attribute`, which refuses."""
+        """Disable Jinja's handling of `str.format`, which pads without limit; `is_safe_attribute` then refuses the method."""
         return None
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401 - jinja's own type
@@ -251,6 +256,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             self._ledger.spend(len(left) + len(right))
         elif operator == "*" and isinstance(left, str) and isinstance(right, int):
             self._ledger.spend_text(len(left) * max(right, 0))
+        # Everything else is refused: `%` on text pads without limit, as `str.format` does, and `*` repeats lists.
         elif not all(isinstance(value, int | float | Undefined) for value in (left, right)):
             raise SecurityError(f"it uses {operator} on text or lists")
         elif operator == "**" and (abs(left) > 1000 or abs(right) > 16):
@@ -286,7 +292,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         return numbers
 
     def _printed(self, value: object) -> str:
-        """Every value on its way into text."""
+        """Charge and return a value as text; called for every value that is printed."""
         if not isinstance(value, str | int | Undefined):
             self._ledger.weigh(value)
         text = str(value)
@@ -294,15 +300,16 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         return text
 
     def _json(self, value: object, indent: int | None = None, **_: object) -> str:
-        """Like the usual `tojson`, but readable text instead of HTML-safe escapes."""
+        """Return JSON with readable characters instead of the HTML-safe escapes of Jinja's `tojson`."""
         self._ledger.weigh(value)
         return json.dumps(value, ensure_ascii=False, indent=min(indent, 8) if indent else None)
 
     def _charged(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A filter or test that pays for the text and the lists it takes and gives."""
+        """Wrap a filter or test so that the text and lists it takes and returns are charged."""
 
         @functools.wraps(function)
         def charged(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the filter takes and gives
+            # An iterator can be walked only once, and charging it walks it.
             args = tuple(list(value) if isinstance(value, Iterator) else value for value in args)
             for value in args:
                 if isinstance(value, str):
@@ -321,7 +328,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
 
 def _spell_date(moment: datetime, pattern: str) -> str:
-    """Today as the template wants it; the moment is frozen, so that the beginning of the prompt is too."""
+    """Return the frozen date in the template's format. Raise SecurityError for an unusual format string."""
     if len(pattern) > 100 or _DATE_FORMAT.fullmatch(pattern) is None:
-        raise SecurityError("it wants a strange date")
+        raise SecurityError("it uses an unsupported date format")
     return moment.strftime(pattern)

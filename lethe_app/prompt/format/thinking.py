@@ -1,4 +1,4 @@
-"""Tells a model's thinking from what it says, while the reply streams in and markers arrive in pieces."""
+"""Separation of a model's thinking from its answer while the reply is streamed and markers arrive in pieces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Markers(NamedTuple):
-    """A pair that encloses thinking. Written without the white space around it."""
+    """Pair of markers that enclose thinking, without surrounding white space."""
 
     start: str
     end: str
@@ -29,36 +29,38 @@ MARKERS = (
     Markers("<|START_THINKING|>", "<|END_THINKING|>"),
     Markers("◁think▷", "◁/think▷"),
 )
-"""Thinking markers of the model families we know."""
+"""Thinking markers of known model families."""
 ANSWER_HEADERS = (HARMONY_ANSWER, "<|START_RESPONSE|>")
-"""What some models write before an answer without thinking."""
+"""Headers that some models write before an answer without thinking."""
 
 
 class Split(NamedTuple):
-    """What one piece of a reply brought."""
+    """Thinking and answer text in one piece of a reply."""
 
     thought: str
     said: str
 
 
 def find_markers(text: str) -> Markers | None:
-    """The first pair of the table whose start is spelled in `text`, such as a template."""
+    """Return the first known pair whose start marker occurs in `text`, for example in a chat template."""
     return next((pair for pair in MARKERS if pair.start in text), None)
 
 
 def pair(start: str | None, end: str | None) -> Markers | None:
-    """The two as somebody gave them; one alone encloses nothing."""
+    """Return the two markers as a pair; None if either is missing or blank."""
     return Markers(start, end) if start and end and start.strip() and end.strip() else None
 
 
 def opens_thought(prompt: str, start: str = "") -> bool:
-    """Does the prompt itself end inside a thought?"""
+    """Return whether the prompt itself ends with a start marker, so that the reply begins inside a thought."""
     tail = prompt[-80:].rstrip()
     return any(tail.endswith(marker) for marker in _with_own(Markers(start.strip(), ""), start=True))
 
 
 def closed_thought(prompt: str, end: str, start: str = "") -> str:
-    """The prompt of a model that shall answer at once: an open thought is closed, an open harmony reply begins its answer."""
+    """Return the prompt of a model that must answer at once: an open thought is closed, and an open Harmony reply begins its
+    final channel.
+    """
     if prompt.endswith("<|start|>assistant"):
         return prompt + HARMONY_ANSWER
     return f"{prompt.rstrip()}\n\n{end}\n\n" if end and opens_thought(prompt, start) else prompt
@@ -73,16 +75,16 @@ class _Stage(Enum):
 
 @dataclass
 class ThinkingSplitter:
-    """Feed it the pieces of one reply in order, then `finish`.
+    """Incremental splitter of one reply: call `feed` with its pieces in order, then `finish`.
 
-    Only a marker at the very beginning counts; later ones are part of what is said. `start` and `end` add a pair of one's own.
+    Only a marker at the very beginning counts; later ones are part of the answer. `start` and `end` add a custom pair.
     """
 
     starts_in_thought: bool = False
     start: str = ""
     end: str = ""
     unclosed: bool = False
-    """The reply ended inside a thought."""
+    """True if the reply ended inside a thought."""
 
     def __post_init__(self) -> None:
         self._own = Markers(self.start.strip(), self.end.strip())
@@ -95,11 +97,11 @@ class ThinkingSplitter:
 
     @property
     def only_thought(self) -> str:
-        """The thinking, when nothing else came: better shown as the reply than lost."""
+        """Return the thinking if there was no answer; the caller shows it as the reply, so that it is not lost."""
         return "" if self._has_said else "".join(self._thoughts).strip()
 
     def feed(self, piece: str) -> Split:
-        """What can be told apart by now; the rest is held until more comes."""
+        """Return what can be classified so far; text that may be part of a marker is held back."""
         self._held += piece
         thought = said = ""
         stage = None
@@ -116,7 +118,7 @@ class ThinkingSplitter:
         return self._note(thought, said)
 
     def finish(self) -> Split:
-        """What was held back; nothing may be fed afterwards."""
+        """Return the text held back. Nothing may be fed afterwards."""
         held, self._held = self._held, ""
         if self._stage is _Stage.THOUGHT or (self._stage is _Stage.OPENING and self.starts_in_thought):
             self.unclosed = True
@@ -135,6 +137,7 @@ class ThinkingSplitter:
         openers = [*starts, *ANSWER_HEADERS]
         if not text or any(len(text) < len(opener) and opener.startswith(text) for opener in openers):
             return
+        # The longest match wins: a custom start marker may be a prefix of a known one.
         opener = max((opener for opener in openers if text.startswith(opener)), key=len, default="")
         if opener in ANSWER_HEADERS:
             self._held, self._stage = text[len(opener) :], _Stage.ANSWER
@@ -172,6 +175,6 @@ def _with_own(own: Markers, *, start: bool) -> tuple[str, ...]:
 
 
 def _length_of_possible_end(text: str, ends: tuple[str, ...]) -> int:
-    """How many characters at the end of `text` may be the beginning of an end marker."""
+    """Return how many characters at the end of `text` may be the beginning of an end marker."""
     longest = min(len(text), max(len(end) for end in ends) - 1)
     return next((length for length in range(longest, 0, -1) if any(end.startswith(text[-length:]) for end in ends)), 0)

@@ -1,4 +1,4 @@
-"""Reads the calls of tools that a model spelled out: families write them as JSON, in marks of their own, or like Python."""
+"""Parsers for tool calls as models write them: JSON, family-specific markup, or Python-like syntax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from lethe_app.domain.tools import ToolCall
 
 MOST_TRIES = 60
-"""Brackets at which a call that is whole is looked for in vain; behind that it is noise."""
+"""Maximum brackets at which parsing fails before the rest counts as noise; it bounds the time for degenerate replies."""
 _XML = re.compile(r"<(?:function=([\w.-]+)|invoke name=\"([\w.-]+)\")>(.*?)(?:</function>|</invoke>|$)", re.DOTALL)
 _XML_PARAMETER = re.compile(r"<parameter(?:=([\w.-]+)| name=\"([\w.-]+)\")>\n?(.*?)\n?</parameter>", re.DOTALL)
 _PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
@@ -24,29 +24,30 @@ _NAMED = re.compile(r"[A-Za-z_][\w.-]*")
 _PREFIX, _COUNTED = "functions.", re.compile(r":\d+$")
 _BRACKET, _CALLED = re.compile(r"[\[{]"), re.compile(r"\b([a-z_]\w*)(?:\.call)?\(")
 _CLOSING = re.compile(r"\)")
+# Not strict, because models write raw line breaks inside JSON strings.
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def read_calls(text: str, names: Collection[str]) -> list[ToolCall]:
-    """Every call that is spelled in a text, in order; `names` are those of the tools there are."""
+    """Return all calls in a text, in order; `names` are the available tools. The first syntax that yields a call is used."""
     found = [call for family in (_paired, _xml, _json, _bare, _python, _careless) if (call := list(family(text, names)))]
     return [call.model_copy(update={"name": known(call.name, names)}) for call in found[0]] if found else []
 
 
 def known(name: str, names: Collection[str]) -> str:
-    """The tool that is meant by a name with the trimmings some models add; the name itself where there is none like it."""
+    """Return the tool meant by a name with the prefixes and suffixes that some models add; the name itself if there is none."""
     plain = _COUNTED.sub("", name.strip().removeprefix(_PREFIX))
     return next((one for one in names if one.casefold() == plain.casefold()), name)
 
 
 def _paired(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
-    """GLM: the name, then keys and values in marks; or the name alone."""
+    """Parse GLM: the name, then keys and values in tags, or the name alone."""
     for found in _PAIRED.finditer(text):
         yield ToolCall(name=found[1], arguments={key.strip(): _value(value) for key, value in _PAIR.findall(found[2])})
 
 
 def _xml(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
-    """Qwen Coder, Llama, Seed, MiniMax."""
+    """Parse Qwen Coder, Llama, Seed and MiniMax."""
     for name, invoked, body in _XML.findall(text):
         pairs = _XML_PARAMETER.findall(body)
         arguments = {key or named: _value(value) for key, named, value in pairs} if pairs else _object(body.strip())
@@ -54,13 +55,13 @@ def _xml(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
 
 
 def _json(text: str, names: Collection[str]) -> Iterator[ToolCall]:
-    """Nearly everybody: an object that names its tool, or one behind the name of it."""
+    """Parse the most common form: an object that names its tool, or an object preceded by the name."""
     for before, value in _values(text):
         yield from _calls_in(value, before, names)
 
 
 def _bare(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
-    """Gemma: `call:name{key:<escape>words<escape>}`."""
+    """Parse Gemma: `call:name{key:<escape>words<escape>}`."""
     for name, body in _BARE.findall(text):
         parts = _QUOTE.split(body)
         spelled = "".join(
@@ -70,7 +71,7 @@ def _bare(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
 
 
 def _python(text: str, names: Collection[str]) -> Iterator[ToolCall]:
-    """Llama, LFM, Olmo: `name(key="value")`."""
+    """Parse Llama, LFM and Olmo: `name(key="value")`."""
     place = 0
     while (found := _CALLED.search(text, place)) is not None:
         place = found.end()
@@ -86,6 +87,7 @@ def _python(text: str, names: Collection[str]) -> Iterator[ToolCall]:
 
 def _keywords(brackets: str) -> dict[str, Any] | None:
     try:
+        # Only parsed, and literals evaluated: the text comes from the model and must never be executed.
         node = ast.parse(f"f{brackets}", mode="eval").body
         if isinstance(node, ast.Call):
             return {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
@@ -95,7 +97,7 @@ def _keywords(brackets: str) -> dict[str, Any] | None:
 
 
 def _careless(text: str, names: Collection[str]) -> Iterator[ToolCall]:
-    """JSON with the small mistakes of small models: other quotes, a comma too many, brackets that are missing at the end."""
+    """Parse JSON with typical mistakes of small models: other quotes, trailing commas, missing closing brackets."""
     start, end = text.find("{"), text.rfind("}") + 1
     if start < 0:
         return
@@ -116,7 +118,7 @@ def _literal(text: str) -> dict[str, Any]:
 
 
 def _values(text: str) -> Iterator[tuple[str, object]]:
-    """Every JSON object or list in a text, with what stands before it."""
+    """Yield every JSON object or list in a text with the text before it."""
     place, last, tries = 0, 0, 0
     while tries < MOST_TRIES and (found := _BRACKET.search(text, place)) is not None:
         start = found.start()
@@ -146,7 +148,7 @@ def _calls_in(value: object, before: str, names: Collection[str]) -> list[ToolCa
 
 
 def _name_before(before: str, names: Collection[str]) -> str:
-    """The tool whose name is the last word before an object, whatever marks stand between them; empty for none."""
+    """Return the tool whose name is the last word before an object, apart from markup; empty if there is none."""
     for found in reversed(list(_NAMED.finditer(before[-200:]))):
         name = known(found[0], names)
         if name in names:
@@ -164,7 +166,7 @@ def _object(given: object) -> dict[str, Any]:
 
 
 def _value(text: str) -> object:
-    """A number, a truth or a list where it is spelled like one; else the words themselves."""
+    """Return the text as a number, boolean or list if it is spelled like one, else unchanged."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

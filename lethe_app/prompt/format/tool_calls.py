@@ -1,7 +1,7 @@
-"""Hears in a growing reply where the model asks for a tool, in the spellings of common families, and keeps it off the screen.
+"""Detection of tool calls in a streamed reply, in the syntaxes of common model families, so that they are not displayed.
 
-Some families open a call with a mark; others write nothing but a JSON object, or the tool's name and an object, in the place of
-a reply. Whatever might still become one of these is held back; what has become one is taken apart when the reply ends.
+Some families open a call with a marker; others write only a JSON object, or the tool's name and an object, instead of a
+reply. Text that may still become a call is held back; calls are parsed when the reply ends.
 """
 
 from __future__ import annotations
@@ -41,25 +41,26 @@ MARKS = (
     "<seed:tool_call>",
     "<minimax:tool_call>",
 )
-"""What opens a call: Hermes, Qwen, Granite, Phi, Mistral, Llama, DeepSeek, LFM, Kimi, Cohere, InternLM, GPT-OSS, Gemma, Olmo,
-Nemotron, Seed, MiniMax and kin."""
+"""Opening markers of calls: Hermes, Qwen, Granite, Phi, Mistral, Llama, DeepSeek, LFM, Kimi, Cohere, InternLM, GPT-OSS,
+Gemma, Olmo, Nemotron, Seed, MiniMax and derivatives.
+"""
 RESULTS = ("<tool_response>", "<|tool_response|>", "[TOOL_RESULTS]", "<｜tool▁outputs▁begin｜>", "<|im_start|>", "<|im_end|>")
-"""What a model writes behind a call only when it makes up the result itself."""
+"""Markers that follow a call only if the model invents the result itself."""
 LONGEST = 20_000
-"""Characters of calls that are held back; behind that it is no call but a model that lost its thread."""
+"""Maximum characters of held calls; a longer text is no call but a degenerate reply."""
 _KEYS = ("name", "function", "tool", "tool_name", "tool_call_id", "type", "id", "arguments", "parameters")
 _FENCE = "```"
 _KEY = re.compile(r"(?:```(?:json)?\s*)?(?:\[\s*)?\{\s*\"([a-z_]*)(\"?)")
 _BEHIND = re.compile(r"\(|\s*(?:<\|constrain\|>)?\s*(?:json)?\s*(?:<\|message\|>|\[ARGS\])?\s*\{")
 _BEHINDS = ("(", "{", "[ARGS]{", "<|constrain|>json<|message|>{", "json<|message|>{", "<|message|>{", "json{")
-"""What stands between a tool's name that opens a reply and its arguments."""
+"""Possible text between a tool's name at the start of a reply and its arguments."""
 
 
 class CallEars:
-    """Feed it what is said, in any pieces; it gives back what is certainly speech."""
+    """Incremental detector of tool calls. `feed` returns text that is certainly no call; `calls` is filled by `finish`."""
 
     def __init__(self, names: Collection[str]) -> None:
-        """`names` of the tools there are."""
+        """Prepare the detector for the tools with these names."""
         self._names = tuple(names)
         self._spelled = sorted((*names, *(f"functions.{name}" for name in names)), key=len, reverse=True)
         self._held = ""
@@ -69,10 +70,13 @@ class CallEars:
 
     @property
     def has_heard(self) -> bool:
-        """Is it certain by now that nothing more is to be waited for: calls are whole, and the model goes on behind them?"""
+        """Return whether generation can be stopped: the model continues after its calls with an invented result, or without
+        end.
+        """
         return self._in_call and (any(mark in self._held for mark in RESULTS) or len(self._held) > LONGEST)
 
     def feed(self, text: str) -> str:
+        """Return text that is certainly no call; the rest is held back."""
         self._held += text
         if self._in_call:
             return ""
@@ -85,7 +89,7 @@ class CallEars:
         return self._speak(len(self._held) - self._unsure())
 
     def finish(self) -> str:
-        """What was held back and is no call; `calls` are known from now on, and a second time changes nothing."""
+        """Return held text that is no call, and set `calls`. Calling it again changes nothing."""
         if self.calls:
             return ""
         held, self._held = self._held, ""
@@ -108,7 +112,7 @@ class CallEars:
         return min(places, default=None)
 
     def _unsure(self) -> int:
-        """Letters at the end that may be the beginning of a mark."""
+        """Return how many characters at the end may be the beginning of a marker."""
         longest = max(map(len, MARKS)) - 1
         for length in range(min(longest, len(self._held)), 0, -1):
             if any(mark.startswith(self._held[-length:]) for mark in MARKS):
@@ -116,7 +120,7 @@ class CallEars:
         return 0
 
     def _may_be_naked(self) -> bool:
-        """May the whole reply be one call without a mark?"""
+        """Return whether the whole reply may be a call without a marker."""
         text = self._held.lstrip()
         if not text:
             return True  # white space at the beginning may stand before it
@@ -144,12 +148,12 @@ class CallEars:
 
 
 def equipped(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:
-    """The renderer telling of these tools in the model's own way; the same one where it knows none."""
+    """Return the renderer with these tools enabled in the model's own syntax, or the same renderer if its format has none."""
     if not tools or not isinstance(renderer, ChatTemplate):
         return renderer
     return renderer.with_tools(tools) or renderer
 
 
 def is_equipped(renderer: Renderer) -> bool:
-    """Does the model ask for tools by itself?"""
+    """Return whether the model calls tools by itself, in its own syntax."""
     return isinstance(renderer, ChatTemplate) and renderer.probed.manners.tools

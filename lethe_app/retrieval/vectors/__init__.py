@@ -1,1 +1,1 @@
-"""Vector index and the columns of the passages it points at."""
+"""Vector indexes (exact table, HNSW graph, inverted file) and the metadata columns of the passages they index."""

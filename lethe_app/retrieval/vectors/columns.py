@@ -1,4 +1,4 @@
-"""What must be known of every passage of some owners while a question is weighed, in columns, without the texts."""
+"""Metadata of all passages of some owners as NumPy columns, without the texts, for ranking a query."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Halves = NDArray[np.uint64]
 
 
 class Sources:
-    """The positions of sources; only ever grows, so that a position means the same for ever."""
+    """Map of source UUIDs to integer positions. It only grows, so that a position always means the same source."""
 
     def __init__(self, halves: Halves) -> None:
-        """Of UUIDs as rows of their two halves, sorted and each once; the position is the place in this order."""
+        """Build the map from UUIDs given as rows of their high and low 64 bits, sorted and unique; the row is the position."""
         self._halves = halves
         self._later: dict[UUID, int] = {}
         self._later_ones: list[UUID] = []
@@ -36,7 +36,7 @@ class Sources:
         return UUID(int=high << 64 | low)
 
     def position(self, source: UUID) -> int:
-        """Where it is; -1 if it is not there."""
+        """Return the position of a source, or -1 if it is unknown."""
         high, low = np.uint64(source.int >> 64), np.uint64(source.int & (2**64 - 1))
         first, last = np.searchsorted(self._halves[:, 0], [high, high], side="left")[0], len(self._halves)
         for place in range(int(first), last):
@@ -47,12 +47,12 @@ class Sources:
         return self._later.get(source, -1)
 
     def positions(self, sources: Iterable[UUID]) -> Rows:
-        """Where those of them are that are there."""
+        """Return the positions of those sources that are known."""
         found = np.array([self.position(source) for source in sources], np.int64)
         return found[found >= 0]
 
     def add(self, source: UUID) -> int:
-        """Its position, a new one if it is new."""
+        """Return the position of a source, adding it if it is new."""
         place = self.position(source)
         if place < 0:
             place = self._later[source] = len(self)
@@ -61,7 +61,7 @@ class Sources:
 
 
 def numbered(high: Halves, low: Halves) -> tuple[Sources, Rows]:
-    """All that occur, and the position of each given one."""
+    """Return the distinct UUIDs among the given halves, and for each given UUID its position among them."""
     order = np.lexsort((low, high))
     high, low = high[order], low[order]
     fresh = np.ones(len(order), bool)
@@ -75,7 +75,7 @@ Rows = NDArray[np.int64]
 Column = NDArray[Any]
 
 LINES, FACTS, SUMMARIES, ALONE = 0, 1, 2, 3
-"""Groups that are compared with one another: what was said, what is known, what it came to, and what stands for itself."""
+"""Passage groups that are ranked separately: chat messages, facts, summaries, and standalone entries (memories, World Info)."""
 GROUP = {
     PassageKind.MESSAGE: LINES,
     PassageKind.FACT: FACTS,
@@ -86,52 +86,52 @@ GROUP = {
 }
 GROUPS = np.array([GROUP[kind] for kind in KINDS], np.int8)
 SAMPLE = 50_000
-"""Newest passages by which the rarity of common words is estimated."""
+"""Newest passages from which the document frequency of common words is estimated."""
 FACT = KINDS.index(PassageKind.FACT)
 TYPES = {"number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
          "length": np.int32}  # fmt: skip
 LINE = np.dtype([("number", ">u8"), ("kind", "u1"), ("itself", "u1"), ("day", ">u4"), ("length", ">u4"), ("high", ">u8"),
                  ("low", ">u8")])  # fmt: skip
-"""One passage on a sheet of storage."""
+"""Record of one passage in a sheet, as `Passages.sheet` writes it (34 bytes, big-endian)."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """One entry per passage, by rising number; a picture of one moment."""
+    """Immutable snapshot of the passage columns: one entry per passage, ordered by passage number."""
 
     number: Rows
     kind: NDArray[np.int8]
-    """Place in `KINDS`."""
+    """Index into `KINDS`."""
     group: NDArray[np.int8]
     owner: NDArray[np.int16]
-    """Position among the owners of the columns."""
+    """Index into the owners of the `PassageColumns`."""
     source: NDArray[np.int32]
-    """Position in `sources`."""
+    """Index into `sources`."""
     day: NDArray[np.int32]
-    """Ordinal of the day, as `date.toordinal` counts."""
+    """Ordinal of the day, as `date.toordinal` returns it."""
     length: NDArray[np.int32]
     sources: Sources
-    """Also of sources that have no passage any more."""
+    """All sources, including those that have no passage any more."""
     source_count: int
-    """Sources with at least one passage."""
+    """Number of sources with at least one passage."""
     mean_length: float
-    """At least 1."""
+    """Mean passage length in characters, at least 1."""
 
     @cached_property
     def last_row(self) -> Rows:
-        """The newest passage of each source among the newest `SAMPLE`; -1 where it has none there."""
+        """Row of the newest passage of each source within the newest `SAMPLE` passages; -1 if the source has none there."""
         start, found = max(0, len(self.number) - SAMPLE), np.full(len(self.sources), -1, np.int64)
         np.maximum.at(found, self.source[start:], np.arange(start, len(self.number)))
         return found
 
     @cached_property
     def of_group(self) -> list[int]:
-        """How many passages each group has."""
+        """Number of passages in each group."""
         counts: list[int] = np.bincount(self.group, minlength=ALONE + 1).tolist()
         return counts
 
     def rows_of(self, numbers: Rows) -> tuple[Rows, NDArray[np.bool_]]:
-        """Where these numbers are, and which of them are there at all."""
+        """Return the row of each passage number, and a mask of the numbers that exist; rows of the others are meaningless."""
         if len(self.number) == 0:
             return np.zeros(len(numbers), np.int64), np.zeros(len(numbers), bool)
         rows = np.minimum(np.searchsorted(self.number, numbers), len(self.number) - 1)
@@ -139,10 +139,10 @@ class Columns:
 
 
 class PassageColumns:
-    """The columns of some owners. What is new is put at their end; any other change makes them anew."""
+    """Columns of the passages of some owners. New passages are appended; any other change replaces the arrays."""
 
     def __init__(self, owners: Sequence[str], sheets: Mapping[str, Sequence[str]]) -> None:
-        """Read from the sheets of each owner, as `Passages.sheet` gives them."""
+        """Read the columns from the sheets of each owner, as `Passages.sheet` returns them."""
         self.owners = {owner: place for place, owner in enumerate(owners)}
         lines = {owner: np.frombuffer(bytes.fromhex("".join(sheets[owner])), LINE) for owner in owners}
         every = np.concatenate([np.zeros(0, LINE), *lines.values()])
@@ -168,7 +168,7 @@ class PassageColumns:
         return row < self._size and int(self._numbers[row]) == number
 
     def columns(self) -> Columns:
-        """As they are now; later changes leave them alone."""
+        """Return a snapshot of the current columns; later changes do not affect it."""
         if self._columns is None:
             columns = {name: column[: self._size] for name, column in self._values.items()}
             mean_length = max(1.0, self._length / max(1, self._size))
@@ -176,7 +176,7 @@ class PassageColumns:
         return self._columns
 
     def change(self, gone: Sequence[int], passages: Sequence[Passage]) -> None:
-        """Take away these numbers, then put in the passages whose numbers are not there, as far as they are of these owners."""
+        """Remove the passages with the numbers `gone`, then add those `passages` that are new and belong to these owners."""
         self._take(gone)
         fresh = (passage for passage in passages if passage.owner in self.owners and passage.number not in self)
         self._put(sorted(fresh, key=lambda passage: passage.number))
@@ -219,8 +219,9 @@ class PassageColumns:
         self._columns = None
 
     def _count(self, sources: Column, lengths: Column, by: int) -> None:
-        """So many passages more or less of these sources."""
+        """Add `by` (1 or -1) to the passage count of each of these sources, and update the totals."""
         if len(self._sources) > len(self._of_source):
+            # Grows to at least twice its size, so that adding sources one at a time does not copy the array each time.
             self._of_source = np.append(self._of_source, np.zeros(len(self._sources), np.int64))
         touched = np.unique(sources)
         before = int(np.count_nonzero(self._of_source[touched]))
@@ -230,12 +231,14 @@ class PassageColumns:
 
 
 def _group(kind: Column, itself: Column) -> Column:
-    """A fact without a session stands for itself as a memory does."""
+    """Return the group of each passage. A fact without a session is its own source and therefore standalone, as a memory is."""
     return np.where((kind == FACT) & (itself != 0), ALONE, GROUPS[kind])
 
 
 def _longer(column: Column, size: int, values: Column) -> Column:
-    """The column with these values after its first `size`; what is beyond belongs to no picture yet."""
+    """Return the column with `values` after its first `size` entries. What lies beyond `size` belongs to no snapshot yet, so
+    spare capacity is written in place.
+    """
     needed = size + len(values)
     if needed > len(column):
         column = np.concatenate([column[:size], np.zeros(needed // 4 + 64, column.dtype)])

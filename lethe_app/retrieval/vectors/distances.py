@@ -1,4 +1,4 @@
-"""How far texts lie from one another as they are, without the days that stored vectors carry."""
+"""Cosine distances between texts without the date prefix that the stored vectors of messages and facts include."""
 
 from __future__ import annotations
 
@@ -18,29 +18,33 @@ from lethe_app.storage.index.passages import KINDS, Passages
 Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 
 WIDER = 4
-"""A day before a text moves its vector a little, so that more candidates are compared than are wanted."""
+"""Oversampling factor of candidates: the date before a stored text moves its vector a little, so the stored order is only
+approximate.
+"""
 
 
 REMEMBERED = 4000
-"""Vectors of texts, six megabytes: who compares a thousand records with their neighbours asks for most of them often."""
+"""Vectors cached for texts (about 6 MB at 384 dimensions): comparing a thousand records with their neighbours asks for most
+of them often.
+"""
 
 
 class Undated:
-    """What texts mean that are stored with a day before them."""
+    """Embed texts that are stored with a date prefix, without that prefix, and cache the vectors."""
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
         self._known: OrderedDict[bytes, bytes] = OrderedDict()
-        """By a digest: a text that is forgotten is not kept here."""
+        """Vectors by text digest, least recently used first. The key is a digest so that no forgotten text stays in memory."""
 
     async def embeddings_of(self, passages: Iterable[Passage]) -> dict[int, bytes]:
-        """The vectors of the texts alone, by number; none where the embedder fails."""
+        """Return the vectors of the passages' texts without date, by passage number; empty if the embedder fails."""
         texts = {passage.number: passage.text for passage in passages}
         vectors = await self.vectors(texts.values())
         return {number: vectors[text] for number, text in texts.items()} if vectors else {}
 
     async def vectors(self, texts: Iterable[str]) -> dict[str, bytes]:
-        """Return the vector of each text; none where the embedder fails. Those asked for lately are not embedded again."""
+        """Return the vector of each text; empty if the embedder fails. Cached texts are not embedded again."""
         keys = {text: _digest(text) for text in texts}
         found = {key: self._known[key] for key in keys.values() if key in self._known}
         new = {key: text for text, key in keys.items() if key not in found}
@@ -60,7 +64,10 @@ class Undated:
 async def distances(
     passages: Passages, undated: Undated, embedder: str, meaning: TextEmbedding, origins: Collection[UUID]
 ) -> dict[UUID, float]:
-    """The least cosine distance of each origin's passages; dated ones are embedded anew without their day."""
+    """Return for each origin the smallest cosine distance of its passages to `meaning`.
+
+    Passages of dated kinds are embedded again without their date; the others are compared by their stored vector.
+    """
     stored = await passages.vectors_from(embedder, list(origins))
     vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
     dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
@@ -77,9 +84,11 @@ async def nearest(
     count: int,
     beside: Mapping[UUID, str],
 ) -> list[tuple[UUID, float]]:
-    """The origins of the nearest passages of an owner and kind, nearest first: found by stored vectors, compared undated.
+    """Return the origins of an owner's passages of one kind that are nearest to a text, nearest first, with their cosine
+    distances.
 
-    The texts `beside` them, by origin, are compared too.
+    Candidates come from the stored vectors; their distances are computed on texts without date. The texts in `beside`, by
+    origin, are compared as well. Empty if the embedder fails.
     """
     asked = await undated.vectors([text])
     if not asked:
@@ -94,7 +103,10 @@ async def nearest(
 
 
 def _candidates(view: OwnerView, meaning: TextEmbedding, wanted: tuple[str, PassageKind], count: int) -> list[int]:
-    """Numbers of the nearest passages of that owner and kind, found by asking for more and more of all kinds."""
+    """Return the numbers of the nearest passages of that owner and kind.
+
+    The index cannot filter by kind, so the search is widened fourfold until enough passages of the kind are found.
+    """
     columns = view.shelf.columns()
     owner, kind = view.shelf.owners[wanted[0]], KINDS.index(wanted[1])
     asked = 4 * count
@@ -112,7 +124,7 @@ def _digest(text: str) -> bytes:
 
 
 def _least(meaning: TextEmbedding, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:
-    """Each origin with the distance of its nearest vector, nearest first."""
+    """Return each origin with the distance of its nearest vector, nearest first."""
     least: dict[UUID, float] = {}
     for origin, vector in vectors:
         distance = max(0.0, 1.0 - float(np.frombuffer(vector, np.float32) @ vector_of(meaning)))

@@ -1,4 +1,4 @@
-"""Finds the nearest vectors: exactly while there are few, by a graph of neighbours when there are many."""
+"""Nearest-neighbour search: an exact table while there are few vectors, an HNSW graph (hnswlib) when there are many."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 LINKS, BUILD_WIDTH, LEAST_WIDTH = 16, 200, 128
-"""M, ef_construction and least ef of the graph (Malkov and Yashunin, 2018)."""
+"""M, ef_construction and the smallest ef of the HNSW graph (Malkov and Yashunin, 2018)."""
 SLICE = 16
-"""Vectors put into the graph while nobody may ask; ten milliseconds."""
+"""Vectors inserted per lock acquisition and thread; searches wait about ten milliseconds for it."""
 NOTHING = np.zeros(0, np.int64), np.zeros(0, np.float32)
 
 
 class VectorTable:
-    """Unit vectors under the numbers of their passages, compared one by one."""
+    """Table of unit vectors by passage number, searched exhaustively."""
 
     def __init__(self, size: int) -> None:
         self._row: dict[int, int] = {}
@@ -35,7 +35,7 @@ class VectorTable:
         return len(self._row)
 
     def add(self, numbers: Iterable[int], vectors: Vectors) -> None:
-        """Put in, or replace where the number is known. One row of `vectors` per number."""
+        """Insert one vector per number, replacing those whose number is known."""
         for number, vector in zip(numbers, vectors, strict=True):
             row = self._row.setdefault(int(number), len(self._row))
             if row == len(self._number):
@@ -44,16 +44,17 @@ class VectorTable:
             self._number[row], self._vector[row] = number, vector
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Take out; numbers that are not in it are passed over."""
+        """Remove the vectors with these numbers; unknown numbers are ignored."""
         for number in numbers:
             row = self._row.pop(number, None)
             last = len(self._row)
+            # The last row fills the gap, so that the used rows stay contiguous for the matrix product in `nearest`.
             if row is not None and row != last:
                 self._number[row], self._vector[row] = self._number[last], self._vector[last]
                 self._row[int(self._number[row])] = row
 
     def nearest(self, vector: Vectors, count: int) -> tuple[Numbers, Vectors]:
-        """The numbers of up to `count` nearest vectors and their cosines, nearest first."""
+        """Return the numbers of up to `count` nearest vectors and their cosines, nearest first."""
         count = min(count, len(self))
         if count == 0:
             return NOTHING
@@ -63,25 +64,31 @@ class VectorTable:
         return self._number[best], cosines[best]
 
     def everything(self) -> tuple[Numbers, Vectors]:
-        """A copy of all numbers and vectors."""
+        """Return a copy of all numbers and vectors."""
         return self._number[: len(self)].copy(), self._vector[: len(self)].copy()
 
 
 class Graph:
-    """The same for very many, found nearly always. Put in and save from one thread; ask and take out from any other."""
+    """HNSW graph of unit vectors; approximate search.
+
+    Call `add` and `save` from one thread; `nearest` and `remove` may be called from any thread.
+    """
 
     widths: ClassVar = (LEAST_WIDTH, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+    """Search widths (ef) that `search_width.width_for` tries in turn."""
     widest: ClassVar = 8192
+    """Search width whose result counts as exact when the others are measured."""
 
     def __init__(self, size: int, room: int = 1024, width: int = LEAST_WIDTH) -> None:
+        # The inner-product distance of hnswlib is 1 - dot, which is the cosine distance of unit vectors.
         self._index = hnswlib.Index("ip", size)
         self._gone: set[int] = set()
         self._asking = threading.Lock()
         self.size = size
         self.width = width
-        """ef: how many candidates a search keeps; more is slower and finds more."""
+        """ef: candidates a search keeps; more is slower and finds more."""
         self.tuned_for = 0
-        """How many vectors there were when that was measured."""
+        """Number of vectors in the graph when `width` was measured."""
         try:
             self._index.init_index(room, ef_construction=BUILD_WIDTH, M=LINKS, random_seed=1)
         except RuntimeError as error:
@@ -92,11 +99,11 @@ class Graph:
 
     @property
     def gone(self) -> frozenset[int]:
-        """Numbers that were taken out; the graph still goes by their vectors."""
+        """Numbers that were removed. hnswlib only marks them: their vectors remain in the graph and are still traversed."""
         return frozenset(self._gone)
 
     def add(self, numbers: Numbers, vectors: Vectors, threads: int = 1) -> None:
-        """Put in, or replace where the number is known."""
+        """Insert vectors, replacing those whose number is known."""
         self._make_room(len(numbers))
         for start in range(0, len(numbers), SLICE * threads):
             some = slice(start, start + SLICE * threads)
@@ -105,7 +112,7 @@ class Graph:
                 self._gone.difference_update(numbers[some].tolist())
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Take out; numbers that are not in it are passed over."""
+        """Mark the vectors with these numbers as deleted; unknown numbers are ignored."""
         with self._asking:
             for number in numbers:
                 try:
@@ -115,12 +122,17 @@ class Graph:
                 self._gone.add(number)
 
     def nearest(self, vector: Vectors, count: int, width: int = 0) -> tuple[Numbers, Vectors]:
-        """The numbers of up to `count` nearest vectors and their cosines, nearest first, searched at least so widely."""
+        """Return the numbers of up to `count` nearest vectors and their cosines, nearest first.
+
+        The search keeps at least `width` candidates (default: `self.width`).
+        """
         count, width = min(count, len(self)), max(width or self.width, count)
         while count > 0:
             with self._asking:
                 self._index.set_ef(width)
                 try:
+                    # hnswlib raises RuntimeError if fewer than k of the ef candidates are not deleted: search four times
+                    # wider, then ask for fewer.
                     labels, distances = self._index.knn_query(vector, k=count, num_threads=1)
                 except RuntimeError:  # so many around there were taken out that there are not enough left
                     width, count = 4 * width, count if width < len(self) else count // 2
@@ -129,22 +141,22 @@ class Graph:
         return NOTHING
 
     def numbers(self) -> Numbers:
-        """All that are in it, in rising order."""
+        """Return all passage numbers in the graph that are not deleted, ascending."""
         every = np.sort(np.array(self._index.get_ids_list(), np.int64))
         return every[~np.isin(every, np.array(sorted(self._gone), np.int64))]
 
     def stored(self, numbers: Numbers) -> Vectors:
-        """The vectors under these numbers, all of which must be in it."""
+        """Return the vectors of these numbers, shape (n, size). Every number must be in the graph."""
         found: Vectors = np.asarray(self._index.get_items(numbers, return_type="numpy"), np.float32)
         return found.reshape(len(numbers), self.size)
 
     def save(self, path: Path) -> None:
-        """Write all of it; do not put in meanwhile."""
+        """Write the graph to a file. Do not call `add` meanwhile; `remove` is allowed."""
         self._index.save_index(str(path))
 
     @classmethod
     def load(cls, path: Path, size: int, width: int, gone: Sequence[int]) -> Graph:
-        """What `save` wrote, whole; raises `StorageError` where that cannot be."""
+        """Read a graph that `save` wrote and remove the numbers in `gone`. Raise StorageError if the file cannot be loaded."""
         graph = cls(size, 1, width)
         index = hnswlib.Index("ip", size)
         try:

@@ -1,4 +1,4 @@
-"""Finds the nearest of very many vectors: they lie in cells of some hundred near ones, and only the nearest cells are asked."""
+"""Inverted-file index for very many vectors: they are clustered into cells, and a search compares only the nearest cells."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from lethe_app.retrieval.vectors.index import NOTHING, Numbers, Vectors
 from lethe_app.retrieval.vectors.top_k import begins, highest_first
 
 FULL = 512
-"""Vectors of a cell; with one more it is parted in two."""
+"""Maximum number of vectors in a cell; a fuller cell is split in two."""
 PARTINGS = 6
-"""Rounds in which the two halves of a cell find their middles."""
+"""Rounds of 2-means that split a cell."""
 SLICE = 64
-"""Vectors put in while nobody may ask; some milliseconds."""
+"""Vectors inserted per lock acquisition; searches wait a few milliseconds for it."""
 
 
 class VectorCell:
-    """Vectors that lie near one another. What is written stands still: rows are only put at the end, or all made anew."""
+    """One cluster of vectors. Written rows are never modified: rows are appended, or all arrays are replaced, so that a view
+    stays valid.
+    """
 
     def __init__(self, numbers: Numbers, vectors: Vectors) -> None:
         self._numbers, self._vectors, self._count = numbers, vectors, len(numbers)
@@ -39,6 +41,7 @@ class VectorCell:
         return self._vectors[: self._count]
 
     def add(self, numbers: Numbers, vectors: Vectors) -> None:
+        """Append vectors."""
         needed = self._count + len(numbers)
         if needed > len(self._numbers):
             more = max(needed, min(needed + needed // 4, FULL)) - self._count
@@ -48,28 +51,35 @@ class VectorCell:
         self._count = needed
 
     def remove(self, number: int) -> None:
+        """Remove the vector of a number."""
         stays = self.numbers != number
         self._numbers, self._vectors, self._count = self.numbers[stays], self.vectors[stays], int(np.count_nonzero(stays))
 
     def stored(self, number: int) -> Vectors:
+        """Return the vector of a number, which must be in the cell."""
         found: Vectors = self._vectors[int(np.flatnonzero(self.numbers == number)[0])]
         return found
 
 
 class Cells:
-    """An inverted file; cells are parted as they fill. Put in and save from one thread; ask and take out from any other."""
+    """Inverted-file index whose cells are split as they fill.
+
+    Call `add` and `save` from one thread; `nearest` and `remove` may be called from any thread.
+    """
 
     widths: ClassVar = tuple(2048 * many for many in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64))
+    """Search widths that `search_width.width_for` tries in turn."""
     widest: ClassVar = 131_072
+    """Search width whose result counts as exact when the others are measured."""
 
     def __init__(self, size: int, width: int = 0) -> None:
         self.size = size
         self.width = width or self.widths[0]
-        """How many vectors a search compares; more is slower and finds more."""
+        """Number of vectors a search compares; more is slower and finds more."""
         self.tuned_for = 0
-        """How many vectors there were when that was measured."""
+        """Number of vectors in the index when `width` was measured."""
         self.gone: frozenset[int] = frozenset()
-        """What is taken out leaves nothing behind."""
+        """Always empty: unlike a `Graph`, removal leaves no tombstone."""
         self._cells = [VectorCell(np.zeros(0, np.int64), np.zeros((0, size), np.float32))]
         self._middle, self._half = np.zeros((64, size), np.float32), np.zeros(64, np.float32)
         self._count = np.zeros(64, np.int64)
@@ -80,7 +90,9 @@ class Cells:
         return len(self._cell_of)
 
     def add(self, numbers: Numbers, vectors: Vectors, threads: int = 1) -> None:
-        """Put in, or replace where the number is known; by one thread, however many may be used."""
+        """Insert vectors, replacing those whose number is known. `threads` is ignored; it exists for parity with
+        `Graph.add`.
+        """
         for start in range(0, len(numbers), SLICE):
             last = {number: place for place, number in enumerate(numbers[start : start + SLICE].tolist(), start)}
             places = np.array(list(last.values()))
@@ -89,14 +101,19 @@ class Cells:
                 self._put(numbers[places], vectors[places])
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Take out; numbers that are not in it are passed over."""
+        """Remove the vectors with these numbers; unknown numbers are ignored."""
         with self._asking:
             self._take(number for number in numbers if number in self._cell_of)
 
     def nearest(self, vector: Vectors, count: int, width: int = 0) -> tuple[Numbers, Vectors]:
-        """The numbers of up to `count` nearest vectors and their cosines, nearest first, among at least so many."""
+        """Return the numbers of up to `count` nearest vectors and their cosines, nearest first.
+
+        At least `width` vectors (default: `self.width`) are compared.
+        """
         with self._asking:
             known = len(self._cells)
+            # |c|²/2 - c·q orders the cells by Euclidean distance of their centroid: centroids are not of length one, so the
+            # dot product would not.
             order = np.argsort(self._half[:known] - self._middle[:known] @ vector, kind="stable")
             enough = int(np.searchsorted(np.cumsum(self._count[order]), max(width or self.width, count))) + 1
             asked = [self._cells[cell] for cell in order[:enough].tolist()]
@@ -108,17 +125,19 @@ class Cells:
         return numbers[best], cosines[best]
 
     def numbers(self) -> Numbers:
-        """All that are in it, in rising order."""
+        """Return all passage numbers in the index, ascending."""
         return np.sort(np.array(list(self._cell_of), np.int64))
 
     def stored(self, numbers: Numbers) -> Vectors:
-        """The vectors under these numbers, all of which must be in it."""
+        """Return the vectors of these numbers, shape (n, size). Every number must be in the index."""
         found = [self._cells[self._cell_of[number]].stored(number) for number in numbers.tolist()]
         return np.array(found, np.float32).reshape(len(found), self.size)
 
     def save(self, path: Path) -> None:
-        """Write all of it; do not put in meanwhile."""
+        """Write the index to a file. Do not call `add` meanwhile; `remove` is allowed."""
         with self._asking:
+            # Rows of cells are never modified, so these views may be written without the lock; centroids are updated in
+            # place and copied.
             kept = [(cell.numbers, cell.vectors) for cell in self._cells]
             middle = self._middle[: len(kept)].copy()
         with path.open("wb") as file:
@@ -130,7 +149,9 @@ class Cells:
 
     @classmethod
     def load(cls, path: Path, size: int, width: int, gone: Sequence[int]) -> Cells:
-        """What `save` wrote, whole; raises `StorageError` where that cannot be."""
+        """Read an index that `save` wrote and remove the numbers in `gone`. Raise StorageError if the file is incomplete or
+        foreign.
+        """
         try:
             with path.open("rb") as file:
                 counts, middle, numbers = (np.load(file, allow_pickle=False) for _part in range(3))
@@ -166,7 +187,7 @@ class Cells:
             self._count[place] -= 1
 
     def _part(self, place: int) -> None:
-        """Make two of a cell that is too full, as often as it must be."""
+        """Split a cell that is over-full, recursively."""
         if len(self._cells[place]) <= FULL:
             return
         new = len(self._cells)
@@ -183,7 +204,7 @@ class Cells:
 
 
 def parted(cell: VectorCell) -> tuple[VectorCell, VectorCell]:
-    """Two cells for one, each around a middle of its own."""
+    """Split a cell in two with 2-means, starting from two vectors that lie far apart."""
     vectors = cell.vectors
     one = vectors[int(np.argmin(vectors @ vectors[0]))]
     other = vectors[int(np.argmin(vectors @ one))]

@@ -1,4 +1,4 @@
-"""Holds ready what searches need: the columns of each set of owners that is asked about, and the vectors of each owner."""
+"""Cache of what searches need in memory: passage columns per set of owners, and the vectors of each owner."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ from lethe_app.retrieval.vectors.store import VectorStore
 from lethe_app.storage.index.passages import Passages
 
 MOST = 4
-"""Sets of owners held at once."""
+"""Sets of owners whose columns are kept in memory; the least recently used is dropped."""
 
 
 @dataclass(frozen=True)
 class OwnerView:
-    """All that is known of the passages of some owners."""
+    """Columns and vectors of the passages of some owners."""
 
     owners: tuple[str, ...]
     shelf: PassageColumns
     vectors: VectorStore
 
     def has_vectors(self) -> bool:
-        """Is there anything to compare meanings with?"""
+        """Return whether any of these owners has vectors that can be searched now."""
         return self.vectors.is_ready(self.owners)
 
     def nearest(self, meaning: TextEmbedding | None, count: int) -> tuple[Numbers, Matrix]:
-        """Numbers and cosines of the passages nearest to a meaning."""
+        """Return numbers and cosines of the passages nearest to `meaning`; empty if it is None."""
         return self.vectors.nearest(self.owners, vector_of(meaning), count) if meaning is not None else NOTHING
 
 
 class Views:
-    """A world is held once, however many personas know it. Let no two changes overlap."""
+    """Cache of owner views. The vectors of a world are held once, however many personas share it.
+
+    Callers must serialise changes.
+    """
 
     def __init__(self, passages: Passages, embedder: str, folder: Path | None, exact_up_to: int) -> None:
         self._passages = passages
@@ -48,19 +51,19 @@ class Views:
         self._embedder = embedder
         self._vectors = VectorStore(passages, embedder, folder, exact_up_to)
         self._left: set[asyncio.Task[None]] = set()
-        """Vectors of former embedders, still writing."""
+        """Closing tasks of the vector stores of former embedders, which may still be writing."""
         self._shelves: OrderedDict[tuple[str, ...], PassageColumns] = OrderedDict()
         self._opening = asyncio.Lock()
         self._changes = 0
 
     def use(self, embedder: str) -> None:
-        """Compare with the vectors of this embedder."""
+        """Use the vectors of this embedder from now on; those of another are closed in the background."""
         if embedder != self._embedder:
             self._embedder = embedder
             self._leave_vectors()
 
     async def open(self, owners: Sequence[str]) -> OwnerView:
-        """The view of these owners, read from storage if it is not held."""
+        """Return the view of these owners, reading it from storage if it is not cached."""
         named = tuple(sorted(set(owners)))
         async with self._opening:
             if named not in self._shelves:
@@ -77,39 +80,44 @@ class Views:
         return OwnerView(named, shelf, vectors)
 
     def change(self, gone: Sequence[int], passages: Sequence[Passage]) -> None:
-        """All open views follow; a passage that has its number already stays with its vector."""
+        """Apply removed and added passages to all cached views. A passage that already has its number stays with its vector."""
         self._changes += 1
         for shelf in self._shelves.values():
             shelf.change(gone, passages)
         self._vectors.remove(gone)
 
     async def add_vectors(self, passages: Sequence[Passage], vectors: Sequence[bytes]) -> None:
-        """What these passages mean is known now."""
+        """Add the vectors of these passages to the index of their owners."""
         for owner in {passage.owner for passage in passages}:
             mine = [(p.number, vector) for p, vector in zip(passages, vectors, strict=True) if p.owner == owner]
             matrix = np.frombuffer(b"".join(vector for _number, vector in mine), np.float32).reshape(len(mine), -1)
             await self._vectors.add(owner, [number for number, _vector in mine], matrix)
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Drop all cached columns and vectors."""
         self._shelves.clear()
         self._leave_vectors()
 
     async def wait_until_idle(self) -> None:
-        """Wait for what goes on in the background."""
+        """Wait until background reading and writing is done."""
         await self._vectors.wait_until_idle()
         await asyncio.gather(*self._left)
 
     async def close(self) -> None:
-        """Write what is new and let go of everything."""
+        """Write unsaved graphs and drop everything."""
         self._shelves.clear()
         await asyncio.gather(*self._left, self._vectors.close())
 
     async def _read(self, owners: tuple[str, ...]) -> PassageColumns:
-        """The columns of these owners; read again where something changed while reading."""
+        """Read the columns of these owners from storage.
+
+        If passages changed during the read, it is repeated: the change was applied to cached views only and would be missing
+        here.
+        """
         while True:
             before, sheets = self._changes, {owner: await self._sheets(owner) for owner in owners}
             many = sum(len(some) for some in sheets.values()) > 1
+            # A sheet has up to 20,000 passages; decoding several would block the event loop, so it is done in a thread.
             shelf = await asyncio.to_thread(PassageColumns, owners, sheets) if many else PassageColumns(owners, sheets)
             if self._changes == before:
                 return shelf
@@ -122,7 +130,7 @@ class Views:
         return sheets
 
     def _let_go(self) -> None:
-        """Of the vectors of owners who are in no view any more."""
+        """Close the vectors of owners that no cached view includes."""
         needed = {owner for named in self._shelves for owner in named}
         for owner in self._vectors.owners() - needed:
             self._vectors.close_owner(owner)
@@ -136,5 +144,5 @@ class Views:
 
 
 def vector_of(meaning: TextEmbedding) -> Matrix:
-    """The vector of a text as numbers."""
+    """Return the vector of an embedding as a float32 array."""
     return np.frombuffer(meaning.vector, np.float32)

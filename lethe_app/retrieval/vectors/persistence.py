@@ -1,4 +1,4 @@
-"""Keeps a graph of vectors in a file beside the database, and never believes a file that storage contradicts."""
+"""Files that hold vector indexes beside the database. A file that disagrees with the database is rejected or updated."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from lethe_app.storage.error_translation import translated
 
 T = TypeVar("T")
 Read = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
-"""The vectors storage has for these numbers, where it has any."""
+"""Function that returns the vectors storage has for these numbers, and the numbers that have one."""
 
 FORMAT = 1
 KINDS: dict[str, type[Graph] | type[Cells]] = {Graph.__name__: Graph, Cells.__name__: Cells}
 CHECKED = 256
-"""Vectors compared at once with those of storage."""
+"""Vectors compared with storage per step."""
 CHUNK = 1 << 23
 
 
 @dataclass(frozen=True)
 class GraphLocation:
-    """Where the graph of one owner's vectors by one embedder lies."""
+    """File location of the index of one owner's vectors by one embedder."""
 
     folder: Path
     owner: str
@@ -40,17 +40,18 @@ class GraphLocation:
 
     @property
     def graph(self) -> Path:
-        """Owners may have any name, so the file has none of it."""
+        """Path of the index file. Its name is a hash, because an owner's name may contain any character."""
         named = json.dumps([self.owner, self.embedder]).encode()
         return self.folder / f"{hashlib.blake2b(named, digest_size=12).hexdigest()}.graph"
 
     @property
     def label(self) -> Path:
+        """Path of the metadata file."""
         return self.graph.with_suffix(".json")
 
 
 class Label(BaseModel):
-    """What is said about a graph in the file beside it."""
+    """Metadata of an index file, stored as JSON beside it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -63,11 +64,11 @@ class Label(BaseModel):
     tuned_for: int
     gone: list[int]
     checksum: int
-    """CRC-32 of the graph's file."""
+    """CRC-32 of the index file."""
 
 
 def write(place: GraphLocation, graph: Graph | Cells) -> None:
-    """Put the graph in the place of the one before; cut short, it leaves a pair that does not match."""
+    """Write the index and its label, replacing the previous pair."""
     draft = place.graph.with_suffix(".tmp")
     with translated(place.graph):
         place.folder.mkdir(parents=True, exist_ok=True)
@@ -82,11 +83,13 @@ def write(place: GraphLocation, graph: Graph | Cells) -> None:
         except BaseException:
             remove_draft(draft)
             raise
+    # The label is written last: after a crash between the two files its checksum does not match, and `read` rejects the
+    # pair.
     write_atomically(place.label, label.model_dump_json().encode())
 
 
 def read(place: GraphLocation) -> Graph | Cells | None:
-    """The graph that was written there; None where there is none, or a foreign, broken or half-written one."""
+    """Read the index at this location; None if it is missing, foreign, corrupt or half-written."""
     try:
         label = Label.model_validate_json(place.label.read_bytes())
         if (label.format, label.owner, label.embedder) != (FORMAT, place.owner, place.embedder):
@@ -101,10 +104,12 @@ def read(place: GraphLocation) -> Graph | Cells | None:
 
 
 async def differences(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
-    """What to take out of a graph and what to put in so that it holds these numbers; None where it is of little use.
+    """Return the numbers to remove from an index and those to (re)insert so that it matches storage; None if rebuilding is
+    cheaper.
 
-    Storage gives a number anew only when all above it are gone, so vectors that became others are found at the upper end;
-    some more are compared in case the file came with another database.
+    Storage reuses a number only when all higher ones are deleted, so changed vectors lie at the upper end; it is compared
+    downwards until a step shows no difference. A random sample of the rest is compared in case the file belongs to another
+    database.
     """
     held = graph.numbers()
     gone, missing = np.setdiff1d(held, numbers, True), np.setdiff1d(numbers, held, True)
@@ -124,7 +129,7 @@ async def differences(graph: Graph | Cells, numbers: Numbers, read_vectors: Read
 
 
 async def _changed(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> Numbers:
-    """Numbers whose vector is another one in storage."""
+    """Return the numbers whose vector in storage differs from that in the index."""
     known, vectors = await read_vectors(numbers)
     if len(known) == 0 or vectors.shape[1] != graph.size:
         return numbers

@@ -1,4 +1,4 @@
-"""Keeps the vectors of each owner ready to be searched: read, grown, written to a file, all behind the back of whoever asks."""
+"""Vector indexes of each owner, loaded, grown, rebuilt and written to files in the background without blocking searches."""
 
 from __future__ import annotations
 
@@ -27,34 +27,38 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 EXACT_UP_TO, GRAPH_UP_TO = 20_000, 200_000
-"""Vectors compared one by one, which takes a millisecond for 384 dimensions; and as a graph. Beyond, a graph takes a quarter of
-an hour to make and many milliseconds for each that is put in; cells take a hundredth of that."""
+"""Vectors up to which search is exhaustive (a millisecond at 384 dimensions), and up to which an HNSW graph is used. Beyond
+that a graph takes a quarter of an hour to build and many milliseconds per insertion; an inverted file takes a hundredth of
+that.
+"""
 READ = 2_000
-"""Vectors read from storage at once."""
+"""Vectors read from storage per query."""
 THREADS = max(1, (os.cpu_count() or 1) // 2)
-"""Cores that make a whole graph; the model wants the others."""
+"""Threads that build a whole graph; the other cores are left to the language model."""
 SAVE_AFTER = 0.1
 OUTGROWN = 1.5
-"""A graph so many times as large as when its width was measured is measured again."""
+"""Growth factor since the last measurement of the search width above which it is measured again."""
 UNSAVED = 1_000
-"""A graph is written to its file again when more than this many, and more than this share, are new."""
+"""Minimum number of changes, besides the share `SAVE_AFTER`, after which an index is written to its file again."""
 
 
 @dataclass
 class Owned:
-    """The vectors of one owner."""
+    """Vector index of one owner."""
 
     owner: str
     serving: VectorTable | Graph | Cells | None = None
-    """What is asked; nothing while a graph or cells are read from their file."""
+    """Index that answers searches; None while a graph or inverted file is read from its file."""
     later: list[tuple[Numbers, Vectors | None]] | None = None
-    """What was put in and taken out (no vectors) while a graph is being made; None when none is."""
+    """Changes queued while an index is being built: inserted vectors, or None for removed ones. None if nothing is being
+    built.
+    """
     unsaved: int = 0
     making: asyncio.Task[None] | None = field(default=None, repr=False)
 
 
 class VectorStore:
-    """Vectors of one embedder. Use it from one event loop; let no two changes overlap."""
+    """Vector indexes of one embedder, by owner. Use it from one event loop; callers must serialise changes."""
 
     def __init__(self, passages: Passages, embedder: str, folder: Path | None, exact_up_to: int = EXACT_UP_TO) -> None:
         self._passages = passages
@@ -66,7 +70,10 @@ class VectorStore:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, owner: str, numbers: Numbers) -> None:
-        """Take in what storage has for these passages of an owner: a few at once, many by and by."""
+        """Load the vectors that storage has for these passages of an owner.
+
+        Few vectors are loaded before this returns, many in the background.
+        """
         if owner in self._owned:
             return
         held = self._owned[owner] = Owned(owner, later=[])
@@ -76,7 +83,7 @@ class VectorStore:
             held.making = self._start(self._open_many(held, numbers))
 
     def close_owner(self, owner: str) -> None:
-        """Let go of what is in memory; what is new in a graph is written first, in the background."""
+        """Drop the index of an owner from memory; unsaved changes of a graph are written in the background first."""
         held = self._owned.pop(owner, None)
         if held is not None:
             if held.making is not None:
@@ -84,17 +91,17 @@ class VectorStore:
             self._start(self._save(held))
 
     def owners(self) -> set[str]:
-        """Whose vectors are held."""
+        """Return the owners that are open."""
         return set(self._owned)
 
     def is_ready(self, owners: Iterable[str]) -> bool:
-        """Is there any vector of these owners to compare with?"""
+        """Return whether any of these owners has a vector that can be searched now."""
         return any(len(held.serving) for owner in owners if (held := self._owned.get(owner)) and held.serving is not None)
 
     def nearest(self, owners: Iterable[str], vector: Vectors, count: int) -> tuple[Numbers, Vectors]:
-        """The numbers of up to `count` nearest passages of these owners, and their cosines, nearest first.
+        """Return the numbers of up to `count` nearest passages of these owners and their cosines, nearest first.
 
-        While there are so few that each is compared, all of them.
+        Owners that are searched exhaustively contribute all their passages, not just `count`.
         """
         found = [NOTHING]
         for owner in owners:
@@ -107,12 +114,13 @@ class VectorStore:
         return numbers[order], cosines[order]
 
     async def add(self, owner: str, numbers: Sequence[int], vectors: Vectors) -> None:
-        """Put in, or replace, if that owner is open; else they are read from storage when it is opened."""
+        """Insert or replace vectors of an open owner. For a closed owner nothing is done: `open` reads them from storage."""
         held = self._owned.get(owner)
         if held is None:
             return
         named = np.array(numbers, np.int64)
         if held.later is not None:
+            # The present index keeps answering searches, so the change is applied to it as well.
             held.later.append((named, vectors))
         elif held.serving is None:
             held.serving = VectorTable(vectors.shape[1])
@@ -126,7 +134,7 @@ class VectorStore:
                 held.making = self._start(self._grow(held, held.serving))
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Take out of all owners; numbers that are not there are passed over."""
+        """Remove the vectors with these numbers from all open owners; unknown numbers are ignored."""
         for held in self._owned.values():
             if held.later is not None:
                 held.later.append((np.array(numbers, np.int64), None))
@@ -135,21 +143,21 @@ class VectorStore:
                 self._changed(held, len(numbers))
 
     async def wait_until_idle(self) -> None:
-        """Wait until everything in the background is done."""
+        """Wait until all background work is done."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def close(self) -> None:
-        """Stop what is being made, write what is new, and end."""
+        """Cancel running builds, write unsaved graphs and shut the worker thread down."""
         for owner in self.owners():
             self.close_owner(owner)
         await self.wait_until_idle()
         self._thread.shutdown(wait=True)
 
-    # Behind the back
+    # Background work
 
     async def _fill(self, held: Owned, numbers: Numbers) -> None:
-        """Read a few vectors into a table."""
+        """Load a small number of vectors into an exact table."""
         table: VectorTable | None = None
         for start in range(0, len(numbers), READ):
             known, vectors = await self._read(numbers[start : start + READ])
@@ -159,13 +167,14 @@ class VectorStore:
         self._serve(held, table)
 
     async def _open_many(self, held: Owned, numbers: Numbers) -> None:
-        """Take the graph from its file, or else make it."""
+        """Load the index from its file, or build it from storage if the file is missing or too far behind."""
         numbers = await self._seen(numbers)
         if len(numbers) <= self._exact_up_to:
             await self._fill(held, numbers)
             return
         place = self._place(held.owner)
         graph = await self._aside(persistence.read, place) if place else None
+        # A graph that outgrew its limit is not updated but rebuilt as an inverted file.
         outgrown = isinstance(graph, Graph) and len(numbers) > GRAPH_UP_TO
         mended = await self._mend(graph, numbers) if graph is not None and not outgrown else None
         if graph is None or mended is None:
@@ -175,7 +184,7 @@ class VectorStore:
         await self._take_over(held, graph)
 
     async def _grow(self, held: Owned, table: VectorTable) -> None:
-        """A table that became too long turns into a graph; until then it is asked as before."""
+        """Convert a table that became too large into a graph; the table keeps answering searches until then."""
         numbers, vectors = table.everything()
         graph = Graph(vectors.shape[1], len(numbers) + len(numbers) // 2)
         for start in range(0, len(numbers), READ // 8):
@@ -185,7 +194,7 @@ class VectorStore:
         await self._take_over(held, graph)
 
     async def _build(self, owner: str, numbers: Numbers) -> Graph | Cells:
-        """From storage, for there is no file, or none that can be used. Cut short, the next start goes on from there."""
+        """Build an index from storage. If cancelled, write the unfinished index, from which the next start continues."""
         graph: Graph | Cells | None = None
         try:
             for start in range(0, len(numbers), READ // 8):
@@ -202,7 +211,7 @@ class VectorStore:
         return graph
 
     async def _mend(self, graph: Graph | Cells, numbers: Numbers) -> int | None:
-        """Bring a graph from a file up to what storage has; how much that was, None where it would be too much."""
+        """Bring an index from a file up to date with storage. Return the number of changes, or None if rebuilding is better."""
         stale = await persistence.differences(graph, numbers, self._read)
         if stale is None:
             return None
@@ -214,7 +223,7 @@ class VectorStore:
         return len(gone) + len(fresh)
 
     async def _take_over(self, held: Owned, graph: Graph | Cells) -> None:
-        """What changed meanwhile is done to the graph too; then it is the one that is asked."""
+        """Apply the changes queued during the build to the new index, then let it answer searches."""
         if len(graph) > OUTGROWN * graph.tuned_for:
             await self._aside(tune, graph)
         while held.later:
@@ -228,7 +237,7 @@ class VectorStore:
         self._changed(held, 0)
 
     def _serve(self, held: Owned, table: VectorTable | None) -> None:
-        """A table that was read, after what changed meanwhile."""
+        """Apply the changes queued during loading to the table, then let it answer searches."""
         for numbers, vectors in held.later or ():
             if vectors is not None:
                 table = table or VectorTable(vectors.shape[1])
@@ -238,14 +247,14 @@ class VectorStore:
         held.serving, held.later = table, None
 
     async def _read(self, numbers: Numbers) -> tuple[Numbers, Vectors]:
-        """Those of these numbers that have a vector, with it."""
+        """Return the vectors storage has for these numbers, and the numbers that have one."""
         found = await self._passages.vectors(self._embedder, numbers.tolist())
         known = np.array(sorted(found), np.int64)
         vectors = np.frombuffer(b"".join(found[number] for number in known.tolist()), np.float32)
         return known, vectors.reshape(len(known), -1) if len(known) else np.zeros((0, 0), np.float32)
 
     async def _seen(self, numbers: Numbers) -> Numbers:
-        """Those of these numbers that have a vector."""
+        """Return those of these numbers that have a vector in storage."""
         parts, after = [], int(numbers[0]) - 1
         while after < int(numbers[-1]) and (sheet := await self._passages.seen(self._embedder, after)):
             parts.append(np.frombuffer(bytes.fromhex(sheet), ">i8").astype(np.int64))
@@ -253,7 +262,7 @@ class VectorStore:
         return np.intersect1d(numbers, np.concatenate([np.zeros(0, np.int64), *parts]), assume_unique=True)
 
     def _changed(self, held: Owned, count: int) -> None:
-        """Write the graph again when enough of it is new."""
+        """Count unsaved changes, and write the index to its file when there are enough."""
         held.unsaved += count
         if isinstance(held.serving, Graph | Cells) and held.unsaved > max(UNSAVED, SAVE_AFTER * len(held.serving)):
             held.unsaved, count = 0, held.unsaved
@@ -269,7 +278,9 @@ class VectorStore:
                 held.unsaved += count
 
     async def _write(self, owner: str, graph: Graph | Cells) -> bool:
-        """Keep a graph in its file; whether that was possible. If not, it is made anew from storage next time."""
+        """Write an index to its file and return whether that succeeded. On failure it is rebuilt from storage at the next
+        start.
+        """
         place = self._place(owner)
         try:
             if place is not None:
@@ -282,6 +293,7 @@ class VectorStore:
     def _place(self, owner: str) -> GraphLocation | None:
         return GraphLocation(self._folder, owner, self._embedder) if self._folder is not None else None
 
+    # One thread for all index work: hnswlib and `Cells` allow insertion and saving from a single thread only.
     async def _aside(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given, **named))
 

@@ -1,4 +1,4 @@
-"""How near a message lies to the lines of something that is written down."""
+"""Distances between a message and the lines of a notebook, and similarities among lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lethe_app.domain.passage import TextEmbedding
 
 
 def distances(meaning: TextEmbedding, vectors: Sequence[bytes]) -> list[float]:
-    """Cosine distances, 0 to 2, nearest first; `vectors` as they stand in meanings of the same embedder."""
+    """Return the cosine distances (0 to 2) of `vectors` to `meaning`, nearest first. Vectors of another length are left out."""
     if not vectors:
         return []
     asked = np.frombuffer(meaning.vector, np.float32)
@@ -19,6 +19,6 @@ def distances(meaning: TextEmbedding, vectors: Sequence[bytes]) -> list[float]:
 
 
 def likeness(vectors: Sequence[bytes]) -> list[list[float]]:
-    """How near each is to each, 0 to 1."""
+    """Return the matrix of cosine similarities, clipped to 0 to 1."""
     known = np.stack([np.frombuffer(vector, np.float32) for vector in vectors])
     return [[float(value) for value in row] for row in np.clip(known @ known.T, 0.0, 1.0)]

@@ -1,4 +1,4 @@
-"""Puts short lists of numbers in order, and each once, in a fifth of the time that NumPy's general functions take."""
+"""Sorting and deduplication of short arrays in a fifth of the time that NumPy's general functions take."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ Value = TypeVar("Value", bound=np.generic)
 
 
 def begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where in a list in order another value begins."""
+    """Return a mask of the places in a sorted array where a new value begins."""
     fresh = np.ones(len(ordered), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     return fresh
 
 
 def distinct(values: NDArray[Value]) -> NDArray[Value]:
-    """Each once, in rising order."""
+    """Return the distinct values, ascending."""
     ordered = np.sort(values)
     return ordered[begins(ordered)]
 
 
 def highest_first(values: NDArray[Any], most: int) -> NDArray[np.int64]:
-    """The places of the `most` highest values, the highest first, of equals the one before."""
+    """Return the indices of the `most` highest values, highest first; equal values keep their order."""
     if not 0 < most < len(values):
         return np.argsort(-values, kind="stable")[:most]
     least = np.partition(values, len(values) - most)[len(values) - most]
@@ -33,7 +33,7 @@ def highest_first(values: NDArray[Any], most: int) -> NDArray[np.int64]:
 
 
 def among(values: NDArray[Value], some: NDArray[Value]) -> NDArray[np.bool_]:
-    """Which of the values are among these."""
+    """Return a mask of the values that occur in `some`."""
     if len(some) == 0:
         return np.zeros(values.shape, bool)
     ordered = np.sort(some)

@@ -1,4 +1,4 @@
-"""Records what is done behind the user besides tasks, such as notebooks: in the same list, with its cost and a stop."""
+"""Log of background work that is not a task, such as notebooks: shown in the same list, with its cost and a stop button."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
+from lethe_app.agents.budget import DailyBudget
 from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.task import Result
 from lethe_app.domain.agent_runs import Made, RunOutcome, TaskRun
 from lethe_app.domain.chat import PartState
@@ -26,21 +26,22 @@ from lethe_app.storage.chats.sessions import Chats
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of work that is no task: it has a place of its own in the program, and others can be added by nobody."""
+    """Kind of background work that is built into the program, unlike tasks, which plug-ins can add."""
 
     name: str
-    """For ever: runs are kept under it."""
+    """Permanent name under which runs are stored."""
     title: str
     counts: bool = True
-    """What it costs is a part of what a persona may spend in a day."""
+    """True if its cost counts for the persona's daily budget."""
     is_shown: bool = True
-    """While it lasts; what is not is told elsewhere."""
+    """True if it is listed while it runs; other work is shown elsewhere."""
     when_cut_off: RunOutcome = RunOutcome.LOST
+    """Outcome that is recorded when it is cancelled."""
 
 
-ARCHIVE = Work("archive", "Remembering", counts=False, is_shown=False, when_cut_off=RunOutcome.GAVE_WAY)
-"""It can be paused elsewhere, and then goes on where it was."""
-RESEARCH = Work("deep_research", "Finding out")
+ARCHIVE = Work("archive", "Archiving", counts=False, is_shown=False, when_cut_off=RunOutcome.GAVE_WAY)
+"""Archiving of sessions. It can be paused elsewhere and is resumed later."""
+RESEARCH = Work("deep_research", "Deep research")
 NOTEBOOKS = Work("notebooks", "Notebooks")
 MOODS = Work("moods", "Moods")
 WORKS = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS)}
@@ -49,20 +50,20 @@ NOT_COUNTED = frozenset(one.name for one in WORKS.values() if not one.counts)
 
 @dataclass(frozen=True)
 class Underway:
-    """A run that is going on."""
+    """Run in progress."""
 
     run: TaskRun
     title: str
     persona: str
-    """Her name."""
+    """Name of the persona."""
     words: str = ""
-    """What is being done now."""
+    """Current step."""
     is_asked: bool = False
-    """The user wanted it now: it does not end when they touch a key."""
+    """True if the user requested it: it is then not cancelled when the user comes back."""
 
 
 class Doing:
-    """One thing while it is done."""
+    """Piece of background work in progress."""
 
     def __init__(self, work: Work, underway: Underway, ledger: RunRecorder, tell: Callable[[], None]) -> None:
         self.work, self.underway = work, underway
@@ -76,41 +77,44 @@ class Doing:
 
     @property
     def tokens(self) -> int:
-        """Read and written until now."""
+        """Return the tokens evaluated and generated so far."""
         return self._ledger.run.tokens
 
     def progress(self, words: str) -> None:
-        """A few words, shown live: what is being done now."""
+        """Show a few words about the current step."""
         if words != self.underway.words:
             self.underway = replace(self.underway, words=words)
             self._tell()
 
     async def note(self, made: Made) -> None:
-        """It makes this; noted first, so that it is known even if the program ends in the middle of it."""
+        """Record a result before it is made, so that it is known even if the program ends in between."""
         await self._ledger.note(made)
 
     async def strike(self, made: Collection[Made]) -> None:
-        """It was to make this, and has not."""
+        """Remove results that were recorded but not made."""
         await self._ledger.strike(made)
 
     async def store_cost(self) -> None:
-        """Store what it cost until now."""
+        """Store the cost so far."""
         await self._ledger.open()
 
     def stop(self) -> None:
-        """End it, by the user's wish."""
+        """Cancel the work, at the user's request."""
         if self._task is not None:
             self.is_stopped = True
             self._task.cancel()
 
     async def carry_out(self, deed: Callable[[Doing], Awaitable[Result]]) -> TaskRun:
-        """Run the action between its two records. Raises what it raises, and CancelledError only if it comes from outside."""
+        """Run the action and record its beginning and end. Raise what the action raises, and CancelledError only if the
+        caller is cancelled, not after `stop`.
+        """
 
         async def work() -> Result:
             with metered(self._ledger.spend):
                 return await deed(self)
 
         await self._ledger.open()
+        # A task of its own, so that `stop` can cancel the action without cancelling the caller.
         self._task = asyncio.get_running_loop().create_task(work())
         try:
             result = await self._task
@@ -122,54 +126,54 @@ class Doing:
                 raise
             return run
         except Exception as error:
-            words = error.message if isinstance(error, LetheError) else f"It broke down: {type(error).__name__}."
+            words = error.message if isinstance(error, LetheError) else f"The task failed: {type(error).__name__}."
             await self._ledger.close(RunOutcome.FAILED, trouble=words)
             raise
         return await self._ledger.close(result.outcome, result.summary, made=result.made)
 
 
 class ActivityLog:
-    """One for all; `changed` tells whatever there is to see of them.
+    """Log of all background work that is not a task. `changed` is emitted for every visible change.
 
-    What is done here counts against what a persona may spend in a day. Work that nobody asked for asks `is_left` before each
-    step. What the user asked for is not refused when the day's means are used up: it is recorded, shown and counted, and what
-    the persona would do by herself waits the longer for it.
+    Its cost counts for a persona's daily budget. Work that the user did not request checks `is_left` before each step. Work
+    that the user requested is not refused when the budget is used up: it is recorded, shown and counted, and reduces what is
+    left for tasks.
     """
 
-    def __init__(self, runs: TaskRuns, runtime: Runtime) -> None:
+    def __init__(self, runs: TaskRuns, budget: DailyBudget) -> None:
         self.changed: Listeners[None] = Listeners()
-        self._runs, self._runtime = runs, runtime
+        self._runs, self._budget = runs, budget
         self._open: dict[UUID, Doing] = {}
 
     @property
     def underway(self) -> list[Underway]:
-        """In the order in which they began."""
+        """Return the visible work in progress, in the order in which it began."""
         return [doing.underway for doing in self._open.values() if doing.work.is_shown]
 
     @property
     def open(self) -> frozenset[UUID]:
-        """The runs that are under way."""
+        """Return the ids of the runs in progress."""
         return frozenset(self._open)
 
     def stop(self, run_id: UUID) -> None:
-        """End one of them, by the user's wish; what it made stays."""
+        """Cancel one of them at the user's request; its results so far are kept."""
         if run_id in self._open:
             self._open[run_id].stop()
 
     def leave(self, persona_id: str) -> None:
-        """She was deleted: nothing more is done for her."""
+        """Cancel the work for a persona that was deleted."""
         for doing in list(self._open.values()):
             if doing.underway.run.persona_id == persona_id:
                 doing.stop()
 
     async def is_left(self, persona_id: str) -> bool:
-        """May she do one thing more today that nobody asked for?"""
-        return self._runtime.budget.is_left(await self._runtime.spent_today(persona_id, now()))
+        """Return whether the persona has budget left today for work that the user did not request."""
+        return await self._budget.is_left(persona_id, now())
 
     async def carry_out(
         self, work: Work, whose: tuple[str, str], deed: Callable[[Doing], Awaitable[Result]], *, is_asked: bool = False
     ) -> TaskRun:
-        """Do it, and return its record; `whose` is the persona's id and name. Raises what the action raises."""
+        """Run the action and return its record; `whose` is the persona's id and name. Raise what the action raises."""
         persona_id, name = whose
         ledger = RunRecorder(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
         shown = Underway(ledger.run, work.title, name, is_asked=is_asked)
@@ -184,17 +188,17 @@ class ActivityLog:
 
 
 Deed = Callable[[], Awaitable[bool]]
-"""Makes all that a model is to make of one conversation; whether it could go on to its end."""
+"""Action that makes all parts of one session's archive record by a model; returns whether it could complete them."""
 
 
 class ArchiveLog:
-    """One run for each conversation that a model reads."""
+    """Record one run for each session that a model archives."""
 
     def __init__(self, doings: ActivityLog, chats: Chats, parts: Parts) -> None:
         self._doings, self._chats, self._parts = doings, chats, parts
 
     async def carry_out(self, session_id: UUID, deed: Deed) -> bool:
-        """What the action returns. Raises what it raises."""
+        """Run the action and return its result. Raise what it raises."""
         try:
             persona_id = (await self._chats.session(session_id)).persona_id
         except StorageError:  # it was deleted, which the deed finds out for itself
@@ -209,8 +213,8 @@ class ArchiveLog:
         parts = await self._by_model(session_id) - before
         named = await self._named(session_id)
         if not parts:
-            return Result(f"{named} stays as the rules of Lethe have summed it up.", outcome=RunOutcome.NOTHING)
-        return Result(f"{named} was summed up by the model. That does not count for the day.")
+            return Result(f"{named} keeps its rule-based summary.", outcome=RunOutcome.NOTHING)
+        return Result(f"{named} was summarised by the model. This does not count towards the daily limit.")
 
     async def _named(self, session_id: UUID) -> str:
         with suppress(StorageError):

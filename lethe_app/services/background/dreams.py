@@ -1,4 +1,4 @@
-"""Proposals and changes of dreams as the user decides on them: accept, decline, reword, revert; and the inputs of a dream."""
+"""Proposals and changes of dreams: accept, decline, edit and revert them; and the inputs of the dream task."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.agents.change_log import Changes
 
 TASK = DREAM
-"""Name of the task."""
+"""Name of the dream task."""
 NEAREST = 6
-"""Neighbours of a record that are looked at."""
+"""Number of nearest neighbours of a record that are compared with it."""
 MOST = 2000
-"""Changes that are looked through for what was thought of before."""
+"""Maximum number of changes that are read to recognise proposals made before."""
 DIRECTIVES = ("dream", "infer", "avoid", "disliked")
-"""Task prompts of dreams; the user may have their own."""
+"""Names of the task prompts of dreams, which the user may override."""
 
 
 class Dreams:
-    """`changed` names the persona whose changes are others now."""
+    """Changes of dreams as the user decides on them. `changed` emits the persona id whose changes were modified."""
 
     def __init__(
         self,
@@ -55,15 +55,17 @@ class Dreams:
         self._errands = errands
 
     async def changes_of(self, persona_id: str, state: ChangeState | None = None, most: int = MOST) -> list[RecordedChange]:
-        """What dreams proposed and did, newest first; what other tasks did has a page of its own."""
+        """Return the changes that dreams proposed or applied, newest first. Changes of other tasks have a page of their own."""
         return [one for one in await self._changes.changes_of(persona_id, state, most) if one.what in DREAMT]
 
     async def accept(self, change_id: UUID) -> RecordedChange:
-        """Make it true. Raises StorageError where what it is about was changed since it was thought of."""
+        """Apply a proposed change. Raise StorageError if its records were edited since it was proposed."""
         return await self.carry_out(await self._get(change_id))
 
     async def accept_all(self, persona_id: str) -> int:
-        """All that wait, oldest first; what is no longer possible is declined. How many became true."""
+        """Apply all proposals, oldest first, and decline those that are no longer possible. Return the number of applied
+        ones.
+        """
         count = 0
         for one in reversed(await self.changes_of(persona_id, ChangeState.PROPOSED)):
             try:
@@ -74,44 +76,46 @@ class Dreams:
         return count
 
     async def decline(self, change_id: UUID) -> None:
-        """Leave it; the same is not proposed again."""
+        """Decline a proposal; an equal one is not proposed again."""
         change = await self._get(change_id)
         if change.state is ChangeState.PROPOSED:
             await self._changes.save_changes(change.model_copy(update={"state": ChangeState.DECLINED}))
             self.changed.tell(change.persona_id)
 
     async def ask_again(self, change_id: UUID) -> None:
-        """What was declined waits again."""
+        """Turn a declined change into a proposal again."""
         change = await self._get(change_id)
         if change.state is ChangeState.DECLINED:
             await self._changes.save_changes(change.model_copy(update={"state": ChangeState.PROPOSED}))
             self.changed.tell(change.persona_id)
 
     async def edit(self, change_id: UUID, text: str) -> RecordedChange:
-        """Put what is proposed in the user's own words; what comes of it is theirs. Raises LetheError without words."""
+        """Replace the text of a proposal by the user's; its result then belongs to the user. Raise LetheError if the text is
+        empty or the change is no longer a proposal.
+        """
         change = await self._get(change_id)
         if not text.strip():
-            raise LetheError("A memory needs words.", "Decline it instead.")
+            raise LetheError("A memory needs text.", "Decline it instead.")
         if change.state is not ChangeState.PROPOSED:
-            raise LetheError("This was decided about already.", "Change the memory itself.")
+            raise LetheError("This change was already accepted or declined.", "Edit the memory itself.")
         edited = change.model_copy(update={"after": _reworded(Records.after(change), text.strip()).model_dump_json()})
         await self._changes.save_changes(edited)
         self.changed.tell(change.persona_id)
         return edited
 
     async def put_as(self, change: RecordedChange) -> None:
-        """A proposal just as it was, for undo."""
+        """Store a proposal in an earlier state, for undo."""
         await self._changes.save_changes(change)
         self.changed.tell(change.persona_id)
 
     async def revert_change(self, change_id: UUID) -> RecordedChange:
-        """Everything is as it was before. Raises StorageError where the user changed since what it had made."""
+        """Restore the records before the change. Raise StorageError if the user edited its result since."""
         done = await self._changes.revert_change(change_id)
         await self._renew(done)
         return done
 
     async def take_back_made(self, _run: TaskRun, made: Made) -> None:
-        """The same for one thing that came of a run. What was not applied is declined."""
+        """Revert one change that a run made. A proposal is declined; what the user edited since is left alone."""
         change = await self._changes.get(UUID(made.id))
         if change is not None and change.what in DREAMT:
             if change.state is ChangeState.PROPOSED:
@@ -121,20 +125,20 @@ class Dreams:
                     await self.revert_change(change.id)
 
     async def carry_out(self, change: RecordedChange) -> RecordedChange:
-        """Make it true at once, stored together with what it does. Raises StorageError."""
+        """Apply a change, in one transaction with its record. Raise StorageError."""
         done = await self._changes.carry_out(change)
         await self._renew(done)
         return done
 
     async def propose(self, change: RecordedChange) -> RecordedChange:
-        """It waits for the user's word."""
+        """Store a change as a proposal."""
         await self._changes.save_changes(change)
         self.changed.tell(change.persona_id)
         return change
 
     @property
     def broken_directives(self) -> list[FileError]:
-        """The user's own prompts for dreams that cannot be used; ours are used meanwhile."""
+        """Return the errors of the user's own task prompts for dreams; the built-in prompts are used instead of them."""
         found: list[FileError] = []
         for name in DIRECTIVES:
             self._errands.prompt_of(name)
@@ -143,7 +147,7 @@ class Dreams:
         return found
 
     async def _renew(self, change: RecordedChange) -> None:
-        """What is remembered is others now, in every prompt and for whoever looks for it."""
+        """Reload caches and notify listeners after records were changed in the database."""
         self._holdings.reload()
         self._holdings.changed.tell(change.persona_id)
         self._holdings.forgotten.tell(change.persona_id)
@@ -158,7 +162,7 @@ class Dreams:
 
 
 class DreamServices:
-    """What the task works with; see `agents.dream.DreamInputs`."""
+    """Inputs of the dream task; implements `agents.dream.DreamInputs`."""
 
     def __init__(
         self,
@@ -180,7 +184,9 @@ class DreamServices:
         return self._may_write()
 
     async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
-        """By meaning, as far as two may still be one for the embedder that is loaded; none without one."""
+        """Return the nearest records, up to the embedding model's distance threshold for equal meaning; none without such a
+        model.
+        """
         limits = await self._calibration.thresholds()
         is_memory = isinstance(record, MemoryUnit)
         kind, text = (PassageKind.MEMORY, record.content) if isinstance(record, MemoryUnit) else (PassageKind.FACT, record.fact)
@@ -223,7 +229,7 @@ class DreamServices:
 
 
 def _reworded(after: Records, text: str) -> Records:
-    """What the user put otherwise is the user's own."""
+    """Replace the text of the first new memory or of the new facts, and mark them as written by the user."""
     if after.memories:
         first, *others = after.memories
         return after.model_copy(update={"memories": [first.model_copy(update={"content": text, "made_by": ""}), *others]})
@@ -232,5 +238,5 @@ def _reworded(after: Records, text: str) -> Records:
         is_new = not fact.superseded
         facts.append(fact.model_copy(update={"fact": text, "made_by": MadeBy.USER}) if is_new else fact)
     if not facts:
-        raise LetheError("There are no words here to be changed.")
+        raise LetheError("This change has no text to edit.")
     return after.model_copy(update={"facts": facts})

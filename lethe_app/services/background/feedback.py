@@ -1,4 +1,4 @@
-"""What the user thinks of replies: thumbs they give and take back, and corrections in words, heard by rules."""
+"""The user's feedback on replies: thumb ratings, their reasons, and corrections in messages, which rules detect."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from lethe_app.storage.key_value import AppState
 
 SCOPE = "remarks"
 MOST_REMARKS = 300
-"""Kept for each persona while nothing was concluded from them; the oldest go first."""
+"""Remarks kept for each persona until something is concluded from them; the oldest are dropped first."""
 MOST_TOLD = 100
 LONGEST_REASON = 240
-"""Characters of a reason, as of a sentence that rules can hear."""
+"""Characters of a reason, which is also the limit for a sentence that the rules read."""
 LOOK_BACK = 6
-"""Messages above a reply among which the one it answered is looked for."""
+"""Number of messages before a reply among which the user's message is searched."""
 
 
 class FeedbackProgress(BaseModel):
-    """How far somebody listened, and what they heard from which nothing was concluded yet."""
+    """How far the messages were evaluated, and the remarks from which nothing was concluded yet."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,17 +44,17 @@ class FeedbackProgress(BaseModel):
 
 @dataclass(frozen=True)
 class FeedbackEntry:
-    """What the user thinks of a reply, with its words."""
+    """Feedback on a reply, with the reply's text."""
 
     feedback: Feedback
     text: str
-    """Empty where the reply is gone."""
+    """Text of the rated alternative; empty if the reply was deleted."""
     session: UUID | None
 
 
 @dataclass(frozen=True)
 class _Line:
-    """Something the user said, and the reply it followed."""
+    """Message of the user and the reply before it."""
 
     said: Utterance
     session: UUID
@@ -62,7 +62,7 @@ class _Line:
 
 
 class Feedbacks:
-    """One for all personas; `changed` names the persona."""
+    """Feedback of all personas. `changed` emits the persona id."""
 
     def __init__(self, rows: FeedbackRows, chats: Chats, state: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
@@ -72,7 +72,7 @@ class Feedbacks:
         self._one_at_a_time = asyncio.Lock()
 
     async def thumb(self, message_id: UUID, verdict: ReplyRating) -> ReplyRating | None:
-        """Think so of the wording on display; once more takes it back. What is thought of it now. Raises StorageError."""
+        """Rate the selected alternative; the same rating again removes it. Return the present rating. Raise StorageError."""
         message = await self._chats.message(message_id)
         persona_id = (await self._chats.session(message.session_id)).persona_id
         position = min(message.shown, len(message.alternatives) - 1)
@@ -90,14 +90,14 @@ class Feedbacks:
         return None if is_taken_back else verdict
 
     async def about(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
-        """What is thought of the wordings of these messages, by message and position; one question for many."""
+        """Return the ratings of these messages, by message and position of the alternative, with one query."""
         found: dict[UUID, dict[int, ReplyRating]] = {}
         for one in await self._rows.about(messages):
             found.setdefault(one.message_id, {})[one.position] = one.verdict
         return found
 
     async def list_feedback(self, persona_id: str) -> list[FeedbackEntry]:
-        """All that was thought of her replies, newest first, with their words."""
+        """Return the feedback on a persona's replies with their texts, newest first."""
         return [await self._told(one) for one in await self._rows.feedback_of(persona_id, MOST_TOLD)]
 
     async def _told(self, one: Feedback) -> FeedbackEntry:
@@ -109,10 +109,12 @@ class Feedbacks:
         return FeedbackEntry(one, wording.content, message.session_id)
 
     async def say_why(self, message_id: UUID, position: int, words: str) -> None:
-        """Why a wording was not liked, for the next dream to hear; no words take the reason back. Raises StorageError."""
+        """Store the reason of a thumb down for the next dream; an empty text removes it. Raise StorageError if the rating is
+        gone.
+        """
         one, message = await self._rows.get(message_id, position), await self._chats.message(message_id)
         if one is None or one.verdict is not ReplyRating.BAD:
-            raise StorageError("There is no thumb down at this reply any more.")
+            raise StorageError("This reply is no longer rated as bad.")
         said = " ".join(words.split())[:LONGEST_REASON]
         await self._drop_reasons(one.persona_id, message_id)
         await self._rows.save_feedback(one.model_copy(update={"words": said, "settled": False}))
@@ -123,22 +125,24 @@ class Feedbacks:
         self.changed.tell(one.persona_id)
 
     async def _drop_reasons(self, persona_id: str, message_id: UUID) -> None:
-        """Remarks stand with what the user said; only those that were written as a reason stand with a reply."""
+        """Remove remarks that were written as the reason of a rating; they carry the id of the reply, other remarks that of
+        the user's message.
+        """
         async with self._one_at_a_time:
             kept = await self._kept(persona_id)
             left = [one for one in kept.remarks if one.message != message_id]
             if len(left) < len(kept.remarks):
                 await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
 
-    # what a dream listens to
+    # Inputs of a dream
 
     async def newest(self, persona_id: str) -> datetime | None:
-        """When something was last thought of her replies, or said of why."""
+        """Return the time of the newest rating or remark about the persona's replies."""
         moments = [one.at for one in await self._rows.feedback_of(persona_id, 1)]
         return max([*moments, *(one.at for one in (await self._kept(persona_id)).remarks)], default=None)
 
     async def disliked(self, persona_id: str) -> list[Disliked]:
-        """Replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
+        """Return replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
         found: list[Disliked] = []
         for one in reversed(await self._rows.feedback_of(persona_id, MOST_TOLD, settled=False)):
             if _is_unexplained(one) and (thought := await self._told(one)).session is not None:
@@ -148,21 +152,22 @@ class Feedbacks:
         return found
 
     async def _asked(self, session: UUID, reply: UUID) -> str:
-        """What the user said before it."""
+        """Return the user's message that the reply answers."""
         above = aloud(await self._chats.tail(session, LOOK_BACK, reply))
         return next((one.text for one in reversed(above) if one.role is Role.USER and one.id != reply), "")
 
     async def unheard(self, persona_id: str) -> list[list[Utterance]]:
-        """What the user said since somebody listened last, conversation by conversation, oldest first."""
+        """Return the user's messages since the last evaluation, grouped by session, oldest first."""
         talks: dict[UUID, list[Utterance]] = {}
         for line in await self._lines(persona_id, (await self._kept(persona_id)).until):
             talks.setdefault(line.session, []).append(line.said)
         return list(talks.values())
 
     async def collect_remarks(self, persona_id: str, told: Sequence[Remark] = ()) -> list[Remark]:
-        """All remarks from which nothing was concluded, with those rules hear in what is new and those a model was `told`.
+        """Return all remarks from which nothing was concluded, including those that rules find in new messages and those of
+        a model in `told`.
 
-        A correction is feedback on the reply before it, too.
+        A correction is also stored as feedback on the reply before it.
         """
         async with self._one_at_a_time:
             kept = await self._kept(persona_id)
@@ -179,11 +184,13 @@ class Feedbacks:
         return remarks
 
     async def session_of(self, message: UUID) -> UUID:
-        """The conversation a message stands in. Raises StorageError."""
+        """Return the session of a message. Raise StorageError."""
         return (await self._chats.message(message)).session_id
 
     async def conclude(self, persona_id: str, messages: Collection[UUID]) -> None:
-        """Something was concluded from the remarks in these messages: they do not count again."""
+        """Remove the remarks of these messages and mark the feedback they belong to as settled, so that neither counts
+        again.
+        """
         async with self._one_at_a_time:
             kept = await self._kept(persona_id)
             used = [one.words for one in kept.remarks if one.message in messages]
@@ -239,7 +246,7 @@ class Feedbacks:
 
 
 def joined(by_rules: Sequence[Remark], told: Sequence[Remark]) -> list[Remark]:
-    """What rules and a model heard, together: where both heard something, the rules' tone and the model's words."""
+    """Merge remarks of rules and of a model: where both found one, take the strength of the rules and the model's wording."""
     wishes = {one.message: one.wish for one in told}
     known = {one.message for one in by_rules}
     heard = [one.model_copy(update={"wish": wishes.get(one.message, "")}) for one in by_rules]

@@ -1,6 +1,6 @@
-"""Has a model say what a conversation that is over did to her mood; only one that may be trusted is asked, and each once.
+"""Ask a model how an archived session changed the persona's mood: qualified models only, each session once.
 
-Each is recorded with what it cost, and counts against what the persona may spend in a day; what is too much for today waits.
+Each reading is recorded with its cost, which counts for the persona's daily budget. When that is used up, the session waits.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import AppState
 
 SCOPE, WAITING = "mood readings", ""
-"""Under no persona's name lie the conversations that wait to be read."""
+"""Scope and key of the app state. The sessions to be read are stored under an empty key, which is no persona's id."""
 STILL_FELT = timedelta(days=2)
-"""A conversation that is over for longer leaves no trace any more."""
+"""Age of a session from which on it no longer affects the mood."""
 MOST_WAITING = 20
 LOOK_AGAIN = 600.0
 NOT_NOW = (ModelMissing, EngineUnreachable)
 
 
 class MoodReader:
-    """Hears which conversations a model has archived, and asks it once more about each."""
+    """Queue of archived sessions whose effect on the mood is to be read by a model."""
 
     def __init__(
         self,
@@ -69,23 +69,23 @@ class MoodReader:
         self._background = Background(self.catch_up, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
-        """Go on with what waits, after some seconds, and then with whatever comes."""
+        """Process the stored queue after `pause` seconds, then every session that is archived."""
         self._background.start(pause)
 
     async def close(self) -> None:
-        """What waits is read after the next start, if that is soon."""
+        """Stop. Sessions in the queue are read after the next start, unless they are too old by then."""
         self._forget()
         await self._background.close()
 
     def _archived(self, progress: Archived) -> None:
-        """Told of each part of a conversation; when another one or nothing follows, it is through."""
+        """Handle the progress of an archive job. A session is complete when the progress names another session or none."""
         before, self._under_way = self._under_way, progress.session
         if before is not None and before != progress.session:
             self._heard.append(before)
             self._background.wake()
 
     async def catch_up(self) -> None:
-        """Read what waits, as far as there is somebody who can."""
+        """Read the sessions in the queue while a qualified model is available."""
         waiting = await self._waiting()
         for one in list(waiting):
             if not self._may_write:
@@ -104,11 +104,11 @@ class MoodReader:
             await self._app_state.set(SCOPE, WAITING, [str(other) for other in waiting] or None)
 
     async def _is_left_for(self, session_id: UUID) -> bool:
-        """May she spend more today?"""
+        """Return whether the session's persona has budget left today."""
         return await self._doings.is_left((await self._chats.session(session_id)).persona_id)
 
     async def read(self, session_id: UUID) -> None:
-        """What this conversation did to her. Raises ModelError."""
+        """Read how a session changed the mood, if it is eligible. Raise ModelError."""
         session = await self._chats.session(session_id)
         if not await self._is_worth_it(session):
             return
@@ -118,21 +118,25 @@ class MoodReader:
             await self._doings.carry_out(MOODS, whose, partial(self._read, session, cast))
 
     async def _read(self, session: ChatSession, cast: Participants, doing: Doing) -> Result:
-        doing.progress(f"Feeling back on “{session.name}”" if session.name else "Feeling back on the last conversation")
+        doing.progress(
+            f"Reviewing the mood of “{session.name}”" if session.name else "Reviewing the mood of the last conversation"
+        )
         model = self._clerk.model
         steps = {one.id: await self._step(one, cast.persona.name, session.content) for one in self._moods.moodlets}
         await self._moods.read(
             session.persona_id,
             MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
         )
-        return Result(f"Felt back on “{session.name}”." if session.name else "Felt back on the last conversation.")
+        return Result(
+            f"Reviewed the mood of “{session.name}”." if session.name else "Reviewed the mood of the last conversation."
+        )
 
     async def _step(self, moodlet: Moodlet, name: str, summary: str) -> float:
         material = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
         return STEPS[(await self._clerk.ask(TaskKind.MOOD, MoodChange, **material)).step + 2]
 
     async def _is_worth_it(self, session: ChatSession) -> bool:
-        """Is it over since not too long, does its summary say anything, and was it not read before?"""
+        """Return whether the session is archived, recent and summarised, and was not read before."""
         if not session.archived or not session.content.strip():
             return False
         if any(one.session == session.guid for one in await self._moods.readings(session.persona_id)):
@@ -145,7 +149,7 @@ class MoodReader:
         return self._trust.verdict is not None and self._trust.verdict.may_write_summaries
 
     async def _waiting(self) -> list[UUID]:
-        """Those that waited before the program was closed, and those that were heard of since."""
+        """Return the queue: sessions stored before the last end of the program, and those archived since."""
         stored = await self._app_state.get(SCOPE, WAITING)
         known = [UUID(str(one)) for one in stored] if isinstance(stored, list) else []
         heard, self._heard = self._heard, []

@@ -1,4 +1,4 @@
-"""Switches off a plug-in's task that fails again and again, and says so."""
+"""Switch off a plug-in's task that fails repeatedly, and notify the user."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 
 SCOPE, TROUBLES = "task failures", "task troubles"
-"""How often each failed in a row, and of those that are off for it, why."""
+"""Scopes of the app state: failures in a row by task, and the reason by disabled task."""
 TOO_OFTEN = 3
 
 
 @dataclass(frozen=True)
 class Disabled:
-    """A task that is off because it failed."""
+    """Task that was switched off because it failed."""
 
     task: str
-    """Its name."""
+    """Name of the task."""
     title: str
     plugin: str
     trouble: str
-    """Why it failed, in a sentence."""
+    """Reason of the failure, in one sentence."""
 
 
 class Failing:
-    """Ours may fail as often as they like: they rest longer and longer, and it is for us to mend them."""
+    """Failure counter of plug-in tasks. Built-in tasks are never switched off; their pauses grow with each failure instead."""
 
     def __init__(self, state: AppState, preferences: Preferences) -> None:
         self._state = state
         self._preferences = preferences
 
     async def note(self, known: RegisteredTask, run: TaskRun) -> str:
-        """A run has ended; the sentence to tell if its task is off from now on, else nothing."""
+        """Count the outcome of a run. Return the sentence to show if its task is switched off now, else an empty text."""
         if not known.plugin:
             return ""
         if run.outcome is not RunOutcome.FAILED:
@@ -52,10 +52,10 @@ class Failing:
         off = self._preferences.current.tasks_off
         if known.name not in off:
             await self._preferences.set(tasks_off=[*off, known.name])
-        return f"“{known.task.title}” failed {TOO_OFTEN} times in a row and is off now. {run.trouble}".strip()
+        return f"“{known.task.title}” failed {TOO_OFTEN} times in a row and was switched off. {run.trouble}".strip()
 
     async def disabled(self, known: Iterable[RegisteredTask]) -> list[Disabled]:
-        """Those of them that are off because they failed; what the user switched off, or on again, is not among them."""
+        """Return the tasks that are off because they failed, without those the user switched off or on again."""
         troubles, off = await self._state.all(TROUBLES), self._preferences.current.tasks_off
         return [
             Disabled(one.name, one.task.title, one.plugin, str(troubles[one.name]))
@@ -64,7 +64,7 @@ class Failing:
         ]
 
     async def allow(self, task: str) -> None:
-        """Give it another chance."""
+        """Switch a task on again."""
         await self._state.set(TROUBLES, task, None)
         off = [name for name in self._preferences.current.tasks_off if name != task]
         await self._preferences.set(tasks_off=off)

@@ -1,4 +1,4 @@
-"""What personas do while the user is away: one thing at a time, in plain sight, and over the moment they come back."""
+"""Run background tasks of personas while the user is away: one at a time, visible, and cancelled when the user comes back."""
 
 from __future__ import annotations
 
@@ -30,19 +30,21 @@ from lethe_app.services.sessions.timeout import SessionTimeout
 from lethe_app.storage.agents.task_runs import TaskRuns
 
 LOOK_AGAIN = 5.0
-"""Seconds between two looks at whether there is something to do."""
+"""Seconds between two checks for due tasks."""
 GRACE = 2.0
-"""Seconds a task is waited for that was told to end; then its hands are empty, and it is left alone."""
-NOTHING_TO_DO, WOULD_NOT_END = "There was nothing to do.", "It did not end when it was told to."
+"""Seconds to wait for a task after its cancellation. Its context is then disabled, and the task is no longer waited for."""
+NOTHING_TO_DO, WOULD_NOT_END = "There was nothing to do.", "The task did not stop when it was asked to."
 WANTED = {
-    Need.MODEL: "It needs a model that has passed the self-test.",
-    Need.FACTS: "It needs a model that can be trusted with facts.",
-    Need.WEB: "It needs your leave to search the internet, which is in the settings.",
+    Need.MODEL: "The task needs a model that has passed the self-test.",
+    Need.FACTS: "The task needs a model that is qualified for facts.",
+    Need.WEB: "The task needs internet search, which can be allowed in the settings.",
 }
 
 
 class Away:
-    """`changed` tells whatever there is to see; `told` a sentence the user should read."""
+    """Runner of background tasks. `changed` is emitted for every visible change; `told` with a sentence that the user should
+    read.
+    """
 
     def __init__(
         self,
@@ -57,11 +59,11 @@ class Away:
         doings: ActivityLog,
         on_battery: Callable[[], bool],
     ) -> None:
-        """`doings` are what goes on besides the tasks, in the same list."""
+        """Create the runner; `doings` is the log of other background work, which is shown in the same list."""
         self.changed: Listeners[None] = Listeners()
         self.told: Listeners[str] = Listeners()
         self.underway: Underway | None = None
-        """The task that is going on."""
+        """The task that is running; None if there is none."""
         self._runtime, self._tools, self._casting, self._runs = runtime, tools, casting, runs
         self._idleness, self._failing, self._taking_back, self._on_battery = idleness, failing, taking_back, on_battery
         self._doings, self._timeout = doings, timeout
@@ -80,16 +82,16 @@ class Away:
         ]
 
     def start(self, pause: float = 0.0) -> None:
-        """Begin to look, every few seconds, whether the user is away."""
+        """Begin to check every few seconds whether a task is due."""
         self._background.start(pause)
 
     async def close(self) -> None:
-        """What is going on ends as if the user had come back."""
+        """Stop. A running task ends as if the user had come back."""
         for forget in self._forget:
             forget()
         await self._background.close()
 
-    # what the user sees and does
+    # User interface
 
     @property
     def registry(self) -> Registry:
@@ -97,18 +99,18 @@ class Away:
 
     @property
     def everything_underway(self) -> list[Underway]:
-        """The task that is going on, and what goes on besides."""
+        """Return the running task and other running background work."""
         return [*([self.underway] if self.underway is not None else []), *self._doings.underway]
 
     def title_of(self, task: str) -> str:
-        """What a person calls it; the bare name of a task that is gone."""
+        """Return the display title of a task, or its name if it is not installed any more."""
         if task in WORKS:
             return WORKS[task].title
         known = self._runtime.registry.get(task)
         return known.task.title if known is not None else task
 
     async def disabled(self) -> list[Disabled]:
-        """Tasks of plug-ins that are off because they failed again and again."""
+        """Return the plug-in tasks that are off because they failed repeatedly."""
         return await self._failing.disabled(self.registry.all())
 
     async def allow(self, task: str) -> None:
@@ -118,36 +120,36 @@ class Away:
 
     @property
     def hindrance(self) -> Hindrance | None:
-        """Why nothing is begun now; None while something may be."""
+        """Return why no task is started at present; None if one may be."""
         settings, idle = self._tools.preferences.current, self._idleness.idle
         return hindrance(settings, now(), idle, self._on_battery)
 
     @property
     def budget(self) -> Budget:
-        return self._runtime.budget
+        return self._runtime.budget.limit
 
     async def spent_today(self, persona_id: str) -> Spent:
-        """By one persona."""
-        return await self._runtime.spent_today(persona_id, now())
+        """Return what one persona has used today."""
+        return await self._runtime.budget.spent_today(persona_id, now())
 
     async def runs(self, most: int = 100, before: datetime | None = None) -> list[TaskRun]:
-        """Newest first."""
+        """Return the runs, newest first."""
         await self._begin()
         return await self._runs.newest(most, before)
 
     def ask(self, persona_id: str, task: str) -> None:
-        """Do it now, whether the user is away or not. Raises LetheError where something it needs is missing."""
+        """Run a task now, whether the user is away or not. Raise LetheError if it is unknown or a requirement is not met."""
         known = self._runtime.registry.get(task)
         if known is None:
             raise LetheError(f"There is no task “{task}”.")
         if (lack := self._runtime.lacks(known)) is not None:
-            raise LetheError(f"“{known.task.title}” cannot be done now.", WANTED[lack])
+            raise LetheError(f"“{known.task.title}” cannot run now.", WANTED[lack])
         if (persona_id, task) not in self._asked:
             self._asked.append((persona_id, task))
         self._background.wake()
 
     def stop(self, run_id: UUID | None = None) -> None:
-        """End one thing that is going on, or all of them, by the user's wish."""
+        """Cancel one run, or all of them, at the user's request."""
         for one in self.everything_underway:
             if run_id in {None, one.run.id}:
                 self._doings.stop(one.run.id)
@@ -155,16 +157,16 @@ class Away:
             self._end(RunOutcome.STOPPED)
 
     async def undo(self, run_id: UUID) -> None:
-        """Take back what a run made. Raises StorageError and FileError."""
+        """Undo a run. Raise StorageError or FileError."""
         run = await self._runs.get(run_id)
         if run is not None and not run.undone and run.outcome is not None:
             await self._taking_back.undo(run)
             self.changed.tell(None)
 
-    # the loop
+    # Loop
 
     async def look(self) -> None:
-        """Do one thing, if there is one to do. What is left is done at the next look."""
+        """Run one task, if one was requested or is due. The rest follows at the next call."""
         await self._begin()
         if self._asked:
             await self._do_asked(*self._asked.pop(0))
@@ -176,7 +178,7 @@ class Away:
                     return
 
     async def _begin(self) -> None:
-        """Once, before anything else: what the last end of the program cut off is over."""
+        """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""
         if not self._has_begun:
             self._has_begun = True
             await self._runs.close_lost(self._doings.open)
@@ -190,7 +192,7 @@ class Away:
             await self._do(one, is_asked=True)
 
     async def _do_due(self, one: Due) -> bool:
-        """Is that enough for this look?"""
+        """Run the task if it finds something to do; return whether it did."""
         if not await self._sees_something(one, is_asked=False):
             return False
         await self._do(one, is_asked=False)
@@ -198,7 +200,9 @@ class Away:
         return True
 
     async def _sees_something(self, one: Due, *, is_asked: bool) -> bool:
-        """Is there something to do? Who asked is told if there is not, and a task that cannot even look has failed."""
+        """Return whether the task finds something to do. If not, and the user requested it, that is recorded; an error of
+        `observe` is recorded as a failed run.
+        """
         try:
             if await self._observe(one):
                 return True
@@ -217,7 +221,7 @@ class Away:
         return await self._runtime.last_run(one, now())
 
     async def _note(self, one: Due, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
-        """A run that was over before it began."""
+        """Record a run that ended before it began."""
         ledger = await self._runtime.ledger(one, now(), is_asked=True)
         await self._conclude(one.known, await ledger.close(outcome, summary, trouble))
 
@@ -231,6 +235,7 @@ class Away:
             return  # the user came back while all this was looked up; from here on they are noticed
         self._cut_off = RunOutcome.GAVE_WAY
         self._show(Underway(ledger.run, one.known.task.title, cast.persona.name, is_asked=is_asked))
+        # A task of its own, so that a run can be cancelled without ending the loop.
         self._task = asyncio.get_running_loop().create_task(self._run(one, hands, ledger, seconds))
         try:
             await self._wait_for(self._task)
@@ -242,8 +247,9 @@ class Away:
         await self._conclude(one.known, await ledger.close(self._cut_off, trouble=WOULD_NOT_END))
 
     async def _wait_for(self, task: asyncio.Task[None]) -> None:
-        """Until it ends, or for a moment only once it was told to end. Raises what it raises."""
+        """Wait until the task ends, or for `GRACE` seconds once it was cancelled. Raise what it raises."""
         try:
+            # The timeout lets the loop notice a cancellation that the task ignores; `asyncio.wait` itself would not return.
             while not task.done() and not task.cancelling():
                 await asyncio.wait({task}, timeout=LOOK_AGAIN)
         except asyncio.CancelledError:
@@ -264,14 +270,14 @@ class Away:
             self.told.tell(words)
         self.changed.tell(None)
 
-    # what happens meanwhile
+    # Events during a run
 
     def _user_is_here(self) -> None:
         if self.underway is not None and not self.underway.is_asked:
             self._end(RunOutcome.GAVE_WAY)
 
     def _leave(self, persona_id: str) -> None:
-        """She was deleted: nothing more is done for her."""
+        """Cancel the work for a persona that was deleted."""
         self._doings.leave(persona_id)
         if self.underway is not None and self.underway.run.persona_id == persona_id:
             self._end(RunOutcome.STOPPED)

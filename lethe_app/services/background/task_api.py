@@ -1,4 +1,4 @@
-"""The context of a task: what it may read, and what it may do, with everything it makes noted so that it can be taken back."""
+"""Implementation of a task's context: what the task can read and do, with every result recorded so that it can be undone."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from lethe_app.prompt.task_prompts import TaskPrompt
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
 from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.proactive import ProactiveMemory
 from lethe_app.services.memory.service import Brain
 from lethe_app.services.participants import Participants
@@ -38,18 +39,19 @@ from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T", bound=LlmAnswer)
 STATE = "task "
-"""Scope of what a task keeps, by persona: this and its name."""
+"""Prefix of the app state's scope for the state of a task, followed by its name; the key is the persona id."""
 HERS = frozenset({"self_edit_field", "schedule", "schedule_prefix"})
 """Fields of a persona that a task may write."""
 EDIT, FORGET, REWRITE = "edit", "forget", "rewrite"
-"""What a change was, where hands made it: to a memory, a memory moved to the trash, to the persona's file."""
+"""Kinds of changes made through the context: a memory edited, a memory moved to the trash, the persona's file edited."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What hands work with; the same for every task."""
+    """Services that task contexts use; the same for every task."""
 
     brain: Brain
+    lookup: MemoryLookup
     knowing: FactService
     chats: Chats
     guidance: ProactiveMemory
@@ -62,7 +64,7 @@ class Tools:
 
 
 class Eyes:
-    """A `Sight`."""
+    """Implementation of `agents.task.Sight`."""
 
     def __init__(self, tools: Tools, task: str, cast: Participants, last_run: TaskRun | None) -> None:
         self._tools = tools
@@ -116,7 +118,9 @@ class Eyes:
 
 
 class TaskApi(Eyes):
-    """A `Scene`. When the run is over, they let go: a task that goes on all the same can do nothing any more."""
+    """Implementation of `agents.task.TaskContext`. It is disabled when the run is over, so that a task that continues
+    regardless can do nothing more.
+    """
 
     def __init__(
         self,
@@ -127,14 +131,14 @@ class TaskApi(Eyes):
         ledger: RunRecorder,
         tell: Callable[[str], None],
     ) -> None:
-        """`tell` hears what is being done."""
+        """Create the context; `tell` is called with the text of the current step."""
         super().__init__(tools, task, cast, last_run)
         self._ledger = ledger
         self._tell = tell
         self._is_over = False
 
     def let_go(self) -> None:
-        """The run is over."""
+        """Disable the context, because the run is over."""
         self._is_over = True
 
     @property
@@ -144,7 +148,7 @@ class TaskApi(Eyes):
     async def ask(self, errand: str | TaskPrompt, answer: type[T], **material: str) -> T:
         self._check()
         if not self._ledger.has_means:
-            raise BudgetSpent("The tokens for today are used up; it goes on another day.")
+            raise BudgetSpent("The daily token limit is used up; the task continues another day.")
         return await self._tools.clerk.ask(errand, answer, **material)
 
     async def room(self, errand: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
@@ -159,7 +163,7 @@ class TaskApi(Eyes):
         return await self._tools.clerk.count(texts)
 
     async def search(self, text: str, most: int = 3) -> list[Recollection]:
-        found = await self._tools.brain.search(self._id, text, most)
+        found = await self._tools.lookup.search(self._id, text, most)
         return await self._tools.foreign.fenced(found, {one.guid: one for one in await self.memories()})
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:
@@ -223,16 +227,16 @@ class TaskApi(Eyes):
             self._tell(words)
 
     async def _mine(self, guid: UUID) -> MemoryUnit:
-        """A memory of this persona's that a task may change. Raises Refused."""
+        """Return a memory of this persona that a task may change. Raise ChangeRefused."""
         found = next((one for one in await self.memories() if one.guid == guid), None)
         if found is None:
-            raise ChangeRefused("This memory is no longer there, or is somebody else's.")
+            raise ChangeRefused("This memory no longer exists, or belongs to another persona.")
         self._refuse(found)
         return found
 
     def _refuse(self, memory: MemoryUnit) -> None:
         if not may_change(memory):
-            raise ChangeRefused(f"“{title_of(memory)}” is the user's, so no task may change it.")
+            raise ChangeRefused(f"“{title_of(memory)}” belongs to the user, so tasks may not change it.")
 
     async def _changed(self, what: str, old: MemoryUnit, new: MemoryUnit | None) -> RecordedChange:
         change = self._change(what, old.model_dump_json(), new.model_dump_json() if new is not None else "")
@@ -245,14 +249,14 @@ class TaskApi(Eyes):
 
     def _check(self) -> None:
         if self._is_over:
-            raise ChangeRefused("This run is over.")
+            raise ChangeRefused("This run has already ended.")
 
 
 def made_of(memory: MemoryUnit) -> Made:
-    """A memory as what came of a run."""
+    """Return the result record of a memory."""
     return Made(kind=MadeKind.MEMORY, id=str(memory.guid), title=title_of(memory))
 
 
 def title_of(memory: MemoryUnit) -> str:
-    """Its name, or how it begins."""
+    """Return the memory's name, or the beginning of its content."""
     return memory.name or " ".join(memory.content.split())[:60]

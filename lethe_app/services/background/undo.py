@@ -1,4 +1,4 @@
-"""Takes back what a run made: memories go to the trash, notes are not told, what was changed is as it was."""
+"""Undo a run of a task: move its memories to the trash, drop its notes, and revert its edits."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from lethe_app.services.background.task_api import EDIT, FORGET, REWRITE, Tools
 from lethe_app.storage.agents.task_runs import TaskRuns
 
 Taker = Callable[[TaskRun, Made], Awaitable[None]]
-"""Takes back one thing of a kind that was not made by hands."""
+"""Function that undoes one result of a kind that was not made through the task context."""
 LIVES_ON = frozenset({"last_trigger", "trigger_count"})
-"""Fields of a memory that change by its being brought up."""
+"""Usage fields of a memory, which change whenever it is recalled."""
 
 
 class ChangeUndo:
-    """What the user has changed since, or thrown away, stays as they left it."""
+    """Undo of runs. Whatever the user has edited or deleted since then is left as it is."""
 
     def __init__(self, tools: Tools, runs: TaskRuns, takers: dict[MadeKind, Taker]) -> None:
-        """`takers` by the kind of what they take back."""
+        """Create the service; `takers` by kind of result."""
         self._tools = tools
         self._runs = runs
         self._takers = takers
 
     async def undo(self, run: TaskRun) -> TaskRun:
-        """The run as it is now. What is taken back twice by accident was taken back once."""
+        """Undo a run and return its new record. A repeated call has no further effect."""
         edited = [change for change in await self._tools.changes.of_run(run.id) if change.state is ChangeState.APPLIED]
+        # Other changes, such as those of dreams, are undone by the function for their kind of result.
         ours = [change for change in edited if change.what in {EDIT, FORGET, REWRITE}]
         for change in reversed(ours):
             await self._put_back(change)

@@ -1,1 +1,1 @@
-"""One turn of a conversation, from the message to the stored reply."""
+"""Turns of a session: from the user's message to the stored reply, with regeneration, groups and prompt inspection."""

@@ -1,4 +1,4 @@
-"""Has the model read a conversation while the user still writes, so that the answer begins at once."""
+"""Prefill of the next prompt while the user is still writing, so that the reply begins without delay."""
 
 from __future__ import annotations
 
@@ -8,44 +8,47 @@ from uuid import UUID
 
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
-from lethe_app.services.chat.expected_prefix import ExpectedPrefix
+from lethe_app.services.chat.expected_prefix import expected_memory
 from lethe_app.services.events import ModelState, Ready
 from lethe_app.services.models.service import Models
-from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.assembler import Prompting
 from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.services.prompting.turn_context import TurnLoader
 from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.tools.registry import Tooling
 
 PAUSE = 0.15
-"""Seconds before it begins, so that leafing through conversations reads none of them."""
+"""Seconds before prefill begins, so that browsing through sessions does not start it."""
 LULL = 45.0
-"""Seconds of silence after which what was read is kept, in case the program does not come to it when it ends."""
+"""Seconds without activity after which the KV cache state is saved, in case the program is not closed properly."""
 WORTH_A_LULL = 2048
-"""Tokens that must be new for that: a long conversation with a large model is a gigabyte, which wears on a disk."""
+"""Minimum number of new tokens for which the state is saved: that of a long session with a large model is a gigabyte, which
+wears the disk.
+"""
 
 
 class ReadingAhead:
-    """Follows the conversation the user attends to. Whatever it does ends at once when somebody needs the model."""
+    """Prefill the prompt of the session the user looks at. All work is cancelled as soon as a reply needs the model."""
 
     def __init__(
         self,
+        loader: TurnLoader,
         sessions: Sessions,
-        casting: ParticipantService,
         models: Models,
         client: ModelClient,
         prompting: Prompting,
-        lasting: ExpectedPrefix,
-        warmth: CacheState,
+        tooling: Tooling,
+        cache_state: CacheState,
         preferences: Preferences,
     ) -> None:
+        self._loader = loader
         self._sessions = sessions
-        self._casting = casting
         self._models = models
         self._client = client
         self._prompting = prompting
-        self._lasting = lasting
-        self._warmth = warmth
+        self._tooling = tooling
+        self._cache_state = cache_state
         self._preferences = preferences
         self._attended: UUID | None = None
         self._task: asyncio.Task[None] | None = None
@@ -53,7 +56,9 @@ class ReadingAhead:
         self._forget = models.changed.add(self._model_changed)
 
     def attend(self, session_id: UUID) -> None:
-        """The user looks at this conversation: everything up to their next words may be read."""
+        """Cancel earlier prefill and schedule that of this session, up to the user's next message; schedule saving of its
+        state as well.
+        """
         self.rest()
         self._attended = session_id
         loop = asyncio.get_running_loop()
@@ -62,7 +67,7 @@ class ReadingAhead:
         self._lull = loop.create_task(self._keep())
 
     def rest(self) -> None:
-        """Leave the model to whoever needs it now."""
+        """Cancel prefill and saving, so that the model is free."""
         for task in self._tasks():
             task.cancel()
 
@@ -79,23 +84,23 @@ class ReadingAhead:
             self.attend(self._attended)
 
     async def _read(self, session_id: UUID) -> None:
-        """Trouble in here is no trouble: the turn itself will meet it and tell it."""
+        """Prefill the session's prompt. Errors are ignored, because the turn itself raises them again."""
         await asyncio.sleep(PAUSE)
         with suppress(LetheError):
             state = self._models.state
             if isinstance(state, Ready):
                 session = await self._sessions.open(session_id)
-                await self._sessions.ended(session.persona_id)  # what the one before came to stands in the prompt
-                cast = await self._casting.of_session(session)
-                kept_at = self._warmth.kept_at(session)
-                lasting = await self._lasting.prefix_of(session, cast)
-                text = await self._prompting.beginning(session, cast, state.model, lasting)
+                await self._sessions.ended(session.persona_id)  # the summary of the one before is part of the prompt
+                turn = await self._loader.load(session_id, state.model)
+                kept_at = self._cache_state.kept_at(turn.session, turn.cache_revision)
+                tools = await self._tooling.prompt_of(turn.participants.persona, state.model)
+                text = await self._prompting.beginning(turn, state.model, expected_memory(turn), tools)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.read_ahead(text, surgery=surgery, kept_at=kept_at)
                 if usage.drift:  # what was cut out left traces behind it
                     await self._client.read_ahead(text, exact=True, kept_at=kept_at)
 
     async def _keep(self) -> None:
-        """Once the user has been silent for a while."""
+        """Save the state of the KV cache once the user has been inactive for `LULL` seconds."""
         await asyncio.sleep(LULL)
         await self._client.save_state(WORTH_A_LULL)

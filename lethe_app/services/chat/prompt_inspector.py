@@ -1,8 +1,10 @@
-"""Shows what a model was given to read: the prompt of any reply, of a persona still being written, of a format being tried."""
+"""Inspection of prompts: the stored prompt of a reply, and previews of an edited persona, an instruct format or a system
+prompt.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -21,7 +23,8 @@ from lethe_app.prompt.sections import Extras, compile_system
 from lethe_app.services.library import Library
 from lethe_app.services.participants import NOBODY, Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import AMPLE, Prompting, suited_system
+from lethe_app.services.prompting.assembler import AMPLE, Prompting, ToolPrompt
+from lethe_app.services.prompting.turn_context import suited_system
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import Chats
@@ -29,7 +32,7 @@ from lethe_app.storage.chats.sessions import Chats
 LOOK_BACK = 24
 """Messages above a reply among which the reply before it is looked for."""
 YOUR_MESSAGE = "…"
-"""Stands in a preview where the user's first message will."""
+"""Placeholder of the user's first message in a preview."""
 PLAIN = InstructPreset(name="plain", system_end="\n")
 TEXTS = (
     "name",
@@ -44,46 +47,46 @@ TEXTS = (
     "schedule_prefix",
     "schedule",
 )
-"""Fields of a persona that hold words the model may read."""
+"""Fields of a persona whose texts can be part of a prompt."""
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """The prompt of one reply."""
+    """Prompt of one reply, and what reading it cost."""
 
     receipt: Receipt
     cost: Cost | None
-    """None where the reply was stopped before the model could tell."""
+    """None if the reply was stopped before the model reported its usage."""
     spans: tuple[PromptSpan, ...]
-    """Word for word; empty where it is no longer kept."""
+    """Text of the prompt; empty if it is no longer stored."""
     previous: tuple[PromptSpan, ...]
-    """The prompt of the reply before it, to compare with; empty where there is none or it is no longer kept."""
+    """Prompt of the reply before, for comparison; empty if there is none or it is no longer stored."""
 
 
 @dataclass(frozen=True)
 class EditedField:
-    """One field of a persona that is being written."""
+    """Token counts of one field of a persona that is being edited."""
 
     tokens: int
-    """With its macros filled in, all pieces together."""
+    """Sum of all pieces, with macros expanded."""
     pieces: tuple[int, ...]
-    """Tokens of each greeting, line or task; of a plain text the one number."""
+    """Tokens of each greeting, line or task; one number for a plain text."""
     unknown: tuple[str, ...]
-    """Macros that would stay as they are, without braces."""
+    """Macros that would not be expanded, without braces."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """A text as the model would read it."""
+    """Preview of a prompt, with its token counts."""
 
     spans: tuple[PromptSpan, ...]
     tokens: int
     fields: Mapping[str, EditedField] = field(default_factory=dict)
-    """By name, those that are not empty."""
+    """Fields that are not empty, by name."""
     model: str = ""
-    """Name of the model in whose format it is; empty for plain text in no format."""
+    """Name of the model whose chat format is used; empty for plain text without a format."""
     template: str = ""
-    """Where the format comes from, as in a receipt."""
+    """Source of the chat format, as in a receipt."""
 
     @property
     def text(self) -> str:
@@ -92,7 +95,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class PromptSample:
-    """Somebody and something said, to try a format on."""
+    """Personas and messages on which a format is tried."""
 
     persona: Persona
     user: Persona
@@ -125,7 +128,7 @@ SAMPLE = PromptSample(
 
 
 class Inspecting:
-    """Reads, and changes nothing."""
+    """Read stored prompts and build previews. Nothing is changed."""
 
     def __init__(
         self,
@@ -136,17 +139,20 @@ class Inspecting:
         counting: Counting,
         prompting: Prompting,
         loaded: Callable[[], LoadedModel | None],
+        tools: Callable[[Persona, LoadedModel], Awaitable[ToolPrompt]],
     ) -> None:
-        """`loaded` returns the model that would answer now."""
+        """`loaded` returns the model that would reply now, `tools` the tool part of its prompts."""
         self._chats = chats
         self._receipts = receipts
         self._library = library
         self._preferences = preferences
         self._counting = counting
-        self._prompting, self._loaded = prompting, loaded
+        self._prompting, self._loaded, self._tools = prompting, loaded, tools
 
     async def prompt_of(self, message_id: UUID) -> Inspection | None:
-        """The prompt of the wording on display; None where nothing is known of it, as of greetings and of what people say."""
+        """Return the prompt of the displayed alternative; None if no receipt is stored, as for greetings and the user's
+        messages.
+        """
         try:
             message = await self._chats.message(message_id)
         except StorageError:
@@ -158,10 +164,10 @@ class Inspecting:
         return Inspection(entry.receipt, entry.cost, spans, await self._before(message))
 
     async def preview(self, draft: Persona) -> Preview:
-        """Return the prompt of a new conversation with a draft, the tokens of each field, and macros nobody knows.
+        """Return the prompt of a new session with a draft, the tokens of each field, and its unknown macros.
 
-        In the loaded model's format, with its system prompt and the first greeting; without a model only the system prompt,
-        as plain text. Raises FileError where the chosen system prompt cannot be read.
+        It is in the format of the loaded model, with its system prompt and the first greeting; without a model it is only
+        the system prompt as plain text. Raise FileError if the chosen system prompt cannot be read.
         """
         cast = Participants(await self._other(draft), draft) if draft.is_user else Participants(draft, await self._other(draft))
         scene = cast.scene(ChatSession(persona_id=draft.unique_name), now())
@@ -177,7 +183,9 @@ class Inspecting:
     ) -> Preview:
         greeting = next((text for text in cast.persona.first_messages if text.strip()), "")
         turns = [PromptTurn("assistant", expand(greeting, scene), cast.persona.name)] if greeting else []
-        prompt = await self._prompting.preview(cast, model, [*turns, PromptTurn("user", YOUR_MESSAGE, cast.user.name)])
+        prompt = await self._prompting.preview(
+            cast, model, [*turns, PromptTurn("user", YOUR_MESSAGE, cast.user.name)], await self._tools(cast.persona, model)
+        )
         receipt = prompt.receipt
         return Preview(prompt.spans, receipt.prompt_tokens, fields, model.file.name, receipt.template_source)
 
@@ -189,7 +197,7 @@ class Inspecting:
         return Preview(spans, tokens, fields)
 
     async def render(self, preset: InstructPreset | SystemPreset, sample: PromptSample = SAMPLE) -> Preview:
-        """A whole prompt in that format; or all that a system prompt introduces, in no format at all."""
+        """Return a complete prompt in an instruct format, or the sections of a system preset as plain text."""
         system = await self._library.system_preset(suited_system(small=False)) if isinstance(preset, InstructPreset) else preset
         request = Request(
             renderer=InstructRenderer(preset if isinstance(preset, InstructPreset) else PLAIN),
@@ -225,7 +233,9 @@ class Inspecting:
         return ()
 
     async def _other(self, draft: Persona) -> Persona:
-        """Who is on the other side while a persona is being written: a guest, where the user has not named themselves."""
+        """Return the other side of the session for a draft: the last or default persona, or a placeholder if the user chose
+        none.
+        """
         settings = self._preferences.current
         wanted = settings.last_persona if draft.is_user else settings.user_persona
         with suppress(FileError):  # deleted or broken, which the library tells by itself
@@ -235,7 +245,7 @@ class Inspecting:
 
 
 def texts_of(persona: Persona, name: str) -> list[str]:
-    """The texts of one field."""
+    """Return the texts of one field of a persona."""
     value = getattr(persona, name)
     if isinstance(value, str):
         return [value]

@@ -1,4 +1,4 @@
-"""Writes down for every reply what its prompt was made of and what reading it cost, as long as nothing of it was forgotten."""
+"""Receipts of replies: the composition of the prompt and the cost of reading it."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
-from lethe_app.domain.prompt import Cost, Prompt, PromptSpan, ReceiptEntry
+from lethe_app.domain.prompt import CacheMiss, Cost, Prompt, PromptSpan, ReceiptEntry
 from lethe_app.errors import LetheError
-from lethe_app.prompt.cache_cost import ELSEWHERE, new_in, work_out
+from lethe_app.prompt.cache_cost import new_in, work_out
+from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.replies import ReplyReceipt
 
 log = logging.getLogger(__name__)
 
 REMEMBERED = 6
-"""Conversations whose last prompt is remembered; of the others nothing can be said that was read before."""
+"""Number of sessions whose last prompt is remembered; for the others the cost cannot be compared."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """What the model read last in a conversation."""
+    """Prompt and reply that the model last processed in a session."""
 
     model: LoadedModel
     spans: Sequence[PromptSpan]
@@ -32,45 +33,39 @@ class Read:
 
 
 class ReceiptService:
-    """One turn at a time: `open` before anything is remembered for it, `close` when its reply is stored."""
+    """Make receipts of replies: the composition of the prompt, and its cost compared with the prompt before it."""
 
     def __init__(self, receipts: Receipts, counting: Counting) -> None:
         self._receipts = receipts
         self._counting = counting
         self._read: OrderedDict[UUID, Read] = OrderedDict()
-        """The newest last."""
+        """By session, the most recently used last."""
 
-    async def open(self, persona_id: str) -> int:
-        """How often something of hers was forgotten until now; to be handed to `close`."""
-        return await self._receipts.forgotten(persona_id)
+    async def receipt_of(
+        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, text: str, usage: Usage | None
+    ) -> ReplyReceipt | None:
+        """Return the receipt to store with a reply of this text; None if it cannot be computed, which does not affect the
+        reply.
 
-    async def close(
-        self,
-        session: ChatSession,
-        model: LoadedModel,
-        prompt: Prompt,
-        reply: Message,
-        said: str,
-        usage: Usage | None,
-        forgotten: int,
-    ) -> None:
-        """Keep what is to be told of a reply that was just stored. Trouble with it spoils no reply.
-
-        `usage` is None where the reply was stopped before the model could tell.
+        `usage` is None if the reply was stopped before the model reported it.
         """
+        session_id, cost = turn.session.guid, None
         try:
-            cost = await self._cost(session.guid, model, prompt, usage) if usage is not None else None
-            entry = ReceiptEntry(prompt.receipt, cost)
-            await self._receipts.save_receipt(reply.id, entry, session.persona_id, prompt.spans, forgotten)
+            cost = await self._cost(session_id, model, prompt, usage) if usage is not None else None
         except LetheError as error:
-            log.warning("What a reply cost could not be kept: %s", error)
-        self._read[session.guid] = Read(model, prompt.spans, said)
-        self._read.move_to_end(session.guid)
-        while len(self._read) > REMEMBERED:
-            self._read.popitem(last=False)
+            log.warning("What a reply cost could not be worked out: %s", error)
+            return None
+        # Remembered even if the cost is unknown, because the next prompt is compared with this one.
+        finally:
+            self._read[session_id] = Read(model, prompt.spans, text)
+            self._read.move_to_end(session_id)
+            while len(self._read) > REMEMBERED:
+                self._read.popitem(last=False)
+        entry = ReceiptEntry(prompt.receipt, cost)
+        return ReplyReceipt(entry, turn.session.persona_id, prompt.spans, turn.rows.deletions)
 
     async def forget_prompts(self, persona_id: str) -> None:
-        """The user changed what was said: no prompt of hers is kept that tells it the old way."""
+        """Delete the stored prompts of a persona, because the user changed messages they contain."""
         await self._receipts.delete_prompts(persona_id)
 
     async def _cost(self, session_id: UUID, model: LoadedModel, prompt: Prompt, usage: Usage) -> Cost:
@@ -89,4 +84,4 @@ class ReceiptService:
             prompt.receipt.layout,
         )
         is_elsewhere = next(reversed(self._read)) != session_id
-        return replace(cost, because=ELSEWHERE) if cost.again and is_elsewhere else cost
+        return replace(cost, reason=CacheMiss.ELSEWHERE, part="") if cost.again and is_elsewhere else cost

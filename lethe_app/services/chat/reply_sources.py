@@ -1,4 +1,4 @@
-"""What stood behind a reply, as plain values: each memory with its reason, where it was said, and what can be done about it."""
+"""Records of the sources of a reply: each memory with its reason, its origin, and the actions it allows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from lethe_app.brain.recall.objections import BROUGHT_BY_WORDS, UNWANTED
+from lethe_app.brain.recall.objections import BROUGHT_BY_WORDS
 from lethe_app.domain.chat import Message
-from lethe_app.domain.recall import NotRecalled, RecallLead, Recollection
+from lethe_app.domain.recall import BlockReason, NotRecalled, RecallLead, Recollection
 
 
 class SourceKind(StrEnum):
-    """What a card is about, and so what can be done with it."""
+    """Type of the record behind a memory; it decides which actions are possible."""
 
     FACT = "fact"
     MEMORY = "memory"
@@ -23,18 +23,18 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True)
 class Whence:
-    """Where something was said."""
+    """Session and message in which a statement was made."""
 
     session: UUID
     title: str
     time: datetime
     message: UUID | None = None
-    """None where only the conversation is known."""
+    """None if only the session is known."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A text that led there, and where it was said."""
+    """Text that led to a recall, and its origin."""
 
     lead: RecallLead
     whence: Whence | None
@@ -42,23 +42,23 @@ class Trace:
 
 @dataclass(frozen=True)
 class Surfaced:
-    """One memory behind a reply: how it came, and what it is now."""
+    """Recalled memory behind a reply: as it was recalled, and as it is stored now."""
 
     recollection: Recollection
     kind: SourceKind
     subject: UUID
-    """The fact, memory or conversation that can be changed: of a conversation that came because of a fact, that fact."""
+    """The fact, memory or session that actions change; for a session recalled because of a fact, that fact."""
     text: str
-    """As it is kept now, which may differ from what the reply was given."""
+    """Text as it is stored now, which may differ from the text in the prompt."""
     traces: tuple[Trace, ...] = ()
     whence: Whence | None = None
     pinned: bool = False
     is_kept: bool = True
-    """Is it still there? What was told once may be used up."""
+    """True if the record still exists; a memory may be consumed once it was brought up."""
 
     @property
     def is_world(self) -> bool:
-        """Does it stand in a world, and not in what is remembered?"""
+        """True if it is a World Info entry and not a memory."""
         return self.kind is SourceKind.WORLD
 
     @property
@@ -80,7 +80,7 @@ class Surfaced:
 
 @dataclass(frozen=True)
 class AlwaysThere:
-    """What the prompts of a conversation hold whatever is said."""
+    """Core facts and summaries that are in the prompts of a session regardless of recall."""
 
     facts: tuple[str, ...] = ()
     summaries: tuple[tuple[str, str], ...] = ()
@@ -92,25 +92,25 @@ class AlwaysThere:
 
 @dataclass(frozen=True)
 class ReplySources:
-    """All that memory had to do with the replies to one message."""
+    """Everything that memory contributed to the replies to one message."""
 
     persona_id: str
     asked: Message | None
-    """The user's words; None for a greeting, which answers nobody."""
+    """Message of the user; None for a greeting, which answers no message."""
     is_known: bool = False
-    """Was it ever found out what these words bring up?"""
+    """True if a recall was stored for the message."""
     surfaced: tuple[Surfaced, ...] = ()
     kept_back: tuple[NotRecalled, ...] = ()
     scratch: str = ""
     remark: str = ""
-    """What the prompt says of a time that was asked for."""
+    """Remark in the prompt about a time that the user asked for."""
     always: AlwaysThere = AlwaysThere()
     forgotten: int = 0
-    """How many came to mind then and were forgotten since."""
+    """Number of memories that were recalled and have been forgotten since."""
     word_for_word: tuple[str, ...] = ()
-    """Titles of the earlier conversations that stand whole in what she reads: nothing of these need come to mind."""
+    """Titles of the earlier sessions that are in the prompt in full; nothing from them needs to be recalled."""
 
     @property
     def unwanted(self) -> tuple[NotRecalled, ...]:
-        """What the user said did not belong here."""
-        return tuple(one for one in self.kept_back if one.why == UNWANTED)
+        """Memories that the user objected to in this turn."""
+        return tuple(one for one in self.kept_back if one.why is BlockReason.UNWANTED)

@@ -1,4 +1,6 @@
-"""A reply while it grows: thinking told from speech, the speaker's own name taken off, the wording to store at any moment."""
+"""Parser of a reply during generation: separate thinking from speech, remove the speaker's name, filter echoed memories, and
+give the alternative to store at any moment.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from lethe_app.services.events import Evaluating, ReplyText, ThinkingText
 
 
 class Reply:
-    """Feed it the pieces of one generation; it continues `before`, which is empty for a new reply."""
+    """Parse the pieces of one generation in order; it continues `before`, which is empty for a new reply."""
 
     def __init__(self, prompt: Prompt, speaker: str, before: Alternative, ears: CallEars | None = None) -> None:
         self._splitter = ThinkingSplitter(
@@ -29,28 +31,30 @@ class Reply:
 
     @property
     def is_empty(self) -> bool:
-        """Has nothing been said or thought beyond what was there before?"""
+        """True if neither speech nor thinking was added to the continued alternative."""
         return self._said == self._before.content and self._thought == self._before.thinking
 
     @property
     def is_only_echo(self) -> bool:
-        """Was nothing said but a copy of the memory block?"""
+        """True if the model wrote nothing but a copy of the memory block."""
         return bool(self._echo.dropped) and self._said.strip() == self._before.content.strip()
 
     def read_report(self, report: PrefillProgress | Chunk | Done) -> list[Evaluating | ReplyText | ThinkingText]:
-        """What one word of the engine means for whoever listens."""
+        """Return the events for listeners that a report of the engine means."""
         if isinstance(report, PrefillProgress):
             return [Evaluating(report.done, report.total)]
         return [*self.feed(report.text)] if isinstance(report, Chunk) else []
 
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
-        """What of the piece is certain, as events in the order in which they were written."""
+        """Parse a piece and return the events for the text that is certain, in the order in which it was written."""
         split = self._splitter.feed(piece)
         said = self._named(self._ears.feed(split.said) if self._ears else split.said)
         return self._note(split.thought, self._echo.feed(said))
 
     def finish(self, *, stopped: bool = False) -> list[ReplyText | ThinkingText]:
-        """What was held back. A reply that is nothing but thinking is shown as the answer, unless it was stopped at that."""
+        """Emit the text that was held back. A reply of nothing but thinking becomes the answer, unless it was stopped while
+        thinking.
+        """
         split = self._splitter.finish()
         heard = self._ears.feed(split.said) + self._ears.finish() if self._ears else split.said
         said = self._echo.feed(self._named(heard) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
@@ -63,7 +67,7 @@ class Reply:
         return events
 
     def wording(self, *, complete: bool) -> Alternative:
-        """The reply as it stands; whitespace at its end goes once it is complete."""
+        """Return the alternative with the text so far; trailing whitespace is removed once it is complete."""
         said = self._said.rstrip() if complete else self._said
         return self._before.model_copy(update={"content": said, "thinking": self._thought, "complete": complete})
 
@@ -75,7 +79,7 @@ class Reply:
         return [*events, ReplyText(said)] if said else events
 
     def _named(self, said: str) -> str:
-        """Take white space and `Name:` off the beginning, holding text back while it may still become that."""
+        """Remove leading whitespace and `Name:`; hold text back while it may still become that."""
         if self._opening is None:
             return said
         text = (self._opening + said).lstrip()

@@ -1,1 +1,1 @@
-"""Structured answers of a language model, and whether a model qualifies for them."""
+"""Structured output of a language model, and its qualification for extraction."""

@@ -1,4 +1,4 @@
-"""Finds what a conversation that is over came to: what is known from it, and what a model that may be trusted finds in it."""
+"""Conclusions of a finished session: the facts known from it, and those a qualified model extracts from it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.storage.memory.facts import FactStore
 
 STILL_ASKED = timedelta(days=7)
-"""Of what is over for longer a model is not asked: of a home full of old conversations the facts are enough."""
+"""Maximum age of a session for which a model is asked; for older ones the stored facts are enough. This matters when many
+old sessions are processed at once.
+"""
 LINES_AT_ONCE = 30
 NOT_NOW = (ModelMissing, EngineUnreachable)
 Foretold = Callable[[Sequence[ExtractedFact]], Awaitable[None]]
-"""Told of facts before they are learnt, so that they can be taken back whatever happens in between."""
+"""Callback that receives facts before they are stored, so that they can be undone whatever happens in between."""
 
 
 async def _nobody(_facts: Sequence[ExtractedFact]) -> None:
@@ -41,7 +43,7 @@ async def _nobody(_facts: Sequence[ExtractedFact]) -> None:
 
 @dataclass(frozen=True)
 class FinishedConversation:
-    """One conversation that is over."""
+    """Session that has ended."""
 
     session: ChatSession
     cast: Participants
@@ -50,19 +52,21 @@ class FinishedConversation:
 
 @dataclass(frozen=True)
 class CameTo:
-    """What a conversation came to."""
+    """Conclusions of a session."""
 
     conclusions: Sequence[Conclusion] = ()
     subject: str = ""
-    """What they have in common, where a model found that."""
+    """Common subject of the conclusions, if a model named one."""
     foretold: Sequence[ExtractedFact] = ()
-    """Facts that were to be learnt."""
+    """Facts that were about to be stored."""
     learnt: Sequence[ExtractedFact] = ()
-    """Those of them that nobody knew before."""
+    """Those of them that were new."""
 
 
 class ConclusionService:
-    """A model is asked where it may be trusted with facts; what it says must stand in what was said."""
+    """Collect the conclusions of sessions. A model is asked only if it is qualified for facts, and its answers must be
+    supported by the messages.
+    """
 
     def __init__(
         self, knowing: FactService, facts: FactStore, clerk: StructuredOutput, trust: Qualification, preferences: Preferences
@@ -71,13 +75,15 @@ class ConclusionService:
         self._extraction = LlmFactExtraction(clerk)
 
     def asks(self, ended: datetime) -> bool:
-        """Would a model be asked about what was over at that moment?"""
+        """Return whether a model would be asked about a session that ended at that moment."""
         verdict = self._trust.verdict
         may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= STILL_ASKED
 
     async def came_to(self, reading: FinishedConversation, tell: Foretold = _nobody) -> CameTo:
-        """Raises ModelMissing and EngineUnreachable while there is a model to be asked and it does not answer."""
+        """Return the conclusions of a session. `tell` receives new facts before they are stored. Raise ModelMissing or
+        EngineUnreachable if a model would be asked but is not available.
+        """
         persona_id, subject = reading.session.persona_id, ""
         facts, foretold, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
         if self.asks(reading.lines[-1].time) and not reading.session.is_roleplay:
@@ -100,7 +106,7 @@ class ConclusionService:
         return CameTo([one for one in found if digest(one.text) not in forgotten], subject, foretold, learnt)
 
     async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-        """Those that were not known before in any words."""
+        """Store facts and return those that were not known before in any wording."""
         before = {one.guid for one in await self._knowing.all(persona_id)}
         await self._knowing.learn(persona_id, facts)
         return [one for one in await self._knowing.all(persona_id) if one.guid not in before]
@@ -121,7 +127,7 @@ class ConclusionService:
     async def _checked(
         self, session: ChatSession, one: ConclusionAnswer, lines: Sequence[Utterance], parts: Sequence[MessageParts]
     ) -> ExtractedFact | None:
-        """As a fact, if the conversation says it and the user said it or agreed."""
+        """Return a conclusion as a fact if the messages support it and the user stated or confirmed it."""
         quotation = await self._extraction.supports(Claim(one.line - 1, one.quote, one.conclusion), lines, parts)
         if quotation is None or not is_confirmed(quotation.place, lines):
             return None

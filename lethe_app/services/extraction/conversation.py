@@ -1,4 +1,6 @@
-"""What a model extracts from a conversation; long ones are read portion by portion, so that no line is left out."""
+"""Extraction of title, summary, facts and other records from a session. Long sessions are read in portions, so that no line
+is left out.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,18 @@ from lethe_app.services.extraction.structured_output import StructuredOutput
 T = TypeVar("T", bound=LlmAnswer)
 NOTHING = "(nothing yet)"
 LONG_SESSION = 40
-"""Messages above which a summary takes more room."""
+"""Number of messages above which a summary may be longer."""
 
 
 class ConversationExtraction:
-    """Every method raises ModelError and may be cancelled at any time."""
+    """Extract the parts of a session's archive record. Every method raises ModelError and may be cancelled at any time."""
 
     def __init__(self, clerk: StructuredOutput) -> None:
         self._clerk = clerk
         self._extraction = LlmFactExtraction(clerk)
 
     async def summary(self, lines: Sequence[Utterance]) -> str:
-        """One or two paragraphs, above forty messages two to four, of all that was said; `lines` must not be empty."""
+        """Return a summary of one or two paragraphs, above `LONG_SESSION` messages two to four; `lines` must not be empty."""
         kind, length = (LongSummary, LONG) if len(lines) > LONG_SESSION else (Summary, SHORT)
         portions = await self._clerk.portions(TaskKind.SUMMARY, kind, lines, length=length)
         if len(portions) == 1:
@@ -49,7 +51,7 @@ class ConversationExtraction:
         return (await self._clerk.ask(TaskKind.SUMMARY, kind, conversation=text, length=length)).text
 
     async def _merge(self, parts: list[str], kind: type[Summary], length: str) -> str:
-        """One account of several; where they do not fit together, first of neighbours."""
+        """Merge several summaries into one, neighbours first if they do not fit into the prompt together."""
         room = await self._clerk.room(TaskKind.MERGE, kind, length=length)
         while len(parts) > 1:
             groups = pack([tokens + 8 for tokens in await self._clerk.count(parts)], room)
@@ -67,23 +69,23 @@ class ConversationExtraction:
         return (await self._clerk.ask(TaskKind.MERGE, kind, parts=text, length=length)).text
 
     async def title(self, lines: Sequence[Utterance], summary: str) -> str:
-        """Two to six words. `summary` is read instead of a conversation too long to be read at once; so below."""
+        """Return a title of two to six words. `summary` is read instead if `lines` do not fit into one prompt."""
         return (await self._whole(TaskKind.TITLE, TitleAnswer, lines, summary)).title
 
     async def keywords(self, lines: Sequence[Utterance], summary: str) -> list[str]:
-        """Four to six."""
+        """Return four to six keywords; `summary` as for `title`."""
         return (await self._whole(TaskKind.KEYWORDS, KeywordsAnswer, lines, summary)).keywords
 
     async def goals(self, lines: Sequence[Utterance], summary: str) -> list[str]:
-        """Plans that are still open, at most five."""
+        """Return the plans that are still open, at most five; `summary` as for `title`."""
         return (await self._whole(TaskKind.GOALS, Goals, lines, summary)).goals
 
     async def relevance(self, summary: str) -> int:
-        """From 1 to 5."""
+        """Return the relevance, from 1 to 5."""
         return (await self._clerk.ask(TaskKind.RELEVANCE, Relevance, summary=summary)).stars
 
     async def is_roleplay(self, lines: Sequence[Utterance]) -> bool:
-        """Is every portion of it?"""
+        """Return whether every portion of the session is roleplay."""
         for part in await self._clerk.portions(TaskKind.ROLEPLAY, Roleplay, lines):
             if not (await self._clerk.ask(TaskKind.ROLEPLAY, Roleplay, conversation=spell_all(part))).is_roleplay:
                 return False
@@ -92,15 +94,17 @@ class ConversationExtraction:
     async def facts(
         self, lines: Sequence[Utterance], about: Collection[str], known: Sequence[ExtractedFact] = ()
     ) -> list[SupportedFact]:
-        """New or changed lasting facts about these speakers that the lines support; `known` are the facts that hold now."""
+        """Return the new or changed lasting facts about these speakers that the lines support; `known` are the present
+        facts.
+        """
         return await self._extraction.facts(lines, about, known)
 
     async def compare_facts(self, old: str, new: str) -> str:
-        """What a new fact is to an old one near it: `same`, `update`, `contradiction` or `new`."""
+        """Return the relation of a new fact to a similar old one: `same`, `update`, `contradiction` or `new`."""
         return (await self._clerk.ask(TaskKind.SETTLE, Settlement, old=old, new=new)).verdict
 
     async def recap(self, so_far: str, lines: Sequence[Utterance]) -> str:
-        """The rolling summary, carried on by lines that leave the window."""
+        """Return the rolling summary, extended by lines that leave the context window."""
         (told,) = await self._clerk.count([so_far])
         spare = max(told, Summary.most_tokens)
         for part in await self._clerk.portions(TaskKind.RECAP, Summary, lines, spare=spare, length=SHORT):
@@ -109,6 +113,6 @@ class ConversationExtraction:
         return so_far
 
     async def _whole(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:
-        """Ask about all lines where they fit, else about their summary."""
+        """Ask about all lines if they fit, else about their summary."""
         fits = len(await self._clerk.portions(task, answer, lines)) == 1
         return await self._clerk.ask(task, answer, conversation=spell_all(lines, dated=True) if fits else summary)

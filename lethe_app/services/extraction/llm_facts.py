@@ -1,4 +1,4 @@
-"""Has a model extract facts from a conversation, and keeps those that the conversation supports."""
+"""Fact extraction by a language model; a fact is kept only if the conversation supports it."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
 
 LINES_AT_ONCE = 12
-"""Lines read together for facts; of more, a model forgets those in the middle."""
+"""Lines per portion; in longer ones models miss facts in the middle."""
 OVERLAP = 2
-"""Lines of the portion before that are read again, so that an answer keeps its question."""
+"""Lines of the previous portion that are repeated, so that an answer is read together with its question."""
 LINES_BEFORE = 2
-"""Lines shown above the one a model is asked about."""
+"""Lines shown before the one that a model is asked to confirm."""
 KNOWN_SHOWN = 5
 KNOWN_TOKENS = 200
-"""Room for the known facts shown."""
+"""Token budget of the known facts that are shown."""
 NOTHING = "(nothing)"
 _DATED = frozenset({FactKind.EVENT, FactKind.PLAN})
 
 
 @dataclass(frozen=True)
 class SupportedFact:
-    """A fact in a model's words that its message supports."""
+    """Fact in the model's wording that its source message supports."""
 
     fact: str
-    """Its relative dates are resolved."""
+    """Text with relative dates resolved."""
     source: Utterance
     kind: FactKind
     in_story: bool
     changes: ExtractedFact | None = None
-    """A known fact that no longer holds because of it, as the model says."""
+    """Known fact that it replaces according to the model."""
 
 
 class LlmFactExtraction:
-    """Every method raises ModelError and may be cancelled at any time."""
+    """Extract facts with a language model. Every method raises ModelError and may be cancelled at any time."""
 
     def __init__(self, clerk: StructuredOutput) -> None:
         self._clerk = clerk
@@ -82,7 +82,7 @@ class LlmFactExtraction:
         return found
 
     async def supports(self, claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> Quotation | None:
-        """Return where the conversation says what is claimed, asking the model where rules cannot tell; None if nowhere."""
+        """Return where the conversation supports the claim, asking the model if rules cannot decide; None if nowhere."""
         checked = check_claim(claim, lines, parts)
         if checked.quotation is None or checked.support is Support.NONE:
             return None
@@ -105,7 +105,7 @@ class LlmFactExtraction:
         return answer.is_said
 
     async def _fitting(self, texts: Sequence[str], tokens: int) -> list[str]:
-        """The first of them, numbered, as many as fit."""
+        """Return the first texts, numbered, as many as fit into `tokens`."""
         numbered = [f"{number}. {text}" for number, text in enumerate(texts, 1)]
         sizes = accumulate(count + 1 for count in await self._clerk.count(numbered))
         return [text for text, size in zip(numbered, sizes, strict=True) if size <= tokens]
@@ -114,7 +114,7 @@ class LlmFactExtraction:
 def _read(
     stated: StatedFact, lines: Sequence[Utterance], parts: Sequence[MessageParts], known: Sequence[ExtractedFact]
 ) -> tuple[SupportedFact | None, Support]:
-    """A fact of an answer as it would be kept, and how far its message supports it."""
+    """Return a stated fact as it would be stored, and how far its message supports it."""
     checked = check_claim(Claim(stated.line - 1, stated.quote, stated.fact, stated.about), lines, parts)
     is_english = language_of(stated.fact) in {ENGLISH, None}
     if checked.quotation is None or checked.support is Support.NONE or (is_english and not stands_alone(stated.fact)):
@@ -137,7 +137,7 @@ def with_dates(fact: str, day: date, kind: FactKind) -> str:
 
 
 def nearest(lines: Sequence[Utterance], known: Sequence[ExtractedFact], most: int = KNOWN_SHOWN) -> list[ExtractedFact]:
-    """Return the known facts that share most with what is said, rare words first; none that shares nothing."""
+    """Return the known facts that share most words with the lines, rare words weighted higher; none that shares no word."""
     words = [content_words(fact.fact) for fact in known]
     said = frozenset().union(*(content_words(line.text) for line in lines))
     spread = {word: sum(word in each for each in words) for word in said}
@@ -147,7 +147,7 @@ def nearest(lines: Sequence[Utterance], known: Sequence[ExtractedFact], most: in
 
 
 def is_repeated(noted: SupportedFact, others: Sequence[SupportedFact]) -> bool:
-    """Was it taken from the same message before, in these or nearly these words?"""
+    """Return whether a fact of the same message with at least three quarters of its words is among the others."""
     words = content_words(noted.fact)
     for other in others:
         theirs = content_words(other.fact)
@@ -157,6 +157,6 @@ def is_repeated(noted: SupportedFact, others: Sequence[SupportedFact]) -> bool:
 
 
 def _is_about(noted: SupportedFact, about: Collection[str], lines: Sequence[Utterance]) -> bool:
-    """Of the speakers it names one that is asked about; or it names none, and one of those says it."""
+    """Return whether the fact names one of the requested speakers, or names no speaker and was said by one of them."""
     named = {line.name for line in lines if line.name and place_of(line.name, noted.fact) >= 0}
     return not named.isdisjoint(about) if named else noted.source.name in about

@@ -1,4 +1,4 @@
-"""Finds out once whether a model may write facts and summaries, by having it work on texts whose right answers are known."""
+"""Qualification of a model for facts and summaries: a self-test with texts whose correct answers are known."""
 
 from __future__ import annotations
 
@@ -32,51 +32,55 @@ from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T")
 SCOPE = "verdicts"
+"""Scope of the app state for qualification records, by model file."""
 TRUSTED = "trusted_models"
-"""Scope of the models that the user trusts whatever their verdict."""
+"""Scope of the models that the user allows regardless of their qualification."""
 SITTINGS = 2
-"""How often a model is tried, each time with other seeds, before it has failed."""
+"""Number of attempts, each with other seeds, before a model has failed."""
 LEAST_FOUND = 1 / 3
-"""Of the facts there are, the share that must be found: who writes nothing makes no mistakes and is of no use."""
+"""Minimum recall of the facts: a model that writes none makes no mistakes but is useless."""
 
 
 class QualificationResult(BaseModel):
-    """What a model may be trusted with."""
+    """Qualification of a model."""
 
     model_config = ConfigDict(frozen=True)
 
     model: str
-    """Its name."""
+    """Name of the model."""
     facts: float
-    """Precision, from 0 to 1; where it was clear early that it is too low, of what was tried until then."""
+    """Precision of the facts, from 0 to 1. If the test was ended early because it was clearly too low, that of the texts
+    tried.
+    """
     may_write_facts: bool
     may_write_summaries: bool
     checked: AwareDatetime
     detail: str
-    """What was measured, in a sentence."""
+    """Measured values, in one sentence."""
     trusted_anyway: bool = False
-    """The user lets it write everything although it was not found fit."""
+    """True if the user allows it to write everything although it failed."""
 
     @property
     def is_passed(self) -> bool:
-        """May it write everything?"""
+        """Return whether the model may write both facts and summaries."""
         return self.may_write_facts and self.may_write_summaries
 
 
 class Record(BaseModel):
-    """What is kept of a model, so that an interrupted test goes on where it was."""
+    """Stored state of a model's test, so that an interrupted test can be resumed."""
 
     edition: str
+    """Hash of the test texts and task prompts; another one makes the record invalid."""
     sittings: list[dict[str, Marks]] = [{}]
-    """The marks of each text, in every sitting."""
+    """Scores by name of the text, for each attempt."""
     verdict: QualificationResult | None = None
 
 
 class Qualification:
-    """Knows the verdict on the model that is loaded; `changed` tells a new one."""
+    """Qualification of the loaded model. `changed` emits a new result."""
 
     def __init__(self, clerk: StructuredOutput, errands: TaskPrompts, state: AppState, folder: Path) -> None:
-        """`folder` holds `facts.json` and `dialogues.json`."""
+        """Create the service; `folder` contains `facts.json` and `dialogues.json`."""
         self.changed: Listeners[QualificationResult] = Listeners()
         self._clerk = clerk
         self._minutes = ConversationExtraction(clerk)
@@ -89,7 +93,7 @@ class Qualification:
 
     @property
     def verdict(self) -> QualificationResult | None:
-        """On the model that is loaded now; None while there is none, or it was not tested yet."""
+        """Return the result of the loaded model; None if there is none or it was not tested yet."""
         model = self._clerk.model
         verdict = self._known.get(key_of(model)) if model is not None else None
         if model is None or verdict is None or verdict.is_passed or key_of(model) not in self._trusted:
@@ -97,7 +101,7 @@ class Qualification:
         return verdict.model_copy(update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True})
 
     async def trust_anyway(self, *, trusted: bool) -> None:
-        """Let the loaded model write everything whatever its verdict, or no longer. Kept for this model file."""
+        """Allow the loaded model to write everything regardless of its result, or no longer. Stored for this model file."""
         model = self._clerk.model
         if model is None:
             return
@@ -108,10 +112,10 @@ class Qualification:
             self.changed.tell(self.verdict)
 
     async def check(self) -> QualificationResult | None:
-        """The verdict on the loaded model, which is tested if it never was. Call it whenever a model has been loaded.
+        """Return the result of the loaded model, testing it if necessary. Must be called whenever a model has been loaded.
 
-        The test takes minutes, makes way for everything else and can be cancelled; the next call goes on where it was. None if
-        the model was exchanged meanwhile. Raises ModelError where the model could not be asked, FileError, StorageError.
+        The test takes minutes, yields to all other work and can be cancelled; the next call resumes it. Return None if the
+        model was replaced meanwhile. Raise ModelError if the model could not be asked, FileError or StorageError.
         """
         async with self._one_at_a_time:
             model = self._clerk.model
@@ -135,9 +139,9 @@ class Qualification:
     async def _test(
         self, model: LoadedModel, record: Record, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
     ) -> None:
-        """Text after text, until all are done or the outcome is certain; what failed once more, with other seeds.
+        """Test text after text until all are done or the outcome is certain, and repeat failed parts once with other seeds.
 
-        Who found no fact at all is not asked for facts again: no seed makes up for that, and it takes minutes.
+        A model that found no fact at all is not asked for facts again: no seed changes that, and it takes minutes.
         """
         for number in range(SITTINGS):
             so_far = judge(model.file.name, record.sittings[:number], snippets, dialogues)
@@ -188,7 +192,7 @@ class Qualification:
         return _read(self._folder / "facts.json", list[Snippet]), _read(self._folder / "dialogues.json", list[Dialogue])
 
     async def _record(self, model: LoadedModel, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]) -> Record:
-        """What is known of this model, if the questions are still the same."""
+        """Return the stored record of this model if test texts and task prompts are unchanged, else a new one."""
         tasks = (TaskKind.FACTS, TaskKind.CONFIRM, TaskKind.SUMMARY)
         words = repr((snippets, dialogues, [self._errands.prompt_of(task) for task in tasks]))
         edition = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
@@ -203,14 +207,14 @@ class Qualification:
 
 
 def key_of(model: LoadedModel) -> str:
-    """The model file, by name and size."""
+    """Return the key of a model file: its name and size."""
     return f"{model.file.path.name} {model.file.size}"
 
 
 def judge(
     model: str, sittings: Sequence[Mapping[str, Marks]], snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
 ) -> QualificationResult:
-    """The verdict that the marks lead to, of several sittings the best. `model` is a name."""
+    """Return the result for the scores, taking the best of several attempts. `model` is a name."""
     facts = max((_judge_facts(marks, snippets) for marks in sittings), default=(False, 0.0, "not tried"))
     troubles = [list(_troubles(marks, dialogues)) for marks in sittings]
     is_faithful = any(
@@ -228,7 +232,7 @@ def judge(
 
 
 def _judge_facts(marks: Mapping[str, Marks], snippets: Sequence[Snippet]) -> tuple[bool, float, str]:
-    """May it write facts, how precise was it, and what was measured in words."""
+    """Return whether the model may write facts, its precision, and the measured values in words."""
     done = [marks[each.name] for each in snippets if each.name in marks]
     right, wrong = sum(each.right for each in done), sum(each.wrong for each in done)
     precision = right / (right + wrong) if right + wrong else 0.0

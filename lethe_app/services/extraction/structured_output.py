@@ -1,4 +1,4 @@
-"""Has the loaded model do small written work in the background, in answers of a given shape, whenever nobody else wants it."""
+"""Structured output in the background: send task prompts to the loaded model while it is idle, and parse its JSON answers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ from lethe_app.prompt.task_prompts import TaskPrompt, TaskPrompts
 
 T = TypeVar("T", bound=LlmAnswer)
 WAIT = 0.2
-"""Seconds between two looks at whether the model is free."""
+"""Seconds between two checks whether the model is free."""
 TEMPERATURES = (0.1, 0.4, 0.7)
-"""Of the first try and of those after it: whoever fails at one wording may find another."""
+"""Temperatures of the first try and of the retries; a higher one may yield another wording."""
 SEED = 11
 MARGIN = 24
-"""Tokens kept free, for parts counted one by one may be shorter than the whole."""
+"""Tokens kept free, because the sum over parts counted one by one may be lower than the count of the whole."""
 LEAST_ROOM = 64
-"""Tokens of material below which a task prompt makes no sense."""
+"""Tokens of material below which a task prompt is useless."""
 REST_AFTER = 30.0
-"""Seconds without a task prompt after which the model gives back the memory it holds for them; the next one takes it anew."""
+"""Seconds without a task prompt after which the model's context for background jobs is freed; the next one allocates it
+again.
+"""
 LOG = logging.getLogger(__name__)
 _SITTING: ContextVar[int] = ContextVar("sitting", default=0)
 _METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
@@ -41,7 +43,7 @@ _METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=N
 
 @contextmanager
 def metered(add: Callable[[int], None]) -> Iterator[None]:
-    """While this lasts, `add` is told the tokens, read and written, of every task prompt asked from here."""
+    """Report the tokens of every task prompt sent in this context, evaluated and generated, to `add`."""
     token = _METER.set(add)
     try:
         yield
@@ -51,7 +53,7 @@ def metered(add: Callable[[int], None]) -> Iterator[None]:
 
 @contextmanager
 def reseeded(sitting: int) -> Iterator[None]:
-    """While this lasts, task prompts asked from here are drawn with other seeds; 0 is the usual one."""
+    """Use other seeds for the task prompts sent in this context; 0 is the default seed."""
     token = _SITTING.set(sitting)
     try:
         yield
@@ -60,16 +62,18 @@ def reseeded(sitting: int) -> Iterator[None]:
 
 
 def called(answer: type[LlmAnswer]) -> str:
-    """The name of a shape as a person says it: “own thoughts”."""
+    """Return the name of an answer class in words: “own thoughts”."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()
 
 
 class AnswerUnusable(ModelError):
-    """The model answered, more than once, but never so that it could be used."""
+    """Raised when no answer of the model could be parsed, after several tries."""
 
 
 class StructuredOutput:
-    """One task prompt at a time, in the quiet lane: the chat never waits for it and loses nothing of its cache."""
+    """Client for task prompts, one at a time, in the model's context for background jobs: replies to the user never wait for
+    it and keep their KV cache.
+    """
 
     def __init__(
         self,
@@ -81,7 +85,9 @@ class StructuredOutput:
         busy: Callable[[], bool],
         rest_after: float = REST_AFTER,
     ) -> None:
-        """`ready` is the model loaded now, `form` how it wants to be spoken to; while `busy` nothing is begun."""
+        """Create the client. `ready` returns the loaded model, `form` its chat template; while `busy` returns True nothing
+        is begun.
+        """
         self._client = client
         self._errands = errands
         self._ready = ready
@@ -91,30 +97,31 @@ class StructuredOutput:
         self._rest_after = rest_after
         self._desk = asyncio.Lock()
         self._waiting = 0
-        """Task prompts that are asked for and not yet done."""
+        """Number of task prompts that are waiting or in progress."""
         self._alarm: asyncio.TimerHandle | None = None
         self._resting: asyncio.Task[None] | None = None
         self._disarm: tuple[LoadedModel | None, Disarmer] = (None, Disarmer(()))
 
     @property
     def model(self) -> LoadedModel | None:
-        """Who would do the work now."""
+        """Return the loaded model; None if there is none."""
         return self._ready()
 
     async def ask(self, task: str | TaskPrompt, answer: type[T], **material: str) -> T:
-        """The model's answer to a task prompt whose gaps `material` fills. Cancelling frees the model at once.
+        """Return the model's answer to a task prompt whose placeholders are filled with `material`. Cancelling frees the
+        model at once.
 
-        A task prompt is named by its file, or is one that somebody parsed from words of their own.
+        A task prompt is given by the name of its file, or as a parsed object.
 
-        Waits for a free model and begins again when the chat wanted it. Raises AnswerUnusable after three useless answers, and
-        whatever ModelError there is: no model, no room, no memory, a dead process.
+        Wait until the model is free, and begin again if a reply preempted it. Raise AnswerUnusable after three unusable
+        answers, and any other ModelError: no model, prompt too long, out of memory, crashed process.
         """
         with self._at_work():
             async with self._desk:
                 return await self._answered(task, answer, material)
 
     async def room(self, task: str | TaskPrompt, answer: type[LlmAnswer], **material: str) -> int:
-        """Tokens that the gaps of a task prompt not named in `material` may take together. Raises ModelError."""
+        """Return the number of tokens that the placeholders not given in `material` may take together. Raise ModelError."""
         model = self._loaded()
         gaps = dict.fromkeys(self._errand(task).gaps, "")
         (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
@@ -130,19 +137,18 @@ class StructuredOutput:
         overlap: int = 0,
         **material: str,
     ) -> list[list[Utterance]]:
-        """All of `lines`, in portions that the task prompt can take; at most `most` in each unless that is 0.
+        """Split all of `lines` into portions that the task prompt can take, with at most `most` lines each unless that is 0.
 
-        `spare` tokens are kept free for material that is not known yet. Each portion repeats up to `overlap` lines of the one
-        before. Raises PromptTooLong where the model's context is too
-        short for this task prompt.
+        `spare` tokens are kept free for material that is not known yet. Each portion repeats up to `overlap` lines of the
+        one before. Raise PromptTooLong if the model's context is too short for this task prompt.
         """
         room = await self.room(task, answer, **material) - spare
         if room < LEAST_ROOM:
-            raise PromptTooLong("The model's context is too short for this work.", "Choose a longer context.")
+            raise PromptTooLong("The context size is too small for this task.", "Choose a larger context size.")
         return await portion(lines, room, self._count, most, overlap)
 
     async def count(self, texts: list[str]) -> list[int]:
-        """Tokens of each text."""
+        """Return the number of tokens of each text."""
         return await self._count(texts)
 
     async def _answered(self, task: str | TaskPrompt, answer: type[T], material: dict[str, str]) -> T:
@@ -163,7 +169,7 @@ class StructuredOutput:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """When the last task prompt is done and no other comes for a while, the model gives back what it holds for them."""
+        """Schedule the release of the background context for when no task prompt has been sent for a while."""
         self._waiting += 1
         if self._alarm is not None:
             self._alarm.cancel()
@@ -204,7 +210,9 @@ class StructuredOutput:
     async def _hear(
         self, task: str | TaskPrompt, answer: type[LlmAnswer], material: dict[str, str], tries: int
     ) -> tuple[str, StopReason]:
-        """What the model says, and why it ended. No stop strings: the schema ends the answer, and they may occur in it."""
+        """Return the model's answer and why it ended. No stop strings are used: the schema ends the answer, and they may
+        occur in it.
+        """
         prompt = await self._prompt(self._loaded(), task, material)
         sitting = _SITTING.get()
         warmth = TEMPERATURES[min(tries + sitting, len(TEMPERATURES) - 1)]  # nearly cold, another seed changes nothing
@@ -232,25 +240,27 @@ class StructuredOutput:
 
 
 async def _at_leisure() -> None:
-    """There is nothing to be hurried."""
+    """Do nothing; default of `hurry`."""
 
 
 class TaskModelAdapter:
-    """An `AnswerModel`, as the context of a task is."""
+    """Adapter of `StructuredOutput` to the interface of a task context (`AnswerModel`, `TaskModel`)."""
 
     def __init__(self, clerk: StructuredOutput, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
-        """`hurry` is done before every task prompt, where somebody waits for it: it ends other quiet work that is under way."""
+        """Create the adapter. `hurry` is awaited before every task prompt that the user waits for; it ends other background
+        work in progress.
+        """
         self._clerk, self._hurry = clerk, hurry
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T:
-        """Raises ModelError."""
+        """Return the model's answer to a task prompt. Raise ModelError."""
         await self._hurry()
         return await self._clerk.ask(errand, answer, **material)
 
     async def room(self, errand: str, answer: type[LlmAnswer], **material: str) -> int:
-        """Tokens for the gaps that `material` does not fill."""
+        """Return the number of tokens for the placeholders that `material` does not fill."""
         return await self._clerk.room(errand, answer, **material)
 
     async def count(self, texts: list[str]) -> list[int]:
-        """Tokens of each text."""
+        """Return the number of tokens of each text."""
         return await self._clerk.count(texts)

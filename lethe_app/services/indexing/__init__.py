@@ -1,1 +1,1 @@
-"""Keeps passages, full text and embeddings current."""
+"""Indexing of passages: full text and embeddings, kept up to date."""

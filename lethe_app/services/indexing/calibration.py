@@ -1,4 +1,6 @@
-"""How near is near: the limits that fit the embedder that is loaded, measured once for each and kept."""
+"""Calibrate distance thresholds to the loaded embedding model, once for each model: the cosine distances below which texts
+count as related.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,19 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "calibration"
-"""Of the limits in the app state, by embedder."""
+"""Scope of the app state for the thresholds, by id of the embedding model."""
 SHIPPED = "known.json"
-"""Beside the pairs: what `tests/bench/calibration.py` found for the embedder that comes with Lethe."""
+"""File beside the sentence pairs with the thresholds that `tests/bench/calibration.py` measured for the bundled embedding
+model.
+"""
 AT_ONCE = 8
-"""Texts embedded together: a question that comes meanwhile waits for no more than these."""
+"""Texts embedded in one call; a query that arrives meanwhile waits for no more than these."""
 
 
 class Calibration:
-    """Until an embedder was measured, and where there is none, the limits of the seed hold, which pass next to nothing."""
+    """Distance thresholds of embedding models. Without a calibrated model the default thresholds apply, which almost nothing
+    passes.
+    """
 
     def __init__(self, state: AppState, embedding: Embedding, preferences: Preferences, pairs: Path) -> None:
         self.changed: Listeners[Thresholds] = Listeners()
@@ -38,26 +44,26 @@ class Calibration:
         self._shipped: dict[str, object] | None = None
 
     async def thresholds(self) -> Thresholds:
-        """For the embedder of this moment, with the distances that the user set instead."""
+        """Return the thresholds of the present embedding model, with the user's settings in place of measured values."""
         return chosen(await self.limits_of(self._embedding.id), self._preferences.current)
 
     async def limits_of(self, name: str) -> Thresholds:
-        """For the embedder of that id."""
+        """Return the thresholds of the embedding model with that id."""
         if name and name not in self._known and (stored := await self._stored(name)):
             self._known[name] = stored
         return self._known.get(name, ORIGINAL)
 
     async def _stored(self, name: str) -> Thresholds | None:
-        """Measured here before, or shipped for the embedder that comes with Lethe."""
+        """Return thresholds measured here before, or shipped for the bundled embedding model."""
         if self._shipped is None:
             self._shipped = await asyncio.to_thread(shipped, self._pairs.with_name(SHIPPED))
         return understood(await self._state.get(SCOPE, name)) or understood(self._shipped.get(name))
 
     async def measure(self, pause: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Fit the limits to the embedder, unless that was done before; some seconds.
+        """Fit the thresholds to the embedding model, unless that was done before; takes some seconds.
 
-        `pause` is waited for between a few texts and the next, so that whoever asks something meanwhile goes before. Raises
-        what the embedder raises, and FileError where there are no pairs.
+        `pause` is awaited between batches, so that other requests to the model come first. Raise the errors of the embedding
+        model, and FileError if there are no sentence pairs.
         """
         name = self._embedding.id
         if not name or name in self._known or await self._stored(name) is not None:
@@ -81,7 +87,7 @@ class Calibration:
 
 
 def chosen(measured: Thresholds, settings: Settings) -> Thresholds:
-    """Return the limits with those that the user set in the place of measured ones."""
+    """Return the thresholds with the user's settings in place of measured values."""
     own = {
         "duplicate": settings.fact_duplicate_distance,
         "same_words": settings.fact_duplicate_distance,
@@ -97,7 +103,7 @@ def chosen(measured: Thresholds, settings: Settings) -> Thresholds:
 
 
 def shipped(path: Path) -> dict[str, object]:
-    """Limits by embedder; a file that is gone or spoilt only means that they are measured."""
+    """Return the shipped thresholds by embedding model; empty if the file is missing or damaged, so that they are measured."""
     try:
         limits = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -106,7 +112,7 @@ def shipped(path: Path) -> dict[str, object]:
 
 
 def understood(stored: object) -> Thresholds | None:
-    """What another version wrote differently counts as nothing."""
+    """Parse stored thresholds; None if they are invalid, such as those of another version."""
     try:
         return Thresholds.model_validate(stored) if stored is not None else None
     except ValidationError:

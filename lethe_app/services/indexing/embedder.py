@@ -1,4 +1,4 @@
-"""The model that gives texts a meaning: loaded behind everything else, missed by nobody who can do with words."""
+"""Embedding model, loaded in the background. Without it, retrieval by words still works."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 
 NOT_AGAIN_WITHIN = 60.0
-"""Seconds before an embedder that failed is tried again by itself."""
+"""Seconds before an embedding model that failed is loaded again automatically."""
 
 
 @dataclass(frozen=True)
 class Embedder:
-    """Which embedder there is; with none everything is found by its words."""
+    """State of the embedding model; without a name none is loaded and everything is found by its words."""
 
     name: str = ""
     id: str = ""
-    """Under which vectors and limits are kept."""
+    """Id under which vectors and thresholds are stored."""
     trouble: LetheError | None = None
-    """Why there is none, where one was expected."""
+    """Reason why an expected model is not loaded."""
 
 
 class Embedding:
-    """One embedding model in a process of its own. While there is none, `Recall` finds by words."""
+    """Embedding model in a worker process of its own. While none is loaded, `Recall` retrieves by words."""
 
     def __init__(self, client: ModelClient, recall: Recall, preferences: Preferences, paths: Paths, *, enabled: bool) -> None:
         self.state = Embedder()
@@ -48,18 +48,18 @@ class Embedding:
         self._preferences = preferences
         self._paths = paths
         self.enabled = enabled
-        """Is meaning wanted at all? With scripted models the program does without unless it is told otherwise."""
+        """True if an embedding model may be loaded. With scripted models it is off by default."""
         self._chosen = preferences.current.embedder_path
         self._failed_at = -NOT_AGAIN_WITHIN
         self._one_at_a_time = asyncio.Lock()
 
     @property
     def id(self) -> str:
-        """Of the embedder that is loaded; empty where there is none."""
+        """Return the id of the loaded embedding model; empty if there is none."""
         return self.state.id
 
     async def ready(self) -> bool:
-        """Load the embedder if that is still to be done. Is there one now?"""
+        """Load the embedding model if necessary; return whether one is loaded."""
         async with self._one_at_a_time:
             chosen = self._preferences.current.embedder_path
             if chosen != self._chosen:
@@ -74,11 +74,11 @@ class Embedding:
         return bool(self.state.name)
 
     async def embed(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        """Each text as a whole and token by token, as something to be found. Raises ModelError."""
+        """Embed texts as passages, as a whole and token by token. Raise ModelError."""
         return await self._client.embed_tokens([self._prefixes.passage + text for text in texts])
 
     async def ask(self, texts: Sequence[str]) -> list[TextEmbedding]:
-        """The same for texts that ask; some embedders want to be told the difference."""
+        """Embed texts as queries; some embedding models expect another prefix for them. Raise ModelError."""
         return await self._client.embed_tokens([self._prefixes.question + text for text in texts])
 
     async def close(self) -> None:
@@ -94,7 +94,7 @@ class Embedding:
     def _file(self, chosen: str) -> ModelFile:
         path = Path(chosen) if chosen else bundled.embedder(self._paths.starter_models)
         if not path.is_file():
-            raise ModelMissing(f"The embedding model {path} is gone.", "Choose another one in the settings.")
+            raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
         return describe(path)
 
     async def _unload(self) -> None:
@@ -119,5 +119,5 @@ class Embedding:
 
 
 def known_as(file: ModelFile) -> str:
-    """Under which id vectors and limits of an embedding model are kept."""
+    """Return the id under which vectors and thresholds of an embedding model file are stored."""
     return f"{file.path.name} {file.size}"

@@ -1,4 +1,4 @@
-"""Keeps the passages true to what they were taken from: every change is taken over, and every text gets its meaning."""
+"""Keep the passage index up to date: process pending changes and compute missing embeddings."""
 
 from __future__ import annotations
 
@@ -33,25 +33,27 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 
 AT_ONCE = 100
-"""Changes taken over in one transaction."""
+"""Changes indexed in one transaction."""
 EMBEDDED_AT_ONCE = 4
-"""Passages whose meaning is asked for together: a question that comes meanwhile waits for no more than these."""
+"""Passages embedded in one call; a query that arrives meanwhile waits for no more than these."""
 LOOK_AGAIN = 60.0
-"""Seconds after which it looks for changes nobody told it of."""
+"""Seconds after which pending changes are looked for without a notification."""
 MOST_SOURCES = 3
-"""A fact leads to the newest of the sessions in which it was said; a frequent one would flood the few places."""
+"""A fact leads to the newest of the sessions in which it was stated; a frequent one would crowd out other results."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is still to be done; 0 and 0 when everything can be found by word and by meaning."""
+    """Work still to be done; both are 0 when everything can be found by word and by meaning."""
 
     changes: int = 0
+    """Number of changes that are not indexed yet."""
     without_meaning: int = 0
+    """Number of passages without an embedding."""
 
 
 class Indexing:
-    """Settles what is owed to the passages: at once when asked to, and otherwise in the background."""
+    """Index pending changes, at once on request and otherwise in the background."""
 
     def __init__(
         self,
@@ -81,15 +83,15 @@ class Indexing:
         self._background = Background(self.catch_up, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
-        """Begin to work in the background, after `pause` seconds."""
+        """Begin to work in the background after `pause` seconds."""
         self._background.start(pause)
 
     def wake(self) -> None:
-        """Something changed."""
+        """Activate the background loop, because something changed."""
         self._background.wake()
 
     async def pause(self) -> None:
-        """Stop until `start`; what has no meaning yet is found by its words."""
+        """Stop until `start` is called. Passages without an embedding are found by their words only."""
         await self._background.pause()
 
     @property
@@ -100,7 +102,7 @@ class Indexing:
         await self._background.close()
 
     async def index_pending(self, most: int = AT_ONCE) -> int:
-        """Take over up to `most` changes, newest first; returns how many were."""
+        """Index up to `most` changes, newest first, and return their number."""
         async with self._one_at_a_time:
             owed = await self._debts.next(most)
             if owed:
@@ -109,14 +111,14 @@ class Indexing:
             return len(owed)
 
     async def settle_all(self) -> None:
-        """Until nothing is owed."""
+        """Index all pending changes."""
         while await self.index_pending():
             pass
 
     async def follow(self, changed: int = 1) -> None:
-        """Take over what was just changed, and give it its meaning if there is an embedder: found at once from now on.
+        """Index what was just changed and embed it if an embedding model is loaded, so that it can be found at once.
 
-        `changed` is how many passages that are.
+        `changed` is the number of passages concerned.
         """
         await self.settle_all()
         for _ in range(0, changed, EMBEDDED_AT_ONCE):
@@ -124,7 +126,9 @@ class Indexing:
         self.wake()
 
     async def catch_up(self, *, limits: bool = True) -> None:
-        """Everything: changes, worlds, meanings. Without `limits` the embedder is not measured, which takes a while once."""
+        """Index all changes and worlds and compute all embeddings. Without `limits` a new embedding model is not calibrated,
+        which takes a while once.
+        """
         if await self.index_pending():  # what was just said is found by its words before anything that takes longer
             await self._report()
         ready = await self._embedding.ready()
@@ -141,16 +145,16 @@ class Indexing:
         await self._report()
 
     async def sync_worlds(self) -> None:
-        """Take over worlds that were changed, added or deleted as files."""
+        """Index worlds whose files were changed, added or deleted."""
         await self._worlds.sync()
 
     def notice(self, worlds: Mapping[str, World]) -> None:
-        """These worlds are in use; if one is not as it was when it was taken over, that is done soon."""
+        """Check the worlds in use, and activate the background loop if one has changed since it was indexed."""
         if not self._worlds.knows(worlds):
             self.wake()
 
     async def rebuild(self) -> None:
-        """Make all passages anew from what they were taken from. What comes out as it was keeps its meaning."""
+        """Rebuild all passages from their sources. A passage that is unchanged keeps its embedding."""
         await self._debts.owe_all()
         await self._worlds.reset()
         self._recall.reload()
@@ -173,7 +177,7 @@ class Indexing:
             self.progress = progress
             self.changed.tell(progress)
 
-    # What each kind of thing has to say
+    # Passages by kind of source
 
     def _makers(self) -> dict[str, Callable[[Sequence[UUID]], Awaitable[list[Passage]]]]:
         return {"message": self._lines, "session": self._summaries, "memory": self._memory_texts, "fact": self._fact_texts}
@@ -218,14 +222,17 @@ class Indexing:
 
 
 def owner_of_waiting(persona_id: str) -> str:
-    """Whose passages memories are that wait for their moment: compared with what is said, but found by no search."""
+    """Return the owner of passages of memories with natural insertion: they are compared with messages, but found by no
+    search.
+    """
     return f"waiting:{persona_id}"
 
 
 def of_session(session: ChatSession) -> list[Passage]:
-    """Its title and the sentences of its summary, without what somebody only asked: a question is no evidence.
+    """Return passages of the title and the summary, without lines that only report a question, because a question is no
+    evidence.
 
-    The title of a conversation in which somebody did nothing but ask is made of questions, too.
+    The title is left out as well if all lines are such, or if there is no summary and the title states nothing.
     """
     summary = [line for line in session.content.splitlines() if line.strip()]
     told = [line for line in summary if not is_question(line)]
@@ -236,7 +243,7 @@ def of_session(session: ChatSession) -> list[Passage]:
 
 
 def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
-    """Nothing where it is never brought up by what it says."""
+    """Return the passages of a memory; none if it is never recalled by its content."""
     if not memory.enabled:
         return []
     if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
@@ -247,9 +254,10 @@ def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
 
 
 def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:
-    """One passage for each of the newest sessions in which it was said; without any it stands for itself.
+    """Return one passage for each of the newest sessions that state the fact; without any, one with the fact itself as its
+    source.
 
-    A fact of a story has none: it is told in its own conversation only.
+    Superseded facts have none. Facts of a story have none either: they are recalled in their own session only.
     """
     if fact.superseded or fact.in_story:
         return []
@@ -264,7 +272,7 @@ def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) ->
 
 
 def local(moment: datetime) -> datetime:
-    """By the clock here: what was added far in the east is not from tomorrow."""
+    """Return the moment in the local time zone, so that what was added far in the east is not dated tomorrow."""
     return moment.astimezone()
 
 

@@ -1,4 +1,4 @@
-"""Keeps the passages of world entries true to the files of the worlds, which anyone may edit while the program runs."""
+"""Keep the passages of world entries in sync with the world files, which may be edited while the program runs."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from lethe_app.services.scheduling.priority import BackgroundPriority
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "worlds"
-"""Of what was taken over, by file name."""
+"""Scope of the app state for the state of indexed worlds, by file name."""
 AT_ONCE = 100
-"""Entries taken over in one transaction."""
+"""Entries indexed in one transaction."""
 
 
 class TakenOver(BaseModel):
-    """What is known of a world whose entries are in the passages."""
+    """Stored state of an indexed world."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     digest: str = ""
-    """Of the whole world; empty while it is being taken over."""
+    """Hash of the whole world; empty while it is being indexed."""
     entries: list[UUID] = []
-    """Those that may have passages."""
+    """Entries that may have passages."""
 
     @classmethod
     def read(cls, stored: object) -> Self:
-        """What can no longer be understood is taken over anew."""
+        """Parse a stored state; an invalid one is replaced by an empty one, so that the world is indexed again."""
         try:
             return cls.model_validate(stored)
         except ValidationError:
@@ -45,7 +45,7 @@ class TakenOver(BaseModel):
 
 
 class WorldPassages:
-    """An entry that did not change keeps its passages and their meaning, however much of its world did."""
+    """Index world entries. An unchanged entry keeps its passages and embeddings when other entries of its world change."""
 
     def __init__(self, library: Library, state: AppState, recall: Recall, quiet: BackgroundPriority) -> None:
         self._library = library
@@ -53,21 +53,21 @@ class WorldPassages:
         self._recall = recall
         self._quiet = quiet
         self._synced: dict[str, World] = {}
-        """The library gives the same object for a file that did not change."""
+        """The worlds as indexed last. The library returns the same object as long as the file is unchanged."""
         self._one_at_a_time = asyncio.Lock()
 
     def knows(self, worlds: Mapping[str, World]) -> bool:
-        """Are these as they were when they were taken over?"""
+        """Return whether these worlds are unchanged since they were indexed."""
         return all(self._synced.get(name) is world for name, world in worlds.items())
 
     async def reset(self) -> None:
-        """Take everything over anew the next time."""
+        """Mark all worlds as not indexed."""
         self._synced = {}
         for name in await self._state.all(SCOPE):
             await self._set(name, TakenOver())
 
     async def sync(self) -> None:
-        """Take over worlds that were changed, added or deleted."""
+        """Index worlds that were changed, added or deleted."""
         async with self._one_at_a_time:
             worlds = await self._library.worlds()
             if self._synced.keys() == worlds.keys() and self.knows(worlds):
@@ -85,13 +85,16 @@ class WorldPassages:
             self._synced = worlds
 
     async def _take_over(self, worlds: Mapping[str, World], known: Mapping[str, TakenOver], changed: Iterable[str]) -> None:
-        """In small steps, between which others have their turn; ended in the middle, it begins anew the next time."""
+        """Index in small batches, between which other work has its turn. If it is interrupted, it starts again the next
+        time.
+        """
         touched: dict[UUID, None] = {}
         for name in changed:
             before = known.get(name, TakenOver()).entries
             found = await asyncio.to_thread(found_by_meaning, worlds[name]) if name in worlds else []
             guids = dict.fromkeys([*before, *found])
             touched |= guids
+            # Stored without a digest before the first batch, so that an interrupted run is recognised and repeated.
             await self._set(name, TakenOver(entries=list(guids)))
         owned = await asyncio.to_thread(by_guid, worlds, touched)
         every = list(touched)
@@ -107,12 +110,12 @@ class WorldPassages:
 
 
 def owner_of_world(name: str) -> str:
-    """Whose passages the entries of a world are: every persona bound to it finds them."""
+    """Return the owner of a world's passages; every persona to which the world is assigned searches them."""
     return f"world:{name}"
 
 
 def digest(world: World) -> str:
-    """Another one as soon as anything in the world is."""
+    """Return a hash of the whole world."""
     found = hashlib.blake2b(world.model_dump_json(exclude={"entries"}).encode(errors="surrogatepass"), digest_size=16)
     for entry in world.entries:  # one by one: all in one go would keep Python from the window for a tenth of a second
         found.update(entry.model_dump_json().encode(errors="surrogatepass"))
@@ -120,12 +123,14 @@ def digest(world: World) -> str:
 
 
 def found_by_meaning(world: World) -> list[UUID]:
-    """Its entries that are found by what they say, besides their keywords."""
+    """Return the entries that are recalled by similarity, besides their keywords."""
     return [entry.guid for entry in world.entries if _is_found(world, entry)]
 
 
 def by_guid(worlds: Mapping[str, World], wanted: Mapping[UUID, None]) -> dict[UUID, list[tuple[str, WorldEntry]]]:
-    """Each of these entries wherever it stands: a copied world has the guids of its original. In one world it counts once."""
+    """Return these entries by guid with every world that contains them, because a copied world has the guids of its
+    original. Within one world a guid counts once.
+    """
     found: dict[UUID, dict[str, WorldEntry]] = {}
     for name, world in worlds.items():
         for entry in world.entries:
@@ -135,7 +140,7 @@ def by_guid(worlds: Mapping[str, World], wanted: Mapping[UUID, None]) -> dict[UU
 
 
 def of_entry(name: str, entry: WorldEntry) -> list[Passage]:
-    """The passages of an entry in the world of that file name."""
+    """Return the passages of an entry in the world of that file name."""
     return passage_builder.memory(PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, entry.content, entry.added)
 
 

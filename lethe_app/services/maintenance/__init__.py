@@ -1,1 +1,1 @@
-"""Checks, backups, trash, and a second start of the program."""
+"""Services for diagnosis, backups, the trash, and the single instance of a home."""

@@ -1,4 +1,4 @@
-"""Backups while the user chats: a verified copy of the database once a day, made in pieces, given up at once when closing."""
+"""Daily backup of the database in the background while the program runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lethe_app.storage.backup import back_up
 log = logging.getLogger(__name__)
 
 AFTER_SECONDS = 30.0
-"""The start belongs to the user."""
+"""Seconds after the start before the backup begins, so that it does not slow the start down."""
 
 
 class BackupService:
-    """One quiet task while the program is open."""
+    """Background task that makes at most one verified backup a day; `close` cancels a backup in progress."""
 
     def __init__(self, database: Path) -> None:
         self._task = asyncio.get_running_loop().create_task(self._keep(database))

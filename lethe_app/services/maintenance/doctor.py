@@ -1,4 +1,4 @@
-"""Checks the set-up from end to end and says in plain words what is missing and what to do about it."""
+"""Diagnosis of the installation (`lethe doctor`): each check reports a result and, if it failed, a remedy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ MODELS_PACKAGES = "Install the packages named in packaging/models.lock."
 
 
 class Doctor:
-    """Every check is one line with a verdict; none of them changes anything but the model that is loaded to try it."""
+    """Run the checks of the installation. They change nothing except that the chat model is loaded and the starter embedder
+    prepared.
+    """
 
     def __init__(
         self,
@@ -40,7 +42,7 @@ class Doctor:
         self._window = window
 
     async def check(self) -> list[EngineCheck]:
-        """All checks, in the order in which one would repair them."""
+        """Return the results of all checks, in the order in which problems should be repaired."""
         return [
             self._python(),
             await asyncio.to_thread(self._window),
@@ -59,7 +61,9 @@ class Doctor:
         )
 
     def _shipped(self) -> EngineCheck:
-        """What travels with the program, wherever it was installed; whether it can be read is the next check's business."""
+        """Check that the shipped files exist, wherever the program is installed; whether they can be read is checked by
+        `_problems`.
+        """
         paths = self._paths
         places = {
             "personas": paths.shipped_personas,
@@ -72,18 +76,21 @@ class Doctor:
         counts = {what: len(list(place.glob("*.svg" if what == "icons" else "*.json"))) for what, place in places.items()}
         detail = ", ".join(f"{count} {what}" for what, count in counts.items())
         missing = [what for what, count in counts.items() if not count]
-        remedy = f"No {', '.join(missing)} below {self._paths.shipped}: install Lethe anew."
-        return EngineCheck("What ships with Lethe", passed=not missing, detail=detail, remedy=remedy)
+        remedy = f"No {', '.join(missing)} found in {self._paths.shipped}: reinstall Lethe."
+        return EngineCheck("Bundled files", passed=not missing, detail=detail, remedy=remedy)
 
     async def _problems(self) -> EngineCheck:
         problems = await self._library.problems()
         detail = "; ".join(problem.message for problem in problems) or "all readable"
         return EngineCheck(
-            "Your files", passed=not problems, detail=detail, remedy="Correct the field named, or move the file away."
+            "Your files",
+            passed=not problems,
+            detail=detail,
+            remedy="Correct the field named, or move the file to another folder.",
         )
 
     def _starter(self) -> EngineCheck:
-        """Are they there, and is the chat model byte for byte the one that was published?"""
+        """Check that the starter models exist and that the chat model has the published SHA-256."""
         chat, embedder = bundled.chat_model(), bundled.embedder_source()
         whole = chat is not None and bundled.sha256(chat) == bundled.CHAT_SHA256
         spoken = "whole" if whole else "damaged" if chat else "missing"
@@ -96,13 +103,13 @@ class Doctor:
         return EngineCheck("Models", passed=bool(models), detail=detail, remedy=f"Put a GGUF file into {self._paths.models}.")
 
     async def _engine(self) -> EngineCheck:
-        """Load the model that would answer, and look what it says of itself."""
+        """Load the model that would write replies and report its context size and threads."""
         model = await self._models.ready()
-        detail = f"{model.file.name} answers: {model.context} tokens of context, {model.threads} threads"
+        detail = f"{model.file.name} loaded: {model.context} tokens of context, {model.threads} threads"
         return EngineCheck("Engine", passed=True, detail=detail)
 
     async def _meaning(self) -> EngineCheck:
-        """Prepare the starter embedder, load it, and compare it with the vectors its published weights must give."""
+        """Prepare and load the starter embedder and compare its vectors with the published reference vectors."""
         path = await asyncio.to_thread(bundled.embedder, self._paths.starter_models)
         file = describe(path)
         await self._embedder.load(file, LoadOptions(), lambda _fraction: None)
@@ -110,15 +117,15 @@ class Doctor:
         vectors = await self._embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
         await self._embedder.close()
         verdict = bundled.self_test(vectors, reference)
-        remedy = f"Delete {path}: it is made anew from what was installed."
+        remedy = f"Delete {path}; it will be recreated from the installed model."
         limits = await self._calibration.limits_of(known_as(file))
-        near = f"facts are the same below {limits.same_words:.3f}, changed below {limits.update:.3f}"
+        near = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
         detail = f"{path.name}: {verdict.detail}; {near}"
         return EngineCheck("Embedding model", passed=verdict.passed, detail=detail, remedy=remedy)
 
 
 async def run_check(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:
-    """The check's own verdict, or what stopped it."""
+    """Return the result of a check; a LetheError counts as failed, with its message and remedy."""
     try:
         return await check()
     except LetheError as error:

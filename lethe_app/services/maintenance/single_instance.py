@@ -1,4 +1,7 @@
-"""Reaches the window of this home from another start, by a note laid into the home: hands it a file, or calls it forward."""
+"""Communication with the instance that has the home open: it receives a file to open, or is asked to show its window.
+
+A request is a small file in the home's inbox folder, which the open window polls and deletes.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from lethe_app.storage.error_translation import translated
 from lethe_app.storage.lock import HomeLock
 
 STALE = 600.0
-"""Seconds after which nobody waits for an answer any more."""
+"""Seconds after which a file request is ignored, because the process that wrote it no longer waits for an answer."""
 
 
 def is_open(paths: Paths) -> bool:
-    """Does another Lethe have this home now?"""
+    """Return whether another instance has this home open, by trying to take its lock."""
     with translated(paths.home):
         paths.home.mkdir(parents=True, exist_ok=True)
     try:
@@ -29,14 +32,18 @@ def is_open(paths: Paths) -> bool:
 
 
 def hand_over(paths: Paths, file: Path) -> Path:
-    """Lay down a note of `file`; it is gone as soon as a window has taken it. Raises StorageError."""
+    """Write a request to open `file` and return its path; the window deletes the request when it takes it. Raise
+    StorageError.
+    """
     note = paths.inbox / f"{secrets.token_hex(8)}.json"
     write_atomically(note, json.dumps({"file": str(file.expanduser().absolute())}).encode())
     return note
 
 
 def was_taken(note: Path, patience: float) -> bool:
-    """Did a window take it within so many seconds? Otherwise the note is taken back."""
+    """Wait up to `patience` seconds until a window has taken the request and return whether it did; otherwise delete the
+    request.
+    """
     end = time.monotonic() + patience
     while note.exists() and time.monotonic() < end:
         time.sleep(0.05)
@@ -47,14 +54,16 @@ def was_taken(note: Path, patience: float) -> bool:
 
 
 def call(paths: Paths, patience: float) -> bool:
-    """Does the window that has this home come to the front within so many seconds? Raises StorageError."""
+    """Request that the open window comes to the front, and return whether it did within `patience` seconds. Raise
+    StorageError.
+    """
     note = paths.inbox / f"{secrets.token_hex(8)}.call"
     write_atomically(note, b"")
     return was_taken(note, patience)
 
 
 def was_called(paths: Paths) -> bool:
-    """Does another start want to see the window? It is told once."""
+    """Return whether another instance has requested the window since the last call, and delete its requests."""
     notes = list(paths.inbox.glob("*.call")) if paths.inbox.is_dir() else []
     for note in notes:
         note.unlink(missing_ok=True)
@@ -62,7 +71,9 @@ def was_called(paths: Paths) -> bool:
 
 
 def take(paths: Paths) -> list[Path]:
-    """The files that were handed over, oldest first; their notes are gone afterwards."""
+    """Return the files of all pending requests, oldest first, and delete the requests. Stale and unreadable ones are
+    dropped.
+    """
     notes = sorted(paths.inbox.glob("*.json"), key=lambda note: note.stat().st_mtime) if paths.inbox.is_dir() else []
     files = []
     for note in notes:

@@ -1,4 +1,4 @@
-"""The trash: everything that was deleted, back to where it was or gone for good; what lies there for long goes by itself."""
+"""Trash for everything the user deletes: listing, restoring, erasing, and purging after a number of days."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from lethe_app.storage.row_mapping import utc
 from lethe_app.storage.trash_list import KeptOf, TrashListing
 
 LOOK_AGAIN = 6 * 3600.0
-"""Seconds after which it looks whether something has lain there long enough."""
+"""Seconds between two purges."""
 
 
 class Trash:
-    """One for everything. Nothing in it is told, found or remembered."""
+    """Trash of files and database records. What is in it is not shown, found or recalled."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Trash:
         self._background = Background(self._purge, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
-        """Begin to part with what has lain there for longer than the user wants."""
+        """Begin to purge expired items in the background, after `pause` seconds."""
         self._background.start(pause)
 
     async def close(self) -> None:
@@ -74,13 +74,15 @@ class Trash:
 
     @property
     def days(self) -> int:
-        """After so many days things go by themselves; 0 for never."""
+        """Return the number of days after which items are purged; 0 for never."""
         return self._preferences.current.trash_days
 
     async def all(self) -> list[Trashed]:
-        """What was deleted last comes first."""
+        """Return all items, last deleted first."""
         files = await self._database.aside(lambda: trashed_files.files(self._folder))
         alive = {persona.unique_name for persona in [*await self._library.personas(), *await self._library.user_personas()]}
+        # A deleted persona's sessions are counted only if no living persona has the same file name: erasing the item would
+        # not touch them.
         talks = await self._listing.conversations()
         named = [
             Trashed(**{**vars(one), "count": talks.get(one.stem, 0)}) if one.kind is TrashKind.PERSONA else one for one in files
@@ -89,7 +91,7 @@ class Trash:
         return sorted([*await self._listing.all(), *kept], key=lambda one: one.when, reverse=True)
 
     async def restore(self, item: Trashed) -> None:
-        """Put it back where it was. Raises LetheError where that is not possible any more."""
+        """Restore an item to its former place. Raise LetheError if that is no longer possible."""
         if item.kind in FILES:
             await self._restore_file(item)
         else:
@@ -97,12 +99,16 @@ class Trash:
         self.changed.tell(None)
 
     async def restore_message(self, guid: UUID) -> None:
-        """Put a message back, with the hidden lines that went with it. Raises LetheError where it is not there any more."""
+        """Restore a message with the hidden messages that were deleted with it. Raise LetheError if it is not stored any
+        more.
+        """
         await self._chats.restore_message(*map(UUID, await self._listing.with_notes(str(guid))))
         await self._chronicle.retold([(await self._chats.message(guid)).session_id])
 
     async def erase(self, items: Sequence[Trashed]) -> None:
-        """Gone for good; with a persona of whom there is no other file, all that was said with, remembered and done by them."""
+        """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs and notebooks are
+        deleted too.
+        """
         files = [item for item in items if item.kind in FILES]
         await self._listing.erase([item for item in items if item.kind not in FILES])
         await self._database.aside(lambda: trashed_files.erase([Path(item.id) for item in files]))
@@ -116,7 +122,7 @@ class Trash:
         self.changed.tell(None)
 
     async def _is_gone(self, stem: str) -> bool:
-        """Is there no such persona, neither among the living nor in the trash?"""
+        """Return whether no file of this persona is left, neither in use (readable or not) nor in the trash."""
         alive = [*await self._library.personas(), *await self._library.user_personas()]
         files = await self._database.aside(lambda: trashed_files.files(self._folder))
         broken = {problem.path.stem for problem in await self._library.problems()}
@@ -147,7 +153,7 @@ class Trash:
             case TrashKind.NOTEBOOK:
                 await self._notebooks.restore(path)
             case _:
-                raise LetheError(f"“{item.title}” cannot be read, so nobody knows where it belongs.", f"It lies at {path}.")
+                raise LetheError(f"“{item.title}” cannot be read, so it cannot be restored.", f"The file is at {path}.")
 
     async def _restore_preset(self, path: Path) -> None:
         kind = await self._database.aside(lambda: trashed_files.preset_kind(path))
@@ -159,7 +165,7 @@ class Trash:
             await self._presets.restore(SystemPreset, path)
 
     async def _purge(self) -> None:
-        """Part with what has lain there for longer than the user wants."""
+        """Delete items permanently that have been in the trash for longer than `days`."""
         if not self.days:
             return
         before = now() - timedelta(days=self.days)
@@ -170,7 +176,7 @@ class Trash:
 
 
 def kept_of(persona_id: str) -> KeptOf:
-    """All that is kept of a persona besides what was said, remembered and done."""
+    """Return where a persona's data is stored in the app state, for deletion with the persona."""
     return KeptOf(
         by_persona=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),

@@ -1,1 +1,1 @@
-"""Recall for a turn, and the memories and facts as the window edits them."""
+"""Recall for a turn, and editing of memories and facts by the user, tasks and tools."""

@@ -1,4 +1,4 @@
-"""A persona's memories at hand: read once, kept while nobody changes them, so that a turn need not read them again."""
+"""Cache of the memories of each persona, so that a turn does not read them from the database again."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.memory.turn_memories import Traces
 
 FEW = 500
-"""Changed memories that are read one by one."""
+"""Changed memories that are re-read one by one; above it the whole set is reloaded."""
 
 
 class MemoryCache:
-    """Everything that changes memories goes through here; `changed` names the persona."""
+    """Write-through cache of memories: every change to memories goes through it. `changed` emits the persona."""
 
     def __init__(self, memories: Memories) -> None:
         self.changed: Listeners[str] = Listeners()
         self.forgotten: Listeners[str] = Listeners()
-        """Told the persona of whose memories some are in the trash now, or say something else."""
+        """Emits the persona when memories were moved to the trash or lost some of their text."""
         self._memories = memories
         self._held: dict[str, MemorySet] = {}
         self._stale: dict[str, set[UUID]] = {}
-        """Of those held, the ones that have changed since."""
+        """Ids of cached memories that have changed since they were read, by persona."""
         self._changes = 0
 
     async def memories_of(self, persona_id: str) -> MemorySet:
-        """All that are not in the trash, newest first."""
+        """Return the persona's memories that are not in the trash, newest first."""
         while (held := self._held.get(persona_id)) is None or self._stale.get(persona_id):
             before = self._changes
             made = await self._read(persona_id, held)
@@ -41,14 +41,16 @@ class MemoryCache:
         return held
 
     async def _read(self, persona_id: str, held: MemorySet | None) -> MemorySet:
-        """All of them, or where a few have changed, only these: to let go of tens of thousands takes long, too."""
+        """Read the whole set, or only the changed memories if they are few: freeing tens of thousands of records takes long,
+        too.
+        """
         named = self._stale.get(persona_id, set())
         if held is None or len(named) > FEW:
             return await asyncio.to_thread(MemorySet, await self._memories.memories_of(persona_id))
         return await asyncio.to_thread(held.kept, await self._memories.some(persona_id, named), frozenset(named))
 
     async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
-        """New ones, or others in the place of those with the same guid."""
+        """Store memories; one with a known guid replaces the stored one."""
         held = (await self.memories_of(persona_id)).by_guid
         await self._memories.save_memories(persona_id, *memories)
         self._tell(persona_id, [one.guid for one in memories])
@@ -56,26 +58,26 @@ class MemoryCache:
             self.forgotten.tell(persona_id)
 
     async def delete(self, persona_id: str, guids: Sequence[UUID]) -> None:
-        """Move them to the trash."""
+        """Move memories to the trash."""
         if guids:
             await self._memories.delete(guids)
             self._tell(persona_id, guids)
             self.forgotten.tell(persona_id)
 
     async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
-        """Take them out of it again; returns how many really came out."""
+        """Restore memories from the trash; return the number of those that were in it."""
         restored = await self._memories.restore(guids)
         self._tell(persona_id, guids)
         return restored
 
     async def touch(self, persona_id: str, guids: Sequence[UUID], moment: datetime) -> None:
-        """They were brought up anew."""
+        """Record that these memories were recalled at `moment`."""
         if guids:
             await self._memories.touch(guids, moment)
             self._retouch(persona_id, guids, moment)
 
     def follow(self, traces: Traces) -> None:
-        """A turn has stored with everything else what it changed in memories."""
+        """Update the cache with the changes to memories that a turn has stored together with its other effects."""
         self._retouch(traces.persona_id, traces.anew, traces.moment)
         if traces.changed or traces.gone:
             self._tell(traces.persona_id, [*(one.guid for one in traces.changed), *traces.gone])
@@ -83,7 +85,7 @@ class MemoryCache:
             self.forgotten.tell(traces.persona_id)
 
     def reload(self) -> None:
-        """Read everything again when it is needed."""
+        """Drop the cache; memories are read again on the next access."""
         self._changes += 1
         self._held.clear()
         self._stale.clear()

@@ -1,4 +1,4 @@
-"""What a persona knows, as single facts: learnt from conversations, kept in order, and in the user's hands."""
+"""Facts of a persona: learnt from sessions, merged with known facts, and edited by the user."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.service import Indexing
-from lethe_app.services.prompting.stable_prefix import StablePrefixes
 from lethe_app.storage.memory.facts import FactStore
 
 NEAREST = 6
-"""Known facts a new one is compared with."""
+"""Number of nearest known facts that a new fact is compared with."""
 
 AS_JUDGED = {judged: FactRelation(judged.value) for judged in wording.SentenceRelation}
-"""What words and distance say, in the terms of the ledger."""
+"""Fact relation for each relation that the comparison by words and embedding distance returns."""
 
 Judge = Callable[[str, str], Awaitable[FactRelation | None]]
-"""What a new fact (second) is to a known one (first); None where nobody can tell."""
+"""Function that returns the relation of a new fact (second argument) to a known one (first); None if undecided."""
 
 
 @lru_cache(50_000)
@@ -44,38 +43,38 @@ def _digest(text: str) -> str:
 
 @dataclass
 class Book:
-    """All that is known of a persona, as it is while somebody learns."""
+    """Facts of a persona as they were read at the start of learning, with the changes made since."""
 
     seen: int = -1
-    """How often the user had changed something when this was read."""
+    """Value of the persona's counter of user changes when this was read."""
     known: dict[UUID, ExtractedFact] = field(default_factory=dict)
     unindexed: dict[UUID, str] = field(default_factory=dict)
-    """Texts of facts stored since then, which the index does not find yet."""
+    """Texts of facts stored since the start of learning, which the vector index does not contain yet."""
     stones: list[Tombstone] = field(default_factory=list)
     settled_by_user: list[ExtractedFact] = field(default_factory=list)
-    """Forgotten, or put in the user's own words: what the same messages say of it is not learnt again in other words."""
+    """Facts that the user has forgotten or worded. Paraphrases of them from the same messages are not learnt again."""
 
 
 class FactService:
-    """All facts of all personas. `changed` names the persona."""
+    """Facts of all personas. `changed` emits the persona."""
 
     def __init__(
-        self, facts: FactStore, recall: Recall, indexing: Indexing, calibration: Calibration, frames: StablePrefixes
+        self, facts: FactStore, recall: Recall, indexing: Indexing, calibration: Calibration, renewed: Listeners[str]
     ) -> None:
         self.changed: Listeners[str] = Listeners()
         self._facts = facts
         self._recall = recall
         self._indexing = indexing
         self._calibration = calibration
-        self._frames = frames
+        self._renewed = renewed
         self._learning = asyncio.Lock()
-        """One conversation after the other: two that say the same at once would be two facts."""
+        """Serialises learning: two sessions with the same fact, learnt at once, would store it twice."""
         self._writing = asyncio.Lock()
         self._changes: Counter[str] = Counter()
-        """How often the user changed something, by persona."""
+        """Number of changes by the user, per persona."""
 
     async def all(self, persona_id: str) -> list[ExtractedFact]:
-        """Those that hold and those that were superseded, newest first."""
+        """Return the persona's facts, superseded ones included, newest first."""
         return await self._facts.facts_of(persona_id)
 
     async def learn(
@@ -85,9 +84,10 @@ class FactService:
         judge: Judge | None = None,
         ends: Mapping[UUID, Sequence[str]] | None = None,
     ) -> int:
-        """Take in facts from a conversation; returns how many records changed. What the user had forgotten stays forgotten.
+        """Merge new facts from a session with the known ones; return the number of changed records. Facts that the user has
+        forgotten are not stored again.
 
-        `ends` has, by the guid of a new fact, sentences about what no longer holds because of it.
+        `ends` maps the guid of a new fact to sentences that no longer hold because of it.
         """
         async with self._learning:
             book = Book()
@@ -102,7 +102,7 @@ class FactService:
     async def withdraw(
         self, persona_id: str, decide: Callable[[Sequence[ExtractedFact]], Withdrawal]
     ) -> Sequence[ExtractedFact]:
-        """Remove or change what `decide` says of all that is known; returns the facts to be learnt instead."""
+        """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
         async with self._learning, self._writing:
             found = decide(await self._facts.learnt(persona_id))
             if found.changed:
@@ -114,7 +114,7 @@ class FactService:
         return found.moved
 
     async def add(self, persona_id: str, text: str, *, pinned: bool = False) -> ExtractedFact:
-        """A fact in the user's own words; one that says the same with the same words becomes theirs."""
+        """Add a fact worded by the user; a known fact with the same words becomes the user's instead."""
         fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
         async with self._changing(persona_id):
             twin = next(iter(twins(fact, await self._facts.learnt(persona_id))), None)
@@ -126,11 +126,12 @@ class FactService:
         return fact
 
     async def edit(self, guid: UUID, text: str) -> ExtractedFact:
-        """Say it in other words; now it is the user's own, and the old words are not learnt from the same talk again."""
+        """Change the text of a fact, which becomes the user's own; the old text is not learnt from the same messages again."""
         wording, persona_id = worded(text), await self._facts.owner(guid)
         async with self._changing(persona_id):
             old = await self._facts.get(guid)
             fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
+            # A tombstone for the old text, without moving the fact to the trash.
             if digest(old.fact) != digest(wording) and old.source_messages:
                 await self._facts.forget_facts(persona_id, [], [facts_merge.tombstone(old)])
             await self._alone(persona_id, fact)
@@ -138,7 +139,7 @@ class FactService:
         return fact
 
     async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
-        """Keep it among the core facts, whatever comes."""
+        """Set whether the fact is among the core facts regardless of its ranking."""
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
             fact = (await self._facts.get(guid)).model_copy(update={"pinned": pinned})
@@ -147,9 +148,11 @@ class FactService:
         return fact
 
     async def restore(self, guid: UUID, *, instead: bool = False) -> None:
-        """Let a superseded fact hold again, beside what took its place or `instead` of it; or bring back a forgotten one.
+        """Make a superseded fact hold again, beside the fact that replaced it or `instead` of it; or restore a forgotten
+        fact.
 
-        Raises LetheError, with everything as it was, where all it was learnt from lies in the trash: it would not be known.
+        Raise LetheError, with nothing changed, if all sessions it was learnt from are in the trash, because it would not be
+        listed.
         """
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
@@ -161,7 +164,9 @@ class FactService:
             if fact is None:
                 if gone is not None:
                     await self._facts.forget_facts(persona_id, [guid], [facts_merge.tombstone(gone)])
-                raise LetheError("What this was learnt from lies in the Trash itself.", "Restore that conversation first.")
+                raise LetheError(
+                    "The conversation this fact was learnt from is in the Trash.", "Restore that conversation first."
+                )
             records = facts_merge.restore(fact, everything, instead=instead) if gone is None else [fact]
             for record in records[1:]:
                 await self._facts.save_facts(persona_id, record)
@@ -170,7 +175,7 @@ class FactService:
         await self.renew(persona_id)
 
     async def forget_fact(self, guid: UUID) -> None:
-        """Know it no more, and do not learn it again from the same talk."""
+        """Move the fact to the trash, and prevent it from being learnt from the same messages again."""
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
             fact = await self._facts.get(guid)
@@ -178,16 +183,16 @@ class FactService:
         await self.renew(persona_id)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
-        """One fact in the user's words in the place of several, which are superseded by it.
+        """Replace several facts by one in the user's words; the others are superseded by it.
 
-        It is known since the first of them was, counts and sources are those of all. It keeps the guid of the one that says
-        just that, or else of the oldest.
+        It has the earliest first mention, and the counts and sources of all. It keeps the guid of the fact with the same
+        text, or else of the oldest. Raise LetheError if the facts are not of one persona.
         """
         wording, persona_id = worded(text), await self._facts.owner(guids[0])
         async with self._changing(persona_id):
             several = sorted([await self._facts.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen)
             if len(several) < 2 or {await self._facts.owner(each.guid) for each in several} != {persona_id}:
-                raise LetheError("Only several facts of one persona can become one.")
+                raise LetheError("Only facts of the same persona can be merged.")
             kept = next((each for each in several if each.fact == wording), several[0])
             others = [each for each in several if each.guid != kept.guid]
             gone = [each.model_copy(update={"superseded": True, "superseded_by": kept.guid}) for each in others]
@@ -199,9 +204,9 @@ class FactService:
         return await self._facts.get(kept.guid)
 
     async def put_back(self, facts: Sequence[ExtractedFact], gone: Sequence[UUID] = ()) -> None:
-        """Make these facts just what they were before the user changed them, and take away those that were not there.
+        """Undo a user's change: store these facts as they were before it, and move the facts in `gone` to the trash.
 
-        What was noted to keep their words from being learnt again is taken back too.
+        Tombstones that prevent their texts from being learnt again are removed.
         """
         owners = {guid: await self._facts.owner(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])}
         for persona_id in dict.fromkeys(owners.values()):
@@ -216,13 +221,13 @@ class FactService:
             await self.renew(persona_id)
 
     async def renew(self, persona_id: str) -> None:
-        """The user changed what is known or told of: it is true at once, in the index and in every prompt."""
-        await self._frames.renew(persona_id)
+        """Apply a change by the user at once: update the index, and have the persona's prompts made again."""
+        self._renewed.tell(persona_id)
         await self._indexing.follow()
         self._tell(persona_id)
 
     async def _take_in(self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book, ends: Sequence[str]) -> int:
-        """Settle one fact with all that is known; again if the user changed something while that was thought about."""
+        """Merge one fact with the known ones and store the result; repeat if the user changed a fact meanwhile."""
         while True:
             seen = self._changes[persona_id]
             if book.seen != seen:
@@ -234,6 +239,8 @@ class FactService:
             settled = await self._settled(persona_id, fact, peers, judge, book.unindexed)
             records = replace_outdated(settled, fact, peers.values(), ends)
             async with self._writing:
+                # The write lock is not held while a model judges, so the user may have changed a fact meanwhile; that change
+                # wins.
                 if self._changes[persona_id] != seen:
                     continue
                 if records:
@@ -257,7 +264,7 @@ class FactService:
         judge: Judge | None,
         unindexed: Mapping[UUID, str],
     ) -> list[ExtractedFact]:
-        """The records that change because of this fact."""
+        """Return the records that change because of this fact."""
         gist = digest(fact.fact)
         near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
         for guid, distance in await self._recall.nearest(persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed):
@@ -277,13 +284,17 @@ class FactService:
 
     @asynccontextmanager
     async def _changing(self, persona_id: str) -> AsyncIterator[None]:
-        """The user changes something: nobody else writes meanwhile, and whoever thinks about what to write begins again."""
+        """Hold the write lock for a change by the user, and count it, so that a concurrent merge of learnt facts starts
+        again.
+        """
         async with self._writing:
             self._changes[persona_id] += 1
             yield
 
     async def _alone(self, persona_id: str, fact: ExtractedFact) -> None:
-        """Store it; if it holds, none of those that say the same with the same words holds beside it."""
+        """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and
+        counts.
+        """
         same = twins(fact, await self._facts.learnt(persona_id)) if not fact.superseded else []
         beside = [each for each in same if not each.superseded]
         gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
@@ -302,7 +313,7 @@ class FactService:
 
 
 def worded(text: str) -> str:
-    """Raises LetheError where there are no words."""
+    """Return the text without surrounding whitespace. Raise LetheError if it is empty."""
     if not text.strip():
-        raise LetheError("A fact needs words.", "Forget it instead.")
+        raise LetheError("A fact needs text.", "Forget it instead.")
     return text.strip()

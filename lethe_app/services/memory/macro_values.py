@@ -1,4 +1,4 @@
-"""Values of the macros that are read from memory: `{{memory:title}}` and `{{idle_duration}}`."""
+"""Values of the macros that read from memory: `{{memory:title}}` and `{{idle_duration}}`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from lethe_app.storage.chats.sessions import Chats
 T = TypeVar("T")
 
 NEAR_END = 64
-"""Messages from the end of a conversation among which the user's newest one is looked for."""
+"""Messages from the end of a session among which the user's newest message is looked for."""
 _TITLED = re.compile(r"\{\{\s*memory\s*(?:::?|\s)\s*([^{}]+?)\s*\}\}", re.IGNORECASE)
 _IDLE = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
 
 
 class MacroValues:
-    """Reads nothing for texts that do not use these macros."""
+    """Look up macro values. Texts that do not use these macros cost no read."""
 
     def __init__(self, chats: Chats, holdings: MemoryCache, keeping: LoreKeeping, foreign: UntrustedMemories) -> None:
         self._chats = chats
@@ -38,10 +38,10 @@ class MacroValues:
         self._keeping = keeping
         self._foreign = foreign
         self._begun: dict[UUID, timedelta] = {}
-        """The silence before each conversation, as its first prompt said it."""
+        """Idle time before each session as its first prompt had it, by session, so that the stable prefix does not change."""
 
     async def fill(self, scene: MacroContext, place: MacroPosition, texts: Iterable[str]) -> MacroContext:
-        """The scene with the memories that the texts name and the time since the user wrote before."""
+        """Return the macro context with the memories that the texts name, and the time since the user's previous message."""
         whole = "\n".join(texts)
         titles = list(dict.fromkeys(_TITLED.findall(whole)))
         if titles:
@@ -54,7 +54,7 @@ class MacroValues:
         return scene
 
     async def _idle(self, place: MacroPosition) -> timedelta:
-        """Since the user's message before this one, in whatever conversation with the persona; zero where there is none."""
+        """Return the time since the user's message before this one, in any session with the persona; zero if there is none."""
         session = place.session
         asked = None if place.at_beginning else await self._newest(session, place.before)
         if asked is not None and place.is_answer:
@@ -68,12 +68,14 @@ class MacroValues:
         return max(timedelta(), elapsed(before, until)) if before is not None else timedelta()
 
     async def _newest(self, session: ChatSession, before: UUID | None = None) -> Message | None:
-        """The user's newest message above `before`."""
+        """Return the user's newest message above `before`; None if it is not near the end."""
         said = await self._chats.tail(session.guid, NEAR_END, before) if session.leaf_id is not None else []
         return next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
 
     async def _memories(self, session: ChatSession, cast: Participants, titles: Sequence[str]) -> Callable[[str], str | None]:
-        """Finds the text of the named memories by a part of their titles; the oldest, so that a new one changes no prompt."""
+        """Return a function that finds a memory's text by a part of its title: of several the oldest, so that a new one does
+        not change existing prompts.
+        """
         bound = await self._keeping.bound(cast, session.guid)
         entries = [entry for world in bound.worlds.values() for entry in world.entries]
         held = [*entries, *reversed(await self._holdings.memories_of(session.persona_id))]
@@ -83,6 +85,7 @@ class MacroValues:
             wanted = title.casefold()
             memory = _best(wanted, [(one.name, one) for one in held])
             talk = _best(wanted, [(one.title, one) for one in reversed(talks)])
+            # A session with exactly that title takes precedence over a memory whose title only contains it.
             is_nearer = memory is None or (talk is not None and talk.title.casefold() == wanted != memory.name.casefold())
             if talk is not None and is_nearer:
                 found[wanted] = (await self._chats.session(talk.guid)).content
@@ -95,6 +98,6 @@ class MacroValues:
 
 
 def _best(wanted: str, named: Sequence[tuple[str, T]]) -> T | None:
-    """The one of that very title, or else the first with it in its title."""
+    """Return the item with exactly that title, or else the first whose title contains it."""
     same = (one for name, one in named if name.casefold() == wanted)
     return next(same, next((one for name, one in named if wanted in name.casefold()), None))

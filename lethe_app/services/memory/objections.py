@@ -1,4 +1,4 @@
-"""Keeps the user's objections to memories that came at the wrong moment, and has them counted from then on."""
+"""Objections of the user to irrelevant recalls: storage, and their effect on later turns."""
 
 from __future__ import annotations
 
@@ -9,64 +9,65 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.recall.objections import UNWANTED, Objection, objection, sift, unwanted
+from lethe_app.brain.recall.objections import Objection, objection, sift, unwanted
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import NotRecalled, Recollection
+from lethe_app.domain.recall import BlockReason, NotRecalled, Recollection
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
+from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.search import without
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.turn_memories import TurnMemories
 
 MOST = 400
-"""Objections kept for each persona; the oldest, which count least, go first."""
+"""Objections stored per persona; above it the oldest are dropped, which have the least effect."""
 TAKEN_BACK = "taken back"
-"""Key under which what was kept back in a turn waits for the user to think better of it."""
+"""Prefix of the app state key of a memory that an objection removed from a turn, stored so that the objection can be
+withdrawn.
+"""
 _KEPT = TypeAdapter(list[Objection])
 _TAKEN = TypeAdapter(Recollection)
 
 
 @dataclass(frozen=True)
 class Objected:
-    """An objection as a person reads it."""
+    """Objection with the texts it is about, for display."""
 
     objection: Objection
     title: str
     text: str
-    """Of the memory, as it came up; both empty where that is not known any more."""
+    """Text of the memory as it was recalled; it and the title are empty if that is no longer known."""
     said: str
-    """The user's words it had nothing to do with; empty where they are gone."""
+    """The user's message to which the memory was irrelevant; empty if it is deleted."""
     session: UUID | None
-    """The conversation they stand in."""
+    """Session of that message."""
 
 
 class ObjectionService:
-    """An objection takes the memory out of the turn it was made in, and makes it come less easily in turns like that one."""
+    """Store objections. An objection removes the memory from its turn, and lowers its likelihood in similar turns."""
 
     def __init__(self, state: AppState, turns: TurnMemories, chats: Chats) -> None:
         self.changed: Listeners[str] = Listeners()
-        """Told the persona to whose memories something was objected, or not any more."""
+        """Emits the persona when an objection was made or withdrawn."""
         self._state = state
         self._turns = turns
         self._chats = chats
 
     async def objections_of(self, persona_id: str) -> list[Objection]:
-        """All that were made to memories of this persona, oldest first."""
-        try:
-            return _KEPT.validate_python(await self._state.get(scope_of(persona_id), "all") or [])
-        except ValidationError:
-            return []
+        """Return the objections to memories of this persona, oldest first."""
+        return objections_in(await self._state.get(*key_of(persona_id)))
 
     async def describe_objections(self, persona_id: str) -> list[Objected]:
-        """The same with the words on both sides, newest first."""
+        """Return the persona's objections with the texts of memory and message, newest first."""
         return [await self._told(persona_id, one) for one in reversed(await self.objections_of(persona_id))]
 
     async def _told(self, persona_id: str, one: Objection) -> Objected:
         taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turns.get(one.message)
         held = next((held for held in turn.blocked if held.memory == one.memory), None) if turn else None
         named = held.title if held is not None and (held.world or not await self._turns.forgotten([held.memory])) else ""
+        # A stored copy may outlive the memory; forgotten text must not be displayed again.
         left = await self._left(taken) if taken is not None else None
         what = (left.title, left.text) if left is not None else ("" if taken is not None else named, "")
         with suppress(StorageError):
@@ -75,16 +76,16 @@ class ObjectionService:
         return Objected(one, *what, "", None)
 
     async def _left(self, taken: Recollection) -> Recollection | None:
-        """What of it was not forgotten since; None where all of it was."""
+        """Return the removed recollection without leads that were forgotten since; None if the memory itself was forgotten."""
         named = [taken.memory, *(lead.origin for lead in taken.leads)]
         return without(taken, await self._turns.forgotten(named))
 
     async def make(self, persona_id: str, memory: UUID, asked: Message) -> None:
-        """This memory had nothing to do with that message of the user's: another wording of the reply does without it."""
+        """Object to a memory in the turn of the user's message `asked`; regenerated replies do not get it."""
         await self.repeat(persona_id, objection(memory, asked.id, asked.content, now()))
 
     async def repeat(self, persona_id: str, new: Objection) -> None:
-        """Make one as it was made before."""
+        """Store an objection again, for redo; one for the same memory and message is replaced."""
         memory, asked = new.memory, new.message
         others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
         for old in others[: len(others) + 1 - MOST]:
@@ -104,7 +105,7 @@ class ObjectionService:
         await self._turns.save_turn(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
     async def withdraw(self, persona_id: str, memory: UUID, asked: UUID) -> None:
-        """It did belong to that message after all."""
+        """Withdraw an objection and restore the memory in its turn."""
         others = [one for one in await self.objections_of(persona_id) if (one.memory, one.message) != (memory, asked)]
         await self._keep(persona_id, others)
         await self._put_back(persona_id, memory, asked)
@@ -115,24 +116,25 @@ class ObjectionService:
         turn = await self._turns.get(asked)
         if taken is None or turn is None:
             return
-        blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, UNWANTED)]
+        blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, BlockReason.UNWANTED)]
         await self._turns.save_turn(asked, turn.model_copy(update={"recalled": [*turn.recalled, taken], "blocked": blocked}))
         await self._state.set(scope_of(persona_id), _place(memory, asked), None)
 
     async def remove_objections_to(self, persona_id: str, memory: UUID) -> None:
-        """The memory itself was forgotten: no copy of it waits here to be taken back."""
+        """Delete the stored copies of a forgotten memory, so that withdrawing an objection cannot restore its text.
+        Objections are kept.
+        """
         for key in await self._state.all(scope_of(persona_id)):
             if key.startswith(f"{TAKEN_BACK} {memory} "):
                 await self._state.set(scope_of(persona_id), key, None)
 
-    async def sifted(
-        self, persona_id: str, recalled: Sequence[Recollection], said: str
-    ) -> tuple[list[Recollection], list[NotRecalled]]:
-        """Of what comes to mind at these words, what still comes and what the user's objections keep back."""
-        return sift(recalled, await self.objections_of(persona_id), said, now())
+    def sifted(self, context: RecallContext, recalled: Sequence[Recollection]) -> tuple[list[Recollection], list[NotRecalled]]:
+        """Return the recollections that remain after the user's objections, and those they keep back."""
+        kept = objections_in(context.app_state.get(key_of(context.session.persona_id)))
+        return sift(recalled, kept, context.text, now())
 
     async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
-        await self._state.set(scope_of(persona_id), "all", _KEPT.dump_python(list(objections), mode="json") or None)
+        await self._state.set(*key_of(persona_id), _KEPT.dump_python(list(objections), mode="json") or None)
 
     async def _taken(self, persona_id: str, memory: UUID, message: UUID) -> Recollection | None:
         try:
@@ -141,8 +143,21 @@ class ObjectionService:
             return None
 
 
+def key_of(persona_id: str) -> tuple[str, str]:
+    """Return the scope and key of the app state under which a persona's objections are stored."""
+    return scope_of(persona_id), "all"
+
+
+def objections_in(value: object) -> list[Objection]:
+    """Return the objections in a value of the app state, oldest first; none if it cannot be read."""
+    try:
+        return _KEPT.validate_python(value or [])
+    except ValidationError:
+        return []
+
+
 def scope_of(persona_id: str) -> str:
-    """Of the app state, where hers are kept."""
+    """Return the scope of the app state for a persona's objections."""
     return f"objections {persona_id}"
 
 

@@ -1,4 +1,4 @@
-"""What the persona brings up of her own accord: the note at a return, a memory whose moment has come, and what fades."""
+"""Proactive memories: the note at the user's return, waiting memories whose condition is met, and pruning by decay."""
 
 from __future__ import annotations
 
@@ -20,53 +20,55 @@ from lethe_app.brain.recall.proactive_rules import Pace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
-from lethe_app.domain.recall import Because, RecallWay, Recollection
+from lethe_app.domain.recall import Reason, RecallWay, Recollection
+from lethe_app.retrieval.query_terms import unaddressed
+from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.mood import Felt, Moods
-from lethe_app.services.participants import Participants
 from lethe_app.services.scheduling.offload import apart
 from lethe_app.services.truncation import short_line, short_memory, short_note
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.chats.messages import MessageStanding
-from lethe_app.storage.key_value import AppState, SessionState
+from lethe_app.storage.key_value import AppState
 
 LOOK_THROUGH = timedelta(hours=1)
+"""Minimum time between two scans of unchanged memories for ones to prune."""
 PACE = "pace"
-"""Key of a session's state."""
+"""Key of the session state: messages and time since the persona last brought up something."""
 RETURN, MEMORY = "return", "memory"
 OURS = (RETURN, MEMORY)
-"""How the notes begin that say what a hidden line is."""
+"""Beginnings of `Message.note` that mark hidden messages of this module."""
 NOTES = "return notes"
-"""Scope of the notes that wait for the user's return, by persona."""
+"""Scope of the app state for notes that wait for the user's return; the key is the persona."""
 _NOTES = TypeAdapter(list[UserReturnInsert])
 
 
 @dataclass(frozen=True)
 class Announced:
-    """A hidden line for above the user's message, and what became of the memories in it."""
+    """Hidden message to insert above the user's message, and the changes to the memories in it."""
 
     message: Message
     recalled: tuple[Recollection, ...]
     changed: tuple[MemoryUnit, ...] = ()
     gone: tuple[UUID, ...] = ()
     told: tuple[UUID, ...] = ()
-    """Notes that need not wait any longer."""
+    """Return notes that are in it and are to be removed from the queue."""
 
 
 @dataclass(frozen=True)
 class Initiative:
-    """What she does of her own accord in one turn."""
+    """What the persona brings up unprompted in one turn."""
 
     announced: Announced | None = None
     pace: Pace | None = None
-    """To be kept with the session; None leaves it as it is."""
+    """Pace to store with the session; None leaves it unchanged."""
     faded: tuple[UUID, ...] = ()
-    """Memories to be forgotten: they have faded or are over."""
+    """Memories to prune, because they have decayed or ended."""
     felt: Felt | None = None
-    """What the message did to her mood, where she has one."""
+    """Effect of the message on the persona's mood; None if the persona has no moods."""
 
     @property
     def mood(self) -> str:
-        """What this turn is told of it: news, unless the line above the message says how she feels."""
+        """Change of mood to state in the prompt; empty if the hidden message already states the mood."""
         line = self.announced.message.content if self.announced else ""
         if self.felt is None or (self.felt.sentence and self.felt.sentence in line):
             return ""
@@ -74,81 +76,72 @@ class Initiative:
 
     @property
     def recalled(self) -> tuple[Recollection, ...]:
-        """What she says."""
+        """Memories that are brought up."""
         return self.announced.recalled if self.announced else ()
 
     @property
     def changed(self) -> tuple[MemoryUnit, ...]:
-        """Memories as they are once she has said so."""
+        """Memories as they are stored after they were brought up."""
         return self.announced.changed if self.announced else ()
 
     @property
     def gone(self) -> tuple[UUID, ...]:
-        """Memories for the trash then."""
+        """Memories to move to the trash afterwards."""
         return (*self.faded, *(self.announced.gone if self.announced else ()))
 
 
 @dataclass(frozen=True)
 class ProactiveChanges:
-    """What is to be stored once an initiative was taken."""
+    """States to store when an initiative was taken."""
 
     states: Mapping[str, object]
-    """Of the session, by key."""
+    """Session state, by key."""
     app_state: Mapping[tuple[str, str], object]
-    """Of the app state, by scope and key; None takes a key away."""
+    """App state, by scope and key; None deletes the key."""
 
 
 class ProactiveMemory:
-    """Decides what comes and changes nothing; `concluded` says what is to be stored when it came."""
+    """Decide what is brought up, without changing anything; `changes_of` returns what to store once it is announced."""
 
-    def __init__(self, app_state: AppState, state: SessionState, moods: Moods, foreign: UntrustedMemories) -> None:
+    def __init__(self, app_state: AppState, moods: Moods, foreign: UntrustedMemories) -> None:
         self._app_state = app_state
-        self._state = state
-        self.felt = moods.felt
         self._moods = moods
         self._foreign = foreign
         self._looked_through: dict[str, tuple[MemorySet, datetime, ProactiveRules]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
-        """Something to tell at the user's return."""
+        """Queue a note for the user's return."""
         notes = user_return.with_note(await self.notes(persona_id), note)
         await self._app_state.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json"))
 
     async def drop_note(self, persona_id: str, note_id: UUID) -> None:
-        """It is not to be told after all; nothing happens if it was told already."""
+        """Remove a note from the queue; nothing happens if it was announced already."""
         notes = user_return.without(await self.notes(persona_id), {note_id})
         await self._app_state.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json") or None)
 
     async def notes(self, persona_id: str) -> list[UserReturnInsert]:
-        """What waits to be told."""
-        try:
-            return _NOTES.validate_python(await self._app_state.get(NOTES, persona_id) or [])
-        except ValidationError:
-            return []
+        """Return the queued notes of a persona."""
+        return notes_in(await self._app_state.get(NOTES, persona_id))
+
+    def felt(self, context: RecallContext, message: Message) -> Felt | None:
+        """Return the effect of a message on the persona's mood; None if the persona has no moods."""
+        return self._moods.felt(context.session, context.participants, message, context.history, context.app_state)
 
     async def at_return(
-        self,
-        session: ChatSession,
-        cast: Participants,
-        standing: MessageStanding,
-        moment: datetime,
-        memories: Sequence[MemoryUnit],
-        rules: ProactiveRules,
-        *,
-        is_latest: bool,
-        previous_is_system: bool,
-        felt: Felt | None = None,
+        self, context: RecallContext, standing: MessageStanding, rules: ProactiveRules, felt: Felt | None = None
     ) -> Announced | None:
-        """The note that greets the returning user, if they were away and anything is to be said; `memories` wait for that."""
+        """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
+        session, cast, moment = context.session, context.participants, context.moment.astimezone()
+        memories = context.memories.returning
         quoted = await self._foreign.told_of(memories)
         absence = UserAbsence(
             last_message=standing.heard_before,
             moment=moment,
             persona=cast.persona,
             user_name=cast.user.name,
-            is_latest_session=is_latest,
-            previous_is_system=previous_is_system,
-            notes=[short_note(note) for note in await self.notes(session.persona_id)],
+            is_latest_session=standing.is_latest,
+            previous_is_system=bool(context.history) and context.history[-1].role is Role.SYSTEM,
+            notes=[short_note(note) for note in notes_in(context.app_state.get((NOTES, session.persona_id)))],
             memories=[short_memory(memory) for memory in memories],
             mood=felt.sentence if felt is not None else "",
             quoted=quoted,
@@ -170,18 +163,16 @@ class ProactiveMemory:
 
     async def of_its_own(
         self,
-        session: ChatSession,
-        cast: Participants,
-        text: str,
-        moment: datetime,
+        context: RecallContext,
         waiting: Sequence[MemoryUnit],
         evidence: Mapping[UUID, ProactiveEvidence],
         rules: ProactiveRules,
         *,
         tagged: bool,
     ) -> Initiative:
-        """A memory whose moment this is, counting the message that was just said."""
-        pace = (await self.pace(session, moment)).counted()
+        """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
+        session, cast, moment = context.session, context.participants, context.moment
+        text, pace = unaddressed(context.text, context.present), pace_in(context.states.get(PACE), moment).counted()
         chosen = await apart(len(waiting), partial(selection.choose, waiting, evidence, text, pace, rules, moment))
         if chosen is None:
             return Initiative(pace=pace)
@@ -198,10 +189,13 @@ class ProactiveMemory:
         return Initiative(announced, Pace.fresh(moment))
 
     async def faded(self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
-        """What has faded or is over. That takes days: with nothing new among them, one look an hour will do."""
+        """Return the memories that have decayed or ended. Decay takes days, so unchanged memories are scanned at most once
+        an hour.
+        """
         known = self._looked_through.get(persona_id)
         if known is not None:
             before, at, by = known
+            # Recall counters change every turn and do not make the scan necessary.
             if memories.is_same_but_touched(before) and by == rules and abs(moment - at) < LOOK_THROUGH:
                 return ()
         look = partial(to_forget, memories, moment, rules)
@@ -209,29 +203,42 @@ class ProactiveMemory:
         self._looked_through[persona_id] = (memories, moment, rules)
         return found
 
-    async def concluded(self, session: ChatSession, initiative: Initiative) -> ProactiveChanges:
-        """It is done: notes that were told wait no longer, and the pace goes on from here. What came meanwhile still waits."""
+    async def changes_of(self, context: RecallContext, initiative: Initiative) -> ProactiveChanges:
+        """Return what to store once an initiative was taken: announced notes leave the queue, and the pace is updated."""
+        persona_id = context.session.persona_id
         states: dict[str, object] = {}
         app_state: dict[tuple[str, str], object] = {}
         if initiative.announced is not None and initiative.announced.told:
-            left = user_return.without(await self.notes(session.persona_id), set(initiative.announced.told))
-            app_state[NOTES, session.persona_id] = _NOTES.dump_python(left, mode="json") or None
+            # Read again, because a note that came while this one was announced still waits.
+            left = user_return.without(await self.notes(persona_id), set(initiative.announced.told))
+            app_state[NOTES, persona_id] = _NOTES.dump_python(left, mode="json") or None
         if initiative.pace is not None:
             states[PACE] = initiative.pace.model_dump(mode="json")
         if initiative.felt is not None:
-            app_state |= await self._moods.traces(session.persona_id, initiative.felt.mood)
+            app_state |= self._moods.traces(persona_id, initiative.felt.mood, context.app_state)
         return ProactiveChanges(states, app_state)
 
-    async def pace(self, session: ChatSession, moment: datetime) -> Pace:
-        """How long she has held back in this session."""
-        try:
-            return Pace.model_validate(await self._state.get(session.guid, PACE))
-        except ValidationError:
-            return Pace.fresh(moment)
+
+def notes_in(value: object) -> list[UserReturnInsert]:
+    """Return the notes for the user's return in a value of the app state; none if it cannot be read."""
+    try:
+        return _NOTES.validate_python(value or [])
+    except ValidationError:
+        return []
+
+
+def pace_in(value: object, moment: datetime) -> Pace:
+    """Return the pace in a value of the session state; one that starts at `moment` if it cannot be read."""
+    try:
+        return Pace.model_validate(value)
+    except ValidationError:
+        return Pace.fresh(moment)
 
 
 def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
-    """The settings that are rules of guidance; how near is near follows from the embedder."""
+    """Return the rules of proactive memory from the settings; `natural_limit` is the distance threshold of the embedding
+    model.
+    """
     return ProactiveRules(
         min_insert_delay_minutes=settings.min_insert_delay,
         min_message_delay=settings.min_message_delay,
@@ -248,13 +255,13 @@ def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
 
 
 def to_forget(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
-    """What has faded or is over."""
+    """Return the memories that have decayed or ended."""
     mortal = memories.mortal
     return tuple({memory.guid: None for memory in (*faded(mortal, moment, rules), *over(mortal, moment))})
 
 
 def hidden_line(session: ChatSession, text: str, moment: datetime, note: str) -> Message:
-    """Part of the conversation and of the prompt, but not drawn."""
+    """Return a message that is part of the history and of the prompt, but is not displayed."""
     return Message(
         session_id=session.guid,
         role=Role.SYSTEM,
@@ -266,12 +273,12 @@ def hidden_line(session: ChatSession, text: str, moment: datetime, note: str) ->
 
 
 def was_announced(history: Sequence[Message]) -> bool:
-    """Is there a line of ours right above the message already? Then it is remembered a second time, after an edit."""
+    """Return whether the message directly above is a hidden one of this module; then this is a second recall, after an edit."""
     return bool(history) and history[-1].hidden and history[-1].note.startswith(OURS)
 
 
-def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Because]) -> Recollection:
-    """A memory that was written into the conversation."""
+def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Reason]) -> Recollection:
+    """Return the recollection of a memory that was announced by a hidden message."""
     return Recollection(
         memory=memory.guid,
         category=memory.category,
@@ -283,8 +290,8 @@ def recollected(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence
     )
 
 
-def _bare(session: ChatSession, text: str, because: Sequence[Because]) -> Recollection:
-    """A note that no memory is behind, such as the time of day."""
+def _bare(session: ChatSession, text: str, because: Sequence[Reason]) -> Recollection:
+    """Return the recollection of a note without a memory, such as the time of day."""
     return Recollection(
         memory=session.guid,
         category=MemoryType.REMINDER,

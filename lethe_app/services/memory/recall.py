@@ -1,306 +1,170 @@
-"""A persona's memory at work in a turn: what a message brings up is found, told, kept with it, and leaves its traces."""
+"""Recall for a message of the user: selects memories, stores them with the message, and stores all changes of state."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from uuid import UUID
 
-from lethe_app.brain.lore.evaluation import EvaluationTurn
-from lethe_app.brain.proactive.selection import ProactiveEvidence, waiting
-from lethe_app.brain.recall.keyword_recall import Pool
-from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.brain.recall.session_notes import block, learn
-from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.brain.text.utterance import aloud
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
-from lethe_app.retrieval.memory_index import Recall
-from lethe_app.retrieval.query_terms import unaddressed
-from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.service import Indexing
-from lethe_app.services.memory.announced import AnnouncedMemories
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.lore import LoreKeeping
-from lethe_app.services.memory.proactive import Initiative, ProactiveMemory, rules_of, was_announced
+from lethe_app.services.memory.initiative import InitiativeService
+from lethe_app.services.memory.proactive import Initiative
+from lethe_app.services.memory.recall_context import ANNOUNCED, RecallContext, RecallContexts, with_announced
 from lethe_app.services.memory.search import without
-from lethe_app.services.memory.selection import LONGEST_QUESTION, STATES, MemorySelection, RecallContext, RecallResult, present
-from lethe_app.services.participants import Participants
+from lethe_app.services.memory.selection import MemorySelection, RecallResult
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.stable_prefix import StablePrefix, StablePrefixes
-from lethe_app.services.scheduling.offload import apart, whole
+from lethe_app.services.prompting.turn_context import TurnContext
+from lethe_app.services.scheduling.offload import whole
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.chats.sessions import Chats
-from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
 
 log = logging.getLogger(__name__)
 
-WINDOW = 24
-"""Messages before the newest one that are read, and more where a world looks for its words in more."""
-DEEPEST = 200
-"""Messages in which keywords are looked for at most."""
 SCRATCH = "scratch"
-"""Key of a session's state: what is known of the present conversation."""
-USUAL_CONTEXT = 8192
-"""Tokens, where no model is loaded."""
+"""Key of the session state: notes on the current session."""
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """What memory did for one message."""
+    """Result of the recall for one message."""
 
     memory: TurnMemory
     note: Message | None = None
-    """A hidden line that was stored above it."""
+    """Hidden message that was stored directly above it."""
 
 
 class RecallService:
-    """`of_turn` is for a message that was just stored; `preview` shows what any text would bring up, without a trace."""
+    """Recall memories for a message that was just stored, and store the effects."""
 
     def __init__(
         self,
-        chats: Chats,
+        contexts: RecallContexts,
+        selection: MemorySelection,
+        initiative: InitiativeService,
         turns: TurnMemories,
-        state: SessionState,
-        holdings: MemoryCache,
-        keeping: LoreKeeping,
-        minding: MemorySelection,
-        guidance: ProactiveMemory,
-        frames: StablePrefixes,
-        recall: Recall,
-        indexing: Indexing,
-        calibration: Calibration,
-        preferences: Preferences,
+        memories: MemoryCache,
         foreign: UntrustedMemories,
+        indexing: Indexing,
+        preferences: Preferences,
     ) -> None:
-        self._chats = chats
+        self._contexts = contexts
+        self._selection = selection
+        self._initiative = initiative
         self._turns = turns
-        self._state = state
-        self._holdings = holdings
-        self._keeping = keeping
-        self._minding = minding
-        self._guidance = guidance
-        self._frames = frames
-        self._recall = recall
-        self._indexing = indexing
-        self._calibration = calibration
-        self._preferences = preferences
+        self._memories = memories
         self._foreign = foreign
-        self._keywords = Pool()
-        self._telling = AnnouncedMemories(chats, state)
+        self._indexing = indexing
+        self._preferences = preferences
 
-    async def of_turn(self, session: ChatSession, cast: Participants, message: Message, model: LoadedModel) -> Remembered:
-        """Everything that comes to mind at this message, stored with it.
+    async def recall(self, turn: TurnContext, model: LoadedModel) -> Remembered:
+        """Return what the turn's question recalls, stored with it.
 
-        A memory that cannot be read keeps nobody from answering: then nothing comes to mind, and the log says why.
+        An error while memories are read does not prevent the reply: nothing is recalled, and a warning is logged.
         """
         try:
-            return await self._of_turn(session, cast, message, model)
+            return await self._recalled(turn, model)
         except LetheError as error:
             log.warning("Nothing could be remembered in this turn: %s", error)
             return Remembered(TurnMemory())
 
-    async def _of_turn(self, session: ChatSession, cast: Participants, message: Message, model: LoadedModel) -> Remembered:
-        await self._indexing.index_pending()
-        frame = await self._frames.prefix_of(session, cast, model)
-        occasion = await self._occasion(session, cast, message, model.context, frame)
-        self._indexing.notice(occasion.bound.worlds)
-        if not await self._is_newest(session, message):  # an old reply is written anew: the present is not to change
-            mind = await self._mind(replace(occasion, states={}))
-            memory = TurnMemory(recalled=mind.recalled, blocked=mind.blocked, remark=mind.remark)
-            await self._turns.save_turn(message.id, memory)
+    async def _recalled(self, turn: TurnContext, model: LoadedModel) -> Remembered:
+        if turn.rows.has_pending:
+            await self._indexing.index_pending()
+        context, question = await self._contexts.of_turn(turn, model.context), turn.question
+        assert question is not None
+        self._indexing.notice(context.bound.worlds)
+        if not turn.rows.is_newest:  # an old reply is written anew: what is stored of the present does not count or change
+            result = await self._selected(replace(context, states={}))
+            memory = TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
+            await self._turns.save_turn(question.id, memory)
             return Remembered(memory)
-        initiative = await self._initiative(occasion, message)
+        initiative = await self._initiative.take(context, question, turn.rows.standing)
         if initiative.faded:
-            occasion = replace(occasion, memories=occasion.memories.without(initiative.faded))
-        mind = await self._mind(occasion)
-        return await whole(self._stored(occasion, message, initiative, mind))
+            context = replace(context, memories=context.memories.without(initiative.faded))
+        result = await self._selected(context)
+        return await whole(self._stored(context, question, initiative, result))
 
-    async def _mind(self, occasion: RecallContext) -> RecallResult:
-        """What comes to mind, as a prompt may hold it."""
-        mind = await self._minding.think(occasion)
-        return replace(mind, recalled=await self._foreign.fenced(mind.recalled, occasion.memories.by_guid))
+    async def _selected(self, context: RecallContext) -> RecallResult:
+        """Return the recalled memories, with text from the internet quoted as untrusted."""
+        result = await self._selection.select(context)
+        return replace(result, recalled=await self._foreign.fenced(result.recalled, context.memories.by_guid))
 
     async def again(self, message_id: UUID) -> TurnMemory | None:
-        """What came to mind when this message was said; None if that is not known. What was forgotten since stays out."""
-        memory = await self._turns.get(message_id)
-        if memory is None:
-            return None
-        named = {one.memory for one in memory.recalled if not one.world}
-        named |= {lead.origin for one in memory.recalled if not one.world for lead in one.leads}
-        gone = await self._turns.forgotten(list(named))
-        left = [one for each in memory.recalled if (one := without(each, gone))]
-        return memory.model_copy(update={"recalled": left, "forgotten": len(memory.recalled) - len(left)})
+        """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
+        stored = await self._turns.load(message_id)
+        return known_still(stored.memory, stored.gone) if stored.memory is not None else None
 
-    async def notes(self, session_id: UUID) -> dict[str, str]:
-        """What is known of a conversation as it goes, by key."""
-        return scratch_of(await self._state.get(session_id, SCRATCH))
-
-    async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
-        """The user's own version of it; what is said later adds to it."""
-        kept = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
-        await self._state.set(session_id, SCRATCH, kept or None)
-
-    async def preview(self, session: ChatSession, cast: Participants, text: str, context: int = USUAL_CONTEXT) -> TurnMemory:
-        """What `text` would bring up in this session if it were said now, and why. Changes nothing."""
-        await self._indexing.settle_all()
-        message = Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)])
-        frame = await self._frames.kept(session.guid)
-        mind = await self._minding.think(await self._occasion(session, cast, message, context, frame, is_stored=False))
-        return TurnMemory(recalled=mind.recalled, blocked=mind.blocked, remark=mind.remark)
-
-    # What is around a message
-
-    async def _occasion(
-        self,
-        session: ChatSession,
-        cast: Participants,
-        message: Message,
-        context: int,
-        frame: StablePrefix | None,
-        *,
-        is_stored: bool = True,
-    ) -> RecallContext:
-        exists = is_stored or session.leaf_id is not None
-        bound = await self._keeping.bound(cast, session.guid)
-        reach = max(WINDOW, 2 * min(self._keeping.depth(bound), DEEPEST))  # hidden lines lie between
-        history = await self._chats.tail(session.guid, reach, message.id if is_stored else None) if exists else []
-        spoken, asked = await self._counted(message, history, is_stored=is_stored)
-        moment, scene = message.time, cast.scene(session, session.added)
-        by_meaning = self._preferences.current.rag_enabled and bool(message.content.strip())
-        return RecallContext(
-            session=session,
-            cast=cast,
-            text=message.content,
-            moment=moment,
-            turn=EvaluationTurn(
-                id=str(message.id),
-                number=asked,
-                spoken=spoken,
-                moment=moment,
-                seed=str(session.guid),
-                expand=lambda text: expand(text, scene),
-            ),
-            window=ScanWindow.of(history, message),
-            history=history,
-            memories=await self._holdings.memories_of(session.persona_id),
-            sessions=await self._chats.mentionable(session.persona_id),
-            bound=bound,
-            context=context,
-            frame=frame,
-            told=await self._telling.in_sight(session, frame, message.id if is_stored else None, history),
-            states={key: await self._state.get(session.guid, key) for key in STATES},
-            meaning=await self._recall.understand(message.content[:LONGEST_QUESTION], present(cast)) if by_meaning else None,
-        )
-
-    async def _counted(self, message: Message, history: Sequence[Message], *, is_stored: bool) -> tuple[int, int]:
-        """Messages and turns up to this one, itself included."""
-        if is_stored:
-            standing = await self._chats.standing(message.id)
-            return standing.spoken, standing.asked
-        if not history:
-            return 1, 1
-        standing = await self._chats.standing(history[-1].id)
-        return standing.spoken + 1, standing.asked + 1
-
-    async def _is_newest(self, session: ChatSession, message: Message) -> bool:
-        """Has the user said nothing after it?"""
-        later = await self._chats.tail(session.guid, WINDOW)
-        said = [one.id for one in later if one.role is Role.USER and not one.hidden]
-        return bool(said) and said[-1] == message.id
-
-    # What she brings up of her own accord
-
-    async def _initiative(self, occasion: RecallContext, message: Message) -> Initiative:
-        settings = self._preferences.current
-        session, cast, moment = occasion.session, occasion.cast, occasion.moment
-        if cast.persona.disable_bot_guidance or cast.user.disable_bot_guidance:
-            return Initiative()
-        standing = await self._chats.standing(message.id)
-        if (settings.guidance_latest_only and not standing.is_latest) or was_announced(occasion.history):
-            return Initiative()
-        rules = rules_of(settings, (await self._calibration.thresholds()).natural)
-        felt = await self._guidance.felt(session, cast, message, occasion.history)
-        returned = await self._guidance.at_return(
-            session,
-            cast,
-            standing,
-            moment.astimezone(),
-            occasion.memories.returning,
-            rules,
-            is_latest=standing.is_latest,
-            previous_is_system=bool(occasion.history) and occasion.history[-1].role is Role.SYSTEM,
-            felt=felt,
-        )
-        if returned is not None:
-            return Initiative(returned, felt=felt)
-        eureka = await self._eureka(occasion, rules)
-        faded = await self._guidance.faded(session.persona_id, occasion.memories, moment, rules)
-        return replace(eureka, faded=faded, felt=felt)
-
-    async def _eureka(self, occasion: RecallContext, rules: ProactiveRules) -> Initiative:
-        due = await apart(len(held := occasion.memories.waiting), partial(waiting, held, occasion.moment, rules))
-        keywords = await apart(len(due), partial(self._keywords.keywords, due, occasion.window, occasion.turn))
-        told, meaning = [memory.guid for memory in due if memory.category not in rules.silent], occasion.meaning
-        distances = await self._recall.distances(meaning, told) if told and meaning is not None else {}
-        evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
-        tagged, said = self._preferences.current.tagged_events, unaddressed(occasion.text, present(occasion.cast))
-        return await self._guidance.of_its_own(
-            occasion.session, occasion.cast, said, occasion.moment, due, evidence, rules, tagged=tagged
-        )
-
-    # What is kept
+    async def preview(self, context: RecallContext) -> TurnMemory:
+        """Return what a message would recall if it were sent now, with reasons. Nothing is changed."""
+        result = await self._selection.select(context)
+        return TurnMemory(recalled=result.recalled, blocked=result.blocked, remark=result.remark)
 
     async def _stored(
-        self, occasion: RecallContext, message: Message, initiative: Initiative, mind: RecallResult
+        self, context: RecallContext, question: Message, initiative: Initiative, result: RecallResult
     ) -> Remembered:
-        """The line above the message, what was recalled, and what became of it all: kept at once or, after a crash, not."""
-        announced, session = initiative.announced, occasion.session
-        line = self._filled(announced.message, occasion) if announced else None
-        told = await self._telling.noted(session.guid, [one.memory for one in initiative.recalled], line) if line else {}
-        scratch, noted = await self._noted(occasion, message)
-        concluded = await self._guidance.concluded(session, initiative)
-        before, recalled = occasion.states, [*initiative.recalled, *mind.recalled]
-        kept = {key: value for key, value in mind.states.items() if value != before.get(key) and (value or before.get(key))}
+        """Store the hidden message, the recalled memories and every change of state in one transaction."""
+        announced, session = initiative.announced, context.session
+        line = _filled(announced.message, context) if announced else None
+        states: dict[str, object] = {}
+        scratch = ""
+        if self._preferences.current.scratch:
+            known = notes_in(context.states.get(SCRATCH))
+            learnt = learn(aloud([*context.history[-1:], question]), known)
+            scratch, states = block(learnt), {SCRATCH: learnt} if learnt != known else {}
+        if line is not None:
+            recalled = [one.memory for one in initiative.recalled]
+            states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, line.id)
+        changes = await self._initiative.proactive.changes_of(context, initiative)
         traces = Traces(
             persona_id=session.persona_id,
             session=session.guid,
-            message=message.id,
+            message=question.id,
             memory=TurnMemory(
-                recalled=recalled, blocked=mind.blocked, scratch=scratch, mood=initiative.mood, remark=mind.remark
+                recalled=[*initiative.recalled, *result.recalled],
+                blocked=result.blocked,
+                scratch=scratch,
+                mood=initiative.mood,
+                remark=result.remark,
             ),
-            moment=occasion.moment,
+            moment=context.moment,
             line=line,
             changed=initiative.changed,
             gone=initiative.gone,
-            anew=mind.anew,
-            states={**noted, **told, **concluded.states, **kept},
-            app_state=concluded.app_state,
+            anew=result.anew,
+            states={**states, **changes.states, **changed_states(result.states, context.states)},
+            app_state=changes.app_state,
         )
         note = await self._turns.leave(traces)
-        self._holdings.follow(traces)
+        self._memories.follow(traces)
         return Remembered(traces.memory, note)
 
-    def _filled(self, line: Message, occasion: RecallContext) -> Message:
-        """A hidden line with its macros filled in."""
-        text = expand(line.content, occasion.cast.scene(occasion.session, occasion.moment))
-        return line.model_copy(update={"alternatives": [Alternative(content=text, created=line.time)]})
 
-    async def _noted(self, occasion: RecallContext, message: Message) -> tuple[str, dict[str, object]]:
-        """The facts of this conversation so far in one line, and the session's state where they are others than before."""
-        if not self._preferences.current.scratch:
-            return "", {}
-        known = scratch_of(await self._state.get(occasion.session.guid, SCRATCH))
-        learnt = learn(aloud([*occasion.history[-1:], message]), known)
-        return block(learnt), {SCRATCH: learnt} if learnt != known else {}
+def changed_states(states: Mapping[str, object], before: Mapping[str, object]) -> dict[str, object]:
+    """Return the values that differ from the stored ones; an empty value is stored only to replace another."""
+    return {key: value for key, value in states.items() if value != before.get(key) and (value or before.get(key))}
 
 
-def scratch_of(stored: object) -> dict[str, str]:
-    """The session's facts by key, as far as they can be understood."""
-    return {str(key): str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
+def known_still(memory: TurnMemory, gone: Collection[UUID]) -> TurnMemory:
+    """Return the recalled memories without those deleted since."""
+    left = [one for each in memory.recalled if (one := without(each, gone))]
+    return memory.model_copy(update={"recalled": left, "forgotten": len(memory.recalled) - len(left)})
+
+
+def notes_in(state: object) -> dict[str, str]:
+    """Return the notes on a session by key, as far as the stored value can be read."""
+    return {str(key): str(value) for key, value in state.items()} if isinstance(state, dict) else {}
+
+
+def _filled(line: Message, context: RecallContext) -> Message:
+    """Return a hidden message with its macros expanded."""
+    text = expand(line.content, context.participants.scene(context.session, context.moment))
+    return line.model_copy(update={"alternatives": [Alternative(content=text, created=line.time)]})

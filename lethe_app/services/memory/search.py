@@ -1,4 +1,4 @@
-"""What a text reminds a persona of: the search over everything she remembers, turned into memories with their reasons."""
+"""Semantic search over everything a persona remembers; the hits become recollections with their reasons."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
-from lethe_app.domain.recall import LOGGED, Because, RecallLead, RecallWay, Recollection
+from lethe_app.domain.recall import LOGGED, OUTDATED, Reason, ReasonKind, RecallLead, RecallWay, Recollection
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
+from lethe_app.services.bound_worlds import Bound
 from lethe_app.services.indexing.worlds import owner_of_world
-from lethe_app.services.memory.lore import Bound, entry_recollection
+from lethe_app.services.memory.lore import entry_recollection
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.truncation import LONGEST_MEMORY, shortened
 from lethe_app.storage.chats.sessions import Chats
@@ -29,45 +30,48 @@ from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 
 DEPTH = 3
-"""Messages from the newest one upwards at which sessions stand."""
+"""Depth at which sessions are inserted into the prompt, in messages from the newest one."""
 MOST_REASONS = 4
+"""Maximum number of ranking signals that are given as reasons."""
 LONGEST_SUMMARY = 700
-"""Characters of a session's summary beside the lines that led to it."""
+"""Characters of a session's summary next to the lines that led to it."""
 SPARE = 8
-"""Hits looked at besides those wanted: some may not be brought up now."""
+"""Hits searched in addition to those wanted, because some may not be recalled now."""
 
 
 @dataclass(frozen=True)
 class MemoryQuery:
-    """One question to everything a persona remembers."""
+    """Query to the memory of a persona, with the state that restricts the results."""
 
     persona_id: str
     text: str
     moment: datetime
     bound: Bound
     memories: Mapping[UUID, MemoryUnit]
-    """All of hers that are not sessions, facts or world entries."""
+    """Memories of the persona by guid, without sessions, facts and World Info entries."""
     in_view: Collection[UUID] = field(default_factory=tuple)
-    """Sessions that are in the prompt word for word."""
+    """Sessions that are in the prompt in full."""
     summarised: Collection[UUID] = field(default_factory=tuple)
-    """Sessions whose summaries are in the prompt; of these only the lines that matter are brought up."""
+    """Sessions whose summaries are in the prompt; of these only the lines that led to the hit are recalled."""
     known: Collection[UUID] = field(default_factory=tuple)
     """Facts that are in the prompt."""
     silent: Collection[MemoryType] = field(default_factory=tuple)
-    """Kinds that are not brought up by what they say."""
+    """Types of memories that are not recalled by their content."""
     present: Collection[str] = field(default_factory=tuple)
-    """Names of those who speak: they stand in nearly every memory and so lead to none."""
+    """Names of the speakers. They are ignored in matching, because they occur in nearly every memory."""
     personas: Collection[str] = field(default_factory=tuple)
-    """Names of those of them who are personas: what they said of the user is no evidence."""
+    """Names of those speakers that are personas; their statements about the user are no evidence."""
     dates: bool = True
-    """Does the persona want dates with sessions?"""
+    """True if the persona wants dates with sessions."""
     meaning: TextEmbedding | None = None
     is_awake: Callable[[WorldEntry], bool] = lambda _entry: True
-    """May an entry of a world come now? One that rests, or was kept back, does not come in another way."""
+    """Predicate: True if a World Info entry may be recalled now. One in its cooldown, or kept back by a rule, is not
+    recalled by meaning either.
+    """
 
 
 class MemorySearch:
-    """Changes nothing: neither durations nor counts."""
+    """Search memories. Nothing is changed, neither durations nor counts."""
 
     def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: FactStore, preferences: Preferences) -> None:
         self._recall = recall
@@ -77,7 +81,9 @@ class MemorySearch:
         self._facts = facts
 
     async def search(self, asking: MemoryQuery, count: int, *, only_sure: bool = True) -> list[Recollection]:
-        """The best `count` of what the text reminds of; with `only_sure` no more than is really meant."""
+        """Return the best `count` memories for the text; with `only_sure` only hits above the threshold, or about a topic it
+        asks for.
+        """
         if count == 0:
             return []
         owners = [asking.persona_id, *map(owner_of_world, asking.bound.worlds)]
@@ -92,6 +98,7 @@ class MemorySearch:
             personas=asking.personas,
         )
         asked = topic(asking.text, asking.present)
+        # Uncertain hits are dropped before their passages are read, unless the message asks about a topic they may contain.
         hits = [hit for hit in found.hits if hit.is_sure or not only_sure or asked]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
         hits = [hit for hit in hits if is_within(hit, texts, self._preferences.current)]
@@ -102,13 +109,13 @@ class MemorySearch:
         for hit in hits:
             recollection = await self._recollection(asking, hit, texts)
             if recollection is not None and len(recollections) < count:
-                why = [Because(what="memory of it was asked for"), *recollection.because]
+                why = [Reason(kind=ReasonKind.ASKED_FOR), *recollection.because]
                 asked_for = recollection.model_copy(update={"because": why})
                 recollections.append(asked_for if hit.source in met else recollection)
         return recollections
 
     async def _recollection(self, asking: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> Recollection | None:
-        """None where it is not there any more, or may not be brought up."""
+        """Return the recollection of a hit; None if its source is deleted or may not be recalled."""
         leads, because = await self._with_changes(leads_of(hit, texts)), reasons_of(hit)
         if hit.source in asking.memories:
             memory = asking.memories[hit.source]
@@ -124,15 +131,21 @@ class MemorySearch:
         return await self._fact(asking, hit, because, leads)
 
     async def _with_changes(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
-        """Return the leads, those last of which it is known what has changed since."""
-        changed = await self._facts.changed([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
-        marked = [lead.model_copy(update={"changed": changed.get(lead.origin, "")}) for lead in leads]
-        return sorted(marked, key=lambda lead: bool(lead.changed))
+        """Return the leads, outdated ones last, after the facts that superseded them."""
+        changed = await self._facts.successors([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
+        holding = [lead for lead in leads if lead.origin not in changed]
+        known = {lead.origin for lead in leads}
+        new = {fact.guid: fact for fact in changed.values() if fact.guid not in known}
+        return [
+            *holding,
+            *(RecallLead(kind=PassageKind.FACT.value, text=fact.fact, origin=guid) for guid, fact in new.items()),
+            *(lead.model_copy(update={"is_outdated": True}) for lead in leads if lead.origin in changed),
+        ]
 
     async def _fact(
-        self, asking: MemoryQuery, hit: RankedSource, because: list[Because], leads: list[RecallLead]
+        self, asking: MemoryQuery, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
     ) -> Recollection | None:
-        """One that stands for itself, unless it is in the prompt already."""
+        """Return the recollection of a fact without a session; None if it is in the prompt already or deleted."""
         with suppress(StorageError):
             fact = await self._facts.get(hit.source)
             if fact.guid not in asking.known:
@@ -149,7 +162,7 @@ class MemorySearch:
         return None
 
     def _session(
-        self, asking: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Because], leads: list[RecallLead]
+        self, asking: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
     ) -> Recollection:
         by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
         return Recollection(
@@ -168,12 +181,12 @@ class MemorySearch:
 
 
 def is_open(memory: MemoryUnit, moment: datetime) -> bool:
-    """May it be brought up now, by what is said?"""
+    """Return whether the memory may be recalled at `moment`: it is enabled, due, and its insertion is by trigger."""
     return memory.enabled and memory.is_due(moment) and memory.insertion is MemoryInsertion.TRIGGER
 
 
-def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Because], leads: list[RecallLead]) -> Recollection:
-    """A memory that stands for itself."""
+def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], leads: list[RecallLead]) -> Recollection:
+    """Return the recollection of a memory that is neither a session nor a World Info entry."""
     return Recollection(
         memory=memory.guid,
         category=memory.category,
@@ -190,7 +203,9 @@ def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Because], lea
 
 
 def session_text(session: ChatSession, leads: Sequence[RecallLead], *, dates: bool, told: bool) -> str:
-    """Title, date, summary and the lines that led there; `told`: the summary is in the prompt already."""
+    """Return title, date, summary and the lines that led to the session; with `told` without the summary, which is in the
+    prompt.
+    """
     summary = "" if told else shortened(session.content, LONGEST_SUMMARY)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
     lines = [_line(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
@@ -200,15 +215,14 @@ def session_text(session: ChatSession, leads: Sequence[RecallLead], *, dates: bo
 
 
 def _line(lead: RecallLead) -> str:
-    """Return a text that led there as a line of the memory, with what has changed since."""
-    said = f"- {one_line(lead.text)}"
-    return f"{said} (no longer so: {one_line(lead.changed)})" if lead.changed else said
+    """Return a lead as a line of the recollection."""
+    return f"- {one_line(lead.text)}{OUTDATED if lead.is_outdated else ''}"
 
 
 def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection | None:
-    """It, without the lines that lead to what was forgotten since; None if it was forgotten itself.
+    """Return the recollection without leads that were forgotten since; None if the memory itself was forgotten.
 
-    What was written into the conversation stands there still, whatever became of the memory.
+    A recollection that was written into the history stays complete, because its text is still there.
     """
     if recollection.way in LOGGED or recollection.world:
         return recollection
@@ -224,9 +238,9 @@ def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection 
 
 
 def is_within(hit: RankedSource, texts: Mapping[int, Passage], settings: Settings) -> bool:
-    """Return whether one of the texts that led to it is as near as the user's own distances ask, if they set any.
+    """Return whether a lead of the hit is within the distances that the user set, if any.
 
-    What was found by its words alone has no distance and passes.
+    A hit found by words alone has no distance and passes.
     """
 
     def is_near(lead: Evidence) -> bool:
@@ -239,7 +253,7 @@ def is_within(hit: RankedSource, texts: Mapping[int, Passage], settings: Setting
 
 
 def leads_of(hit: RankedSource, texts: Mapping[int, Passage]) -> list[RecallLead]:
-    """The texts that led to it, as far as they are still there."""
+    """Return the passages that led to a hit, as far as they still exist."""
     return [
         RecallLead(
             kind=passage.kind.value,
@@ -253,9 +267,12 @@ def leads_of(hit: RankedSource, texts: Mapping[int, Passage]) -> list[RecallLead
     ]
 
 
-def reasons_of(hit: RankedSource) -> list[Because]:
-    """What spoke for it, strongest first."""
-    reasons = [Because(what=reason.meaning, value=round(reason.value, 4)) for reason in hit.reasons[:MOST_REASONS]]
+def reasons_of(hit: RankedSource) -> list[Reason]:
+    """Return the reasons of a hit, strongest first."""
+    reasons = [
+        Reason(kind=ReasonKind.SIGNAL, values={"signal": reason.name}, value=round(reason.value, 4))
+        for reason in hit.reasons[:MOST_REASONS]
+    ]
     if not reasons and (shared := list(dict.fromkeys(word for lead in hit.leads for word in lead.words))):
-        reasons = [Because(what=f"it shares {'the word' if len(shared) == 1 else 'words'}: {', '.join(shared)}")]
-    return [Because(what=f"“{hit.time_words}” is when it was"), *reasons] if hit.time_words else reasons
+        reasons = [Reason(kind=ReasonKind.SHARED_WORDS, values={"words": ", ".join(shared), "count": len(shared)})]
+    return [Reason(kind=ReasonKind.TIME, values={"words": hit.time_words}), *reasons] if hit.time_words else reasons

@@ -1,4 +1,4 @@
-"""Searches a persona's memory for what a message asks for: the conversations of a time it names, and what its words lead to."""
+"""Memory search that also answers requests for a time: sessions of a date the message names, then the results by meaning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lethe_app.brain.text.utterance import aloud
 from lethe_app.domain.chat import ChatSession, Message, SessionSummary
 from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import Because, RecallLead, RecallWay, Recollection
+from lethe_app.domain.recall import Reason, ReasonKind, RecallLead, RecallWay, Recollection
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, leads_of, session_text
 from lethe_app.services.preferences import Preferences
@@ -26,40 +26,41 @@ from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.memory.facts import FactStore
 
 ALL = 100_000
-"""Sessions read for a request; there are never so many."""
+"""Maximum number of sessions read for a request; higher than any real number of sessions."""
 MORNING = 5
-"""The hour up to which a conversation that goes on past midnight belongs to the day before."""
+"""Hour up to which a session that continues past midnight belongs to the day before."""
 PAUSE = timedelta(hours=6)
-"""After a longer one, words belong to the day on which they are said."""
+"""Gap between messages after which a message belongs to its own calendar day."""
 MOST_NAMED = 6
-"""Further conversations of the time that are named."""
+"""Maximum number of further sessions of the time that are listed by title."""
 HALF_A_YEAR = timedelta(days=183)
+"""A date earlier than this before the first session is not taken for a date of sessions."""
 AT_LEAST = 10
-"""Priority of what was asked for by its time: other memories leave first where there is no room."""
+"""Minimum priority of a memory that was asked for by its time; others are dropped first if the token budget is short."""
 
 
 @dataclass(frozen=True)
 class TimeSearchResult:
-    """What a message brings up."""
+    """Result of a search for one message."""
 
     recollections: list[Recollection] = field(default_factory=list)
     remark: str = ""
-    """What is to be said of the time that was asked for, such as that nothing was said then."""
+    """Remark for the prompt about the time asked for, such as that there was no session."""
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The sessions that a request is about."""
+    """Sessions that match a request."""
 
     sessions: tuple[SessionSummary, ...] = ()
     days: Range | None = None
-    """The days asked for, where there are any."""
+    """Days asked for, if any."""
     leads: dict[UUID, list[RecallLead]] = field(default_factory=dict)
-    """Lines that tell of the topic, by session."""
+    """Lines about the topic, by session."""
 
 
 class TimeSearch:
-    """Changes nothing."""
+    """Search memories by time and meaning. Nothing is changed."""
 
     def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: FactStore, preferences: Preferences) -> None:
         self._reminding = MemorySearch(recall, passages, chats, facts, preferences)
@@ -70,9 +71,9 @@ class TimeSearch:
     async def search(
         self, asking: MemoryQuery, count: int, *, only_sure: bool = True, session: ChatSession | None = None
     ) -> TimeSearchResult:
-        """The best `count` of what the text asks for or reminds of; `session` is the one in which it is said.
+        """Return the best `count` results for the text; `session` is the one in which the message was written.
 
-        Where single days are asked for, no conversation of another day comes.
+        If the message asks for single days, sessions of other days are left out.
         """
         request = time_request(asking.text, asking.moment.astimezone().date(), asking.present)
         if request is None or count == 0:
@@ -89,11 +90,11 @@ class TimeSearch:
         return TimeSearchResult([*of_time, *others][:count], remark)
 
     async def _held(self, here: ChatSession, moment: datetime) -> list[SessionSummary]:
-        """All earlier conversations, oldest first."""
+        """Return all earlier sessions, oldest first."""
         earlier = await self._chats.before(here.model_copy(update={"added": moment}), ALL)
         return sorted(earlier, key=lambda one: one.started)
 
-    # Which conversations
+    # Choice of the sessions
 
     async def _chosen(self, request: TimeRequest, held: Sequence[SessionSummary], asking: MemoryQuery) -> _Chosen:
         days, found = None, list(held)
@@ -110,7 +111,7 @@ class TimeSearch:
         return _Chosen(tuple(_ordered(request, met, days)), days, leads)
 
     async def _at(self, time: PastTime, held: Sequence[SessionSummary]) -> tuple[Range, list[SessionSummary]]:
-        """The likeliest days on which anything was said, and the conversations held on them."""
+        """Return the likeliest days of a time that have sessions, and those sessions."""
         for days in time.ranges:
             if found := [one for one in held if await self._is_held(one, days, is_night=time.is_night)]:
                 return days, found
@@ -126,7 +127,7 @@ class TimeSearch:
         return days[0] <= first or bool(await self._said(one, days))
 
     async def _said(self, one: SessionSummary, days: Range) -> list[Message]:
-        """What was said on these days; what is said past midnight without a pause belongs to the evening."""
+        """Return the messages of these days; a message after midnight without a pause belongs to the evening before."""
         found: list[Message] = []
         day, before = None, None
         for message in await self._chats.page(one.guid, 0, one.messages):
@@ -141,7 +142,7 @@ class TimeSearch:
         return found
 
     async def _is_in(self, here: ChatSession, days: Range) -> bool:
-        """Was any of the present conversation held on these days? Then they are not without one."""
+        """Return whether the current session has messages on these days; then no remark says that there was no session."""
         first = local_date(here.added)
         return first <= days[1] and here.leaf_id is not None and days[0] <= local_date((await self._newest(here)).time)
 
@@ -149,7 +150,7 @@ class TimeSearch:
         return (await self._chats.tail(here.guid, 1))[0]
 
     async def _leads(self, asking: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]) -> dict[UUID, list[RecallLead]]:
-        """Of these sessions those that tell of the topic, with the lines that do."""
+        """Return the lines about the topic by session, for those of the sessions that have any."""
         if request.topic is None or not guids:
             return {}
         found = await self._recall.search(
@@ -165,7 +166,7 @@ class TimeSearch:
         leads = {hit.source: leads_of(hit, texts) for hit in found.hits}
         return {guid: lines for guid, lines in leads.items() if request.topic.is_met(line.text for line in lines)}
 
-    # What is told of them
+    # Text of the results
 
     async def _recollection(self, one: SessionSummary, chosen: _Chosen, request: TimeRequest) -> Recollection:
         record, leads = await self._told(one, chosen.days), chosen.leads.get(one.guid, [])
@@ -176,14 +177,14 @@ class TimeSearch:
             title=record.name,
             text=session_text(record, leads, dates=True, told=False),
             way=RecallWay.TIME,
-            because=[Because(what=f"the conversation of that time was asked for: {words}")],
+            because=[Reason(kind=ReasonKind.ASKED_TIME, values={"words": words})],
             leads=leads,
             priority=max(record.priority, AT_LEAST),
             position_index=DEPTH,
         )
 
     async def _told(self, one: SessionSummary, days: Range | None) -> ChatSession:
-        """The session with a summary; of one that went on for days, of the days asked for."""
+        """Return the session with a summary; for one of several days, of the days asked for."""
         record = await self._chats.session(one.guid)
         is_long = days is not None and one.last_activity - one.started > timedelta(days=1)
         said = await self._said(one, days) if is_long and days is not None else []
@@ -198,7 +199,9 @@ class TimeSearch:
     def _remark(
         self, request: TimeRequest, chosen: _Chosen, held: Sequence[SessionSummary], count: int, *, is_here: bool
     ) -> str:
-        """That nothing was said on a day, or what else was; empty where there is nothing to add."""
+        """Return the remark that there was no session on a day, or which other sessions there were; empty if there is
+        nothing to add.
+        """
         if chosen.sessions:
             return _further(chosen.sessions[count:]) if chosen.days is not None else ""
         if is_here or (request.edge is not None and request.topic is not None):
@@ -215,7 +218,9 @@ class TimeSearch:
 
 
 def _ordered(request: TimeRequest, found: Sequence[SessionSummary], days: Range | None) -> list[SessionSummary]:
-    """The one at the edge; or all: of a day in their order, of “two weeks ago” the nearest first, else the newest first."""
+    """Return the sessions in order: only the first or last if asked for; those of one day by time; for “two weeks ago” the
+    nearest first; else the newest first.
+    """
     ordered = sorted(found, key=lambda one: one.started)
     if request.edge is Edge.FIRST:
         return ordered[:1]
@@ -230,6 +235,6 @@ def _ordered(request: TimeRequest, found: Sequence[SessionSummary], days: Range 
 
 
 def _further(sessions: Collection[SessionSummary]) -> str:
-    """Conversations of the time for which there is no room, by title."""
+    """Return the titles of sessions of the time that are not in the results, as a sentence."""
     named = [f"“{one.title or 'untitled'}” ({spell_date(local_date(one.started))})" for one in list(sessions)[:MOST_NAMED]]
     return f"Other conversations of that time: {', '.join(named)}." if named else ""

@@ -1,1 +1,1 @@
-"""Loading, fitting, downloading and trying models."""
+"""Services for chat models: loading, memory estimates, downloads and tests."""

@@ -1,4 +1,4 @@
-"""Models that the user has asked for: fetched one at a time into their own folder, stopped and taken up again at will."""
+"""Model downloads into the user's model folder, one at a time; a stopped download can be resumed."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from lethe_app.services.preferences import Preferences
 
 _LIST = TypeAdapter(list[RemoteModel])
 TELL_EVERY = 0.2
-"""Seconds between two news of a download under way."""
+"""Minimum seconds between two progress reports of a download within one stage."""
 
 
 class Downloads:
-    """Nothing is connected to before `begin`, which only the user's own click calls."""
+    """Queue of model downloads. No connection is made before `start_download`, which is only called on the user's click."""
 
     def __init__(self, paths: Paths, preferences: Preferences) -> None:
         self.changed: Listeners[DownloadProgress] = Listeners()
         self.progress: dict[str, DownloadProgress] = {}
-        """By file name, those under way and those that are over since the start."""
+        """Progress by file name, of running downloads and of those that ended since the program started."""
         self._paths, self._preferences = paths, preferences
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._one_at_a_time = asyncio.Lock()
 
     async def recommended(self) -> list[RemoteModel]:
-        """A few that run well, the smallest first; no connection is made."""
+        """Return the recommended models, smallest memory requirement first; read from a shipped file, without a connection."""
         text = await asyncio.to_thread((self._paths.resources / "models.json").read_text, encoding="utf-8")
         return sorted(_LIST.validate_json(text), key=lambda model: model.memory)
 
     def start_download(self, model: RemoteModel) -> None:
-        """Fetch it, as soon as those before it are through. One that is under way goes on as it is."""
+        """Queue a download. Does nothing if the file is queued or being downloaded already."""
         if model.file in self._tasks:
             return
         self._tell(DownloadProgress(model, DownloadStage.WAITING))
@@ -46,7 +46,7 @@ class Downloads:
         task.add_done_callback(lambda _task: self._tasks.pop(model.file, None))
 
     async def stop(self, file: str) -> None:
-        """What came so far is kept, and `begin` goes on from there."""
+        """Stop a download and keep the partial file, from which `start_download` resumes."""
         task = self._tasks.get(file)
         if task is not None:
             task.cancel()
@@ -55,18 +55,18 @@ class Downloads:
                 self._tell(DownloadProgress(self.progress[file].model, DownloadStage.STOPPED))
 
     async def discard(self, file: str) -> None:
-        """Stop it, and throw away what came of it."""
+        """Stop a download and delete its partial file."""
         await self.stop(file)
         await asyncio.to_thread((self._paths.models / f"{file}.part").unlink, missing_ok=True)
         self.progress.pop(file, None)
 
     def kept(self, model: RemoteModel) -> int:
-        """Bytes that are there of one that was broken off."""
+        """Return the size of the partial file in bytes; 0 if there is none."""
         part = self._paths.models / f"{model.file}.part"
         return part.stat().st_size if part.is_file() else 0
 
     def has(self, model: RemoteModel) -> Path | None:
-        """Where it lies, if it is there."""
+        """Return the path of the downloaded model; None if it is not there."""
         path = self._paths.models / model.file
         return path if path.is_file() else None
 
@@ -101,7 +101,7 @@ class Downloads:
 
 
 class _Clock:
-    """How fast it goes, over the last seconds, and whether there is news worth telling."""
+    """Measure the speed of a download over the last 5 seconds and limit the rate of progress reports."""
 
     def __init__(self) -> None:
         self._seen: list[tuple[float, int]] = []

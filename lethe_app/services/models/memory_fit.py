@@ -1,4 +1,6 @@
-"""Says before a model is loaded whether it fits into the memory that is free, and with how long a context it would."""
+"""Estimate of a model's memory use before it is loaded: whether it fits into free memory, and the longest context that would
+fit.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,25 @@ import psutil
 from lethe_app.domain.model import KvType, ModelFile
 
 BYTES = {KvType.F16: 2.0, KvType.Q8_0: 34 / 32, KvType.Q4_0: 18 / 32}
-"""Of one number of the cache; blocks of 32 with their scale. Source: ggml's block_q8_0 and block_q4_0."""
+"""Bytes per number of the KV cache; quantised types store blocks of 32 numbers with a scale. Source: ggml's block_q8_0 and
+block_q4_0.
+"""
 COMPUTE = 0.04
-"""Share of the weights that the computation needs beside them, measured with the starter model and rounded up."""
+"""Compute buffers as a share of the weights, measured with the starter model and rounded up."""
 LEAST_COMPUTE = 150 << 20
+"""Minimum size of the compute buffers in bytes."""
 QUIET = 4096
-"""Tokens of the context that background work holds while it works."""
+"""Tokens of the background context, which exists while background work runs."""
 TIGHT = 0.9
-"""Part of the free memory above which other programs will feel it."""
+"""Share of the free memory above which the fit is reported as tight, because other programs would be slowed down."""
 USUAL = 8192
+"""Context size in tokens that is assumed if neither the settings nor the file state one."""
 LEAST = 2048
+"""Minimum context size in tokens that counts as fitting."""
 
 
 class FitLevel(StrEnum):
-    """How well a model fits."""
+    """Result of a memory estimate."""
 
     FITS = "fits"
     TIGHT = "tight"
@@ -32,17 +39,17 @@ class FitLevel(StrEnum):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a model would take, in bytes."""
+    """Estimated memory use of a model, in bytes."""
 
     weights: int
     cache: int
-    """For the context and for background work; no more than this with a sliding window, whose layers keep less."""
+    """KV cache of the chat context and the background context; an upper bound for models with a sliding window."""
     compute: int
     free: int
     context: int
-    """Tokens it was reckoned with."""
+    """Context size in tokens for which the estimate was made."""
     longest: int
-    """Tokens of context that would fit; 0 where not even a short one does."""
+    """Longest context in tokens that would fit; 0 if less than `LEAST`."""
     verdict: FitLevel
 
     @property
@@ -51,16 +58,17 @@ class Fit:
 
 
 def free_memory() -> int:
-    """Bytes that programs can have without swapping."""
+    """Return the bytes of memory that are available without swapping."""
     return int(psutil.virtual_memory().available)
 
 
 def fit(model: ModelFile, context: int, kv: KvType, free: int) -> Fit:
-    """Whether `model` fits with that context (0 takes its own, up to 8192 tokens) into `free` bytes.
+    """Estimate the memory use of `model` with a context of `context` tokens (0 = the model's own, up to 8192) in `free`
+    bytes.
 
-    The cache holds a key and a value of `head_length` numbers for each of the `kv_heads` of each layer that looks back, and
-    each token, so models with grouped-query attention take less, and hybrid ones far less; what recurrent layers keep instead
-    does not grow, and is not counted.
+    The cache holds a key and a value of `head_length` numbers for each of the `kv_heads` of each attention layer and each
+    token, so models with grouped-query attention need less, and hybrid models much less. The state of recurrent layers does
+    not grow with the context and is not counted.
     """
     own = model.context_length or USUAL
     tokens = min(context or USUAL, own)
@@ -74,7 +82,7 @@ def fit(model: ModelFile, context: int, kv: KvType, free: int) -> Fit:
 
 
 def cache_bytes(model: ModelFile, kv: KvType) -> float:
-    """Bytes of cache for one token."""
+    """Return the bytes of KV cache per token."""
     return 2 * model.attention_layers * model.kv_heads * model.head_length * BYTES[kv]
 
 

@@ -1,4 +1,4 @@
-"""The model that answers: which there are, which one is loaded, and bringing it back when it dies."""
+"""The chat model: discovery of model files, loading and unloading, and reloading after a crash."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from lethe_app.services.token_counts import Counting
 
 ECHO_ENDING = ".json"
 WORTH_ANOTHER_TRY = (ModelCrashed, ModelMissing)
-"""After these the next message tries again by itself."""
+"""Errors after which the next request loads the model again."""
 
 
 class Models:
-    """One chat model at a time. `state` and `changed` tell how it fares."""
+    """The loaded chat model, at most one at a time. `state` is its current state, and `changed` is notified of every new
+    one.
+    """
 
     def __init__(self, client: ModelClient, counting: Counting, preferences: Preferences, paths: Paths) -> None:
         self.state: ModelState = NoModel()
@@ -36,15 +38,15 @@ class Models:
         self._paths = paths
         self._one_at_a_time = asyncio.Lock()
         self._coming: asyncio.Task[tuple[LoadedModel, TokenCounter | None]] | None = None
-        """The model that is being loaded."""
+        """Task that loads a model; None if no model is being loaded."""
         self._is_called_off = False
 
     async def found(self) -> list[ModelFile]:
-        """Chat models on this machine, the user's own first and the starter model last; embedding models are left out."""
+        """Return the chat models on this machine, the user's own first and the starter model last, without embedding models."""
         return [model for model in await self.all_found() if not model.is_embedding]
 
     async def all_found(self) -> list[ModelFile]:
-        """All models on this machine, in the same order."""
+        """Return all models on this machine, in the same order as `found`."""
         settings = self._preferences.current
         small = bundled.chat_model()
         chosen = Path(settings.model_path) if settings.model_path else small
@@ -56,14 +58,20 @@ class Models:
         return found.models
 
     async def load(self, path: Path | None = None) -> None:
-        """Load `path`, or the model used before, or the first one found. A model named is remembered once it answers."""
+        """Load `path`, or else the model used before, or else the first one found. A `path` that loads is saved in the
+        settings.
+        """
         async with self._one_at_a_time:
             await self._load(await self._describe(path) if path else await self._preferred())
             if path is not None and not isinstance(self.state, Failed):
                 await self._preferences.set(model_path=str(path))
 
     async def ready(self) -> LoadedModel:
-        """The model that answers, waited for if it is loading and started anew if it died. Raises ModelError."""
+        """Return the loaded model; wait while it is loading, and load it if there is none or it has crashed. Raise
+        ModelError.
+
+        A model that failed for another reason than `WORTH_ANOTHER_TRY` is not loaded again: its error is raised.
+        """
         async with self._one_at_a_time:
             if isinstance(self.state, Failed) and not isinstance(self.state.error, WORTH_ANOTHER_TRY):
                 raise self.state.error
@@ -73,17 +81,17 @@ class Models:
             return self.state.model
 
     async def restart(self) -> None:
-        """Load the same model again, for instance after it died or with other settings."""
+        """Load the same model again, for example after a crash or with other settings."""
         await self.load()
 
     def call_off(self) -> None:
-        """Stop loading, if a model is being loaded: whoever waits for it is told that it was stopped."""
+        """Cancel loading, if a model is being loaded. Whoever waits for it gets ModelMissing."""
         if self._coming is not None:
             self._is_called_off = True
             self._coming.cancel()
 
     async def unload(self) -> None:
-        """Give its memory back."""
+        """Save the prompt caches, unload the model and free its memory."""
         async with self._one_at_a_time:
             await self._client.save_state(within=PARTING_SECONDS)
             await self._client.close()
@@ -106,7 +114,7 @@ class Models:
             await self._client.close()
             self._become(NoModel())
             if self._is_called_off:
-                raise ModelMissing(f"Loading {file.name} was stopped.", "Load it again, or another one.") from None
+                raise ModelMissing(f"Loading {file.name} was cancelled.", "Load it again, or choose another model.") from None
             raise
         finally:
             self._coming = None
@@ -120,7 +128,7 @@ class Models:
         return model, counter
 
     async def _preferred(self) -> ModelFile:
-        """The model chosen before, else the first one found."""
+        """Return the model that was chosen before, or else the first one found."""
         if isinstance(self.state, Ready):
             return self.state.model.file
         chosen = self._preferences.current.model_path
@@ -135,7 +143,7 @@ class Models:
             raise
 
     async def _describe(self, path: Path) -> ModelFile:
-        """What the file says of itself; one that cannot be read leaves the model that is loaded as it is."""
+        """Read the metadata of a model file. An unreadable file raises an error and leaves the loaded model untouched."""
         if path.suffix == ECHO_ENDING:
             return ModelFile(path=path, name=path.stem, size=0, architecture="echo")
         return await asyncio.to_thread(as_found, path)
@@ -149,7 +157,7 @@ class Models:
 
 
 def as_found(path: Path) -> ModelFile:
-    """A file named by the user, described as the search for models would."""
+    """Describe a file that the user named, in the same way as the search for models does."""
     if not path.is_file():
         return describe(path, discovery.YOURS)  # which says what is wrong
     own = bundled.chat_model()
@@ -158,12 +166,12 @@ def as_found(path: Path) -> ModelFile:
 
 
 def is_there(path: str) -> bool:
-    """Does the file chosen before still exist?"""
+    """Return whether the chosen file still exists."""
     return Path(path).is_file()
 
 
 def load_options(settings: Settings) -> LoadOptions:
-    """The settings that concern loading."""
+    """Return the settings that concern loading."""
     return LoadOptions(
         context=settings.context,
         gpu_layers=settings.gpu_layers,

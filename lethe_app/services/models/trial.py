@@ -1,4 +1,4 @@
-"""Tries the loaded model: whether it is spoken to in a format it understands, and what it would say next with a sampler."""
+"""Tests of the loaded model: whether it understands its prompt format, and what a sampler preset does to its output."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ from lethe_app.llm.protocol import Chunk, Done, RequestPriority
 from lethe_app.prompt.format.instruct import RendererChoice
 
 LONGEST = 96
-"""Tokens within which a greeting ends by itself."""
+"""Maximum tokens of the reply to the test prompt; a model that understands the format ends a greeting earlier."""
 GREETING = (
     PromptTurn("system", "You are polite and brief."),
     PromptTurn("user", "Good evening! Answer with one short sentence."),
 )
 MOST_WORDS = 40
-"""Told one by one of those that could come next."""
+"""Number of likeliest next tokens that are listed one by one; the others are counted in groups."""
 SHORT = 40
-"""Tokens of a continuation that is written to show what a sampler does."""
+"""Maximum tokens of a continuation that demonstrates a sampler."""
 SAMPLER = SamplerPreset(name="trying", temperature=0.3, seed=5)
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What came of it."""
+    """Result of the format test."""
 
     source: str
-    """Where the format comes from: “model”, “recognised: ChatML” …"""
+    """Source of the format, such as “model” or “recognised: ChatML”."""
     words: str
     is_good: bool
-    """It said something, stopped by itself, and spelled out none of its own signs."""
+    """True if the reply is not empty, ended by itself and contains no control token or stop string as text."""
 
 
 class ModelTrial:
-    """Asks the model that is loaded, in the quiet lane: the conversation loses nothing of what was read. Nothing is kept."""
+    """Run tests on the loaded model, at background priority, so that the KV cache of the session is untouched. Nothing is
+    stored.
+    """
 
     def __init__(
         self,
@@ -50,12 +52,12 @@ class ModelTrial:
         self._client, self._ready, self._form = client, ready, form
 
     async def source(self) -> str:
-        """Where the format of the loaded model comes from; empty where none is loaded."""
+        """Return the source of the loaded model's format; empty if no model is loaded."""
         model = self._ready()
         return (await self._form(model)).template_source if model is not None else ""
 
     async def greet(self) -> TrialResult:
-        """Raises ModelError, also where no model is loaded."""
+        """Let the model answer a short greeting and check its reply. Raise ModelError, also if no model is loaded."""
         model = self._loaded()
         choice = await self._form(model)
         prompt = choice.renderer.render(list(GREETING), thinking=False)
@@ -73,15 +75,15 @@ class ModelTrial:
         )
 
     async def next_words(self, beginning: str) -> NextWords:
-        """What could follow, as the model itself has it; nothing where the conversation wanted it meanwhile.
+        """Return the likeliest next tokens after a text, before sampling; empty if a chat request preempted the job.
 
-        Raises ModelError, also where no model is loaded.
+        Raise ModelError, also if no model is loaded.
         """
         self._loaded()
         return await self._client.weigh(beginning.rstrip(), MOST_WORDS)
 
     async def go_on(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
-        """A short continuation, piece by piece. Raises ModelError, also where no model is loaded."""
+        """Yield a short continuation of a text, piece by piece. Raise ModelError, also if no model is loaded."""
         self._loaded()
         stream = self._client.generate(beginning.rstrip(), sampler, SHORT, lane=RequestPriority.QUIET)
         async with aclosing(stream) as pieces:

@@ -1,1 +1,1 @@
-"""Writing, recalling and undoing notebook entries."""
+"""Notebooks of personas: entries, recall and undo."""

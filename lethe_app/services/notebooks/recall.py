@@ -1,9 +1,9 @@
-"""What a conversation is about: the notebook that its words open, which is told in the place of single memories.
+"""Recall of notebooks: the notebook that a session is about replaces the single memories it contains.
 
-Where it stands costs nothing but itself. In the turn that opens it, and as long as nothing else changes the beginning of the
-prompt, it stands among what is true for this turn only, which is read anew every turn in any case: a line in the history could
-not be taken back when the user changes the file. Whenever the frame is made anew, because a session begins, the history is cut
-or something was edited, it becomes a part of the frame and is read once. So it never changes the beginning by itself.
+In the turn that opens a notebook, and until the stable prefix is made again, its text is among the notes of the turn, which
+are read anew every turn anyway; a line in the history could not be removed when the user changes the file. When the stable
+prefix is made again, because a session begins, the history is cut or something was edited, the notebook becomes part of the
+prefix and is read once. A notebook therefore never invalidates the KV cache by itself.
 """
 
 from __future__ import annotations
@@ -30,15 +30,13 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.domain.recall import Because, RecallWay, Recollection
+from lethe_app.domain.recall import Reason, ReasonKind, RecallWay, Recollection
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors.subject_distances import distances
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
-from lethe_app.services.memory.lore import LoreKeeping
-from lethe_app.services.memory.objections import ObjectionService
-from lethe_app.services.memory.selection import MemorySelection, RecallContext, RecallResult, present
-from lethe_app.services.memory.time_search import TimeSearch
+from lethe_app.services.memory.recall_context import RecallContext
+from lethe_app.services.memory.recallers import RecallCandidates
 from lethe_app.services.notebooks.service import Notebooks
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections
@@ -48,24 +46,28 @@ from lethe_app.services.token_counts import Counting
 from lethe_app.storage.key_value import SessionState
 
 SUBJECT = "subject"
-"""Key of a session's state: the notebook that is open in it."""
+"""Key of the session state: the open notebook."""
 SHARE = 0.08
-"""Part of the context that a notebook may have."""
+"""Share of the context that a notebook may use."""
 NEWEST_LINES = 12
-"""Of a notebook, besides its title, whose meaning is compared; its words are in all of them."""
+"""Newest lines of a notebook that are compared by embedding, besides its title; its words are taken from all lines."""
 MOST_LISTED = 7
-"""Subjects of which a new conversation is told."""
+"""Maximum number of recent subjects in the prefix of a new session."""
 AT_ONCE = 8
+"""Texts embedded in one call."""
 UNTOUCHED = 4
 """Messages in a row that are not about the open notebook, after which it is closed."""
 WORLD = "notebook"
-"""In the place of the world of an entry: whose file it is, and not a memory that could be forgotten by its id."""
+"""Value of `Recollection.world` for a notebook, which marks it as a file and not as a memory that can be forgotten by its
+id.
+"""
 _IDS = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
+"""Namespace of the ids of notebooks in recollections."""
 LATELY = "What you two spoke of lately:"
 
 
 class Subjects:
-    """Reads notebooks, and writes down only which of them is open."""
+    """Choose the notebook that a message is about. Only the name of the open notebook is stored."""
 
     def __init__(
         self,
@@ -85,72 +87,68 @@ class Subjects:
         self._calibration = calibration
         self._quiet = quiet
         self._vectors: dict[tuple[str, str], bytes] = {}
-        """By embedder and text."""
+        """Embedding by embedding model and text."""
         self._words: dict[str, tuple[list[Notebook], NotebookVocabulary]] = {}
         self._wanted: dict[str, None] = {}
-        """Texts whose meaning is still to be found out."""
+        """Texts that are still to be embedded, in order."""
         self._background = Background(self._learn)
 
     def start(self, pause: float = 0.0) -> None:
-        """Find out, while nobody waits, what the lines of notebooks mean."""
+        """Embed the lines of notebooks in the background."""
         self._background.start(pause)
 
     async def close(self) -> None:
         await self._background.close()
 
     async def open_in(self, session_id: UUID) -> str:
-        """The name of the notebook that is open in a session; empty for none."""
-        return (await self._open_in(session_id))[0]
-
-    async def _open_in(self, session_id: UUID) -> tuple[str, int]:
-        """Return the name of the open notebook, and how many messages in a row were not about it."""
-        kept = await self._state.get(session_id, SUBJECT)
-        return (str(kept.get("name", "")), int(kept.get("untouched", 0))) if isinstance(kept, dict) else ("", 0)
+        """Return the name of the notebook that is open in a session; empty if none is."""
+        return opened_in(await self._state.get(session_id, SUBJECT))[0]
 
     async def about(self, books: Sequence[Notebook], persona_id: str, text: str, names: Sequence[str]) -> str:
-        """Return which of a persona's notebooks a text is about by its words; empty for none."""
+        """Return the name of the notebook that a text is about by its words; empty if none is."""
         return chosen(signs(text, await self._vocabulary(persona_id, books), names), await self._limits())
 
-    async def _signs(self, books: Sequence[Notebook], occasion: RecallContext) -> dict[str, NotebookSigns]:
-        """Return what speaks for each notebook in a message."""
-        words = await self._vocabulary(occasion.session.persona_id, books)
-        found = signs(occasion.text, words, present(occasion.cast))
-        if occasion.meaning is None:
+    async def _signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookSigns]:
+        """Return the evidence for each notebook in a message, by name."""
+        words = await self._vocabulary(context.session.persona_id, books)
+        found = signs(context.text, words, context.present)
+        if context.embedding is None:
             return found
-        return {book.name: replace(found[book.name], distances=self._near(occasion.meaning, book)) for book in books}
+        return {book.name: replace(found[book.name], distances=self._near(context.embedding, book)) for book in books}
 
-    async def noted(self, occasion: RecallContext, mind: RecallResult) -> RecallResult:
-        """The same with the notebook that this message is about, and without what stands in it anyhow.
+    async def candidates(self, context: RecallContext) -> RecallCandidates:
+        """Return the notebook that a message is about.
 
-        One that is open is told again only where the message goes on about it, and closed after `UNTOUCHED` that do not.
-        Lines that stand in the frame as facts are not told twice: the frame cannot let go of them before it is made anew.
+        An open notebook is recalled again only if the message continues its subject, and is closed after `UNTOUCHED`
+        messages that do not. Lines that are in the stable prefix as facts are left out, because the prefix cannot drop them
+        before it is made again.
         """
-        if not self._preferences.current.notebooks or not occasion.text.strip():
-            return mind
-        persona_id = occasion.session.persona_id
-        books = [kept.notebook for kept in await self._notebooks.notebooks_of(persona_id)]
+        if not self._preferences.current.notebooks or not context.text.strip():
+            return RecallCandidates()
+        persona_id = context.session.persona_id
+        books = context.notebooks
         if not books:
-            return mind
-        opened, untouched = await self._open_in(occasion.session.guid)
-        found, limits = await self._signs(books, occasion), await self._limits()
+            return RecallCandidates()
+        opened, untouched = opened_in(context.states.get(SUBJECT))
+        found, limits = await self._signs(books, context), await self._limits()
         name = chosen(found, limits, opened)
         book = next((one for one in books if one.name == name), None)
         if book is None:
-            return mind
-        if name == opened and not goes_on(occasion.text, found[name], limits):
+            return RecallCandidates()
+        if name == opened and not goes_on(context.text, found[name], limits):
             state = {"name": "" if untouched + 1 >= UNTOUCHED else name, "untouched": untouched + 1}
-            return replace(mind, states={**mind.states, SUBJECT: state})
-        recalled = [one for one in mind.recalled if not is_said(one, book)]
-        room, frame = int(occasion.context * SHARE), occasion.frame
-        if frame is None or not frame.notebook or frame.notebook != await self._told(book, room):
-            known = {digest(one.text) for one in frame.facts} if frame is not None else set()
+            return RecallCandidates(states={SUBJECT: state})
+        first: list[Recollection] = []
+        room, prefix = int(context.context * SHARE), context.prefix
+        if prefix is None or not prefix.notebook or prefix.notebook != await self._told(book, room):
+            known = {digest(one.text) for one in prefix.facts} if prefix is not None else set()
             left = tuple(line for line in book.lines if digest(line.text) not in known)
             if text := await self._told(replace(book, lines=left), room):
-                recalled = [opening(persona_id, book, text, is_new=name != opened), *recalled]
-        return replace(mind, recalled=recalled, states={**mind.states, SUBJECT: {"name": name}})
+                first = [opening(persona_id, book, text, is_new=name != opened)]
+        return RecallCandidates(states={SUBJECT: {"name": name}}, first=first, covers=lambda one: is_said(one, book))
 
     async def standing(self, session: ChatSession, context: int) -> NotebookSections:
-        """What stands in a frame that is made now: the notebook that is open, and what was spoken of lately."""
+        """Return the notebook sections of a prefix that is made now: the open notebook, and the recent subjects."""
         if not self._preferences.current.notebooks:
             return NotebookSections()
         try:
@@ -167,13 +165,13 @@ class Subjects:
         return NotebookSections(text, lately, tokens, says) if says is not None else NotebookSections(text, lately, tokens)
 
     def vectors_of(self, texts: Sequence[str]) -> list[bytes] | None:
-        """What these mean, if all of it is known by now."""
+        """Return the embeddings of these texts; None if any is not computed yet."""
         found = [self._vectors.get((self._embedding.id, text)) for text in texts]
         known = [vector for vector in found if vector is not None]
         return known if self._embedding.id and len(known) == len(texts) else None
 
     async def _told(self, book: Notebook, room: int) -> str:
-        """As many of its newest lines as there is room for."""
+        """Return as many of the newest lines of a notebook as fit into `room` tokens; empty if none fits."""
         if not book.lines:
             return ""
         counts = await self._counting.count([line.text for line in book.lines])
@@ -187,12 +185,15 @@ class Subjects:
 
     async def _vocabulary(self, persona_id: str, books: Sequence[Notebook]) -> NotebookVocabulary:
         known = self._words.get(persona_id)
+        # Identity is enough: a notebook is parsed again only if its text changed, and the list here keeps the objects alive.
         if known is None or list(map(id, known[0])) != list(map(id, books)):
             known = self._words[persona_id] = (list(books), await asyncio.to_thread(vocabulary, books))
         return known[1]
 
     def _near(self, meaning: TextEmbedding, book: Notebook) -> tuple[float, ...]:
-        """To its title and newest lines, as far as their meaning is known; what is not is found out soon."""
+        """Return the distances of a message to the title and newest lines, as far as these are embedded; the others are
+        queued.
+        """
         if not self._embedding.id:
             return ()
         texts = texts_of(book)
@@ -217,50 +218,47 @@ class Subjects:
                 self._wanted.pop(text, None)
 
 
-class NotebookRecall(MemorySelection):
-    """Puts together what comes to mind, and opens a notebook where there is one for it."""
+class NotebookRecaller:
+    """Recall the notebook that a message is about, in place of the memories it contains."""
 
-    def __init__(
-        self,
-        subjects: Subjects,
-        keeping: LoreKeeping,
-        searching: TimeSearch,
-        preferences: Preferences,
-        objecting: ObjectionService,
-    ) -> None:
-        super().__init__(keeping, searching, preferences, objecting)
+    def __init__(self, subjects: Subjects) -> None:
         self._subjects = subjects
 
-    async def think(self, occasion: RecallContext) -> RecallResult:
-        return await self._subjects.noted(occasion, await super().think(occasion))
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        return await self._subjects.candidates(context)
+
+
+def opened_in(state: object) -> tuple[str, int]:
+    """Return the name of the notebook that is open in a session, and the number of messages in a row that were not about it."""
+    return (str(state.get("name", "")), int(state.get("untouched", 0))) if isinstance(state, dict) else ("", 0)
 
 
 def row_of(one: Recent, book: Notebook) -> str:
-    """A subject in the list of those that were spoken of lately."""
+    """Return a line of the list of recent subjects."""
     row = f"- {book.title} ({writing.ago(one.when, now().astimezone())})"
     return f"{row}: {one.summary}" if one.summary else row
 
 
 def texts_of(book: Notebook) -> list[str]:
-    """What of it is compared by meaning."""
+    """Return the texts of a notebook that are compared by embedding."""
     return [book.title, *(line.text for line in book.lines[-NEWEST_LINES:])]
 
 
 def is_said(one: Recollection, book: Notebook) -> bool:
-    """Is it a fact or a short memory whose words stand in a line of the notebook?"""
+    """Return whether a recollection is a fact or short memory that a line of the notebook contains."""
     return not one.world and one.category is not MemoryType.CHAT_SESSION and writing.says(book, one.text)
 
 
 def opening(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> Recollection:
-    """The notebook as what came to mind."""
-    what = "the conversation turned to what this notebook is about" if is_new else "the conversation is still about this"
+    """Return the recollection of a notebook; `is_new` if it was not open before."""
+    kind = ReasonKind.NOTEBOOK if is_new else ReasonKind.NOTEBOOK_CONTINUED
     return Recollection(
         memory=uuid5(_IDS, f"{persona_id}/{book.name}"),
         category=MemoryType.FILE,
         title=book.title,
         text=text,
         way=RecallWay.MEANING if is_new else RecallWay.ACTIVE,
-        because=[Because(what=what)],
+        because=[Reason(kind=kind)],
         priority=3,
         world=WORLD,
     )

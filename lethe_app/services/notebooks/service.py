@@ -1,8 +1,10 @@
-"""A persona's notebooks in the user's hands: files that may also be written in elsewhere, and so are read anew every time."""
+"""Notebooks of personas as the user edits them. They are files that may be changed elsewhere and are therefore read every
+time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -23,15 +25,16 @@ from lethe_app.storage.files.notebooks import NotebookFiles
 
 T = TypeVar("T")
 LONGEST_TITLE = 80
+"""Maximum length of a title in characters."""
 
 
 @dataclass(frozen=True)
 class NotebookListItem:
-    """A notebook in a list."""
+    """Notebook in a list, with the time of its last automatic entry."""
 
     notebook: Notebook
     when: datetime | None
-    """When something was last written into it by itself; None where that is not known."""
+    """Time of the last automatic entry; None if unknown."""
 
     @property
     def name(self) -> str:
@@ -39,10 +42,12 @@ class NotebookListItem:
 
 
 class Notebooks:
-    """`changed` names the persona. Everything is done where the database works, so that the window never waits for a disk."""
+    """Read and write notebooks. `changed` emits the persona. File access runs in the storage thread, so that it never blocks
+    the window.
+    """
 
-    def __init__(self, paths: Paths, database: Database, renew: Callable[[str], Awaitable[None]]) -> None:
-        """`renew` has the prompts of a persona made anew, when something may have been taken out of her notebooks."""
+    def __init__(self, paths: Paths, database: Database, renew: Callable[[str], object]) -> None:
+        """`renew` is called with a persona when lines may have been removed, to have the persona's prompts made again."""
         self.changed: Listeners[str] = Listeners()
         self._files = NotebookFiles(paths.notebooks, paths.trash)
         self._database = database
@@ -52,34 +57,37 @@ class Notebooks:
     # Reading
 
     def folder(self, persona_id: str) -> Path:
-        """Where hers lie."""
+        """Return the folder of a persona's notebooks."""
         return self._files.folder(persona_id)
 
     async def notebooks_of(self, persona_id: str) -> list[NotebookListItem]:
-        """All that can be read, the one that was written in last first."""
+        """Return the notebooks that can be read, the most recently written first."""
 
         def work() -> list[NotebookListItem]:
-            texts = self._files.all(persona_id).texts
             recents = {one.name: one.when for one in writing.read_index(self._files.index(persona_id))}
-            return [NotebookListItem(self._read(persona_id, name, text), recents.get(name)) for name, text in texts.items()]
+            return [NotebookListItem(one, recents.get(one.name)) for one in self.read_all(persona_id)]
 
         found = await self._database.aside(work)
         return sorted(found, key=lambda one: (one.when is None, -one.when.timestamp() if one.when else 0, one.notebook.title))
 
+    def read_all(self, persona_id: str) -> list[Notebook]:
+        """Return the notebooks of a persona that can be read; to be called in the storage thread."""
+        return [self._read(persona_id, name, text) for name, text in self._files.all(persona_id).texts.items()]
+
     async def problems(self, persona_id: str) -> list[FileError]:
-        """Files of hers that cannot be read, and why. They are left as they are."""
+        """Return the errors of the files that cannot be read. The files are left unchanged."""
         return (await self._database.aside(lambda: self._files.all(persona_id))).problems
 
     async def text(self, persona_id: str, name: str) -> str:
-        """As it stands in the file. Raises FileError."""
+        """Return the text of a notebook's file. Raise FileError."""
         return await self._database.aside(lambda: self._files.text(persona_id, name))
 
     async def texts(self, persona_id: str) -> dict[str, str]:
-        """Of all that can be read, by name, as they stand in the files."""
+        """Return the texts of all files that can be read, by name."""
         return await self._database.aside(lambda: dict(self._files.all(persona_id).texts))
 
     async def recent(self, persona_id: str) -> list[Recent]:
-        """The subjects that were written about last, newest first; those whose notebook is gone are left out."""
+        """Return the subjects that were written about last, newest first; those without a file are left out."""
 
         def work() -> list[Recent]:
             there = self._files.all(persona_id).texts
@@ -90,7 +98,7 @@ class Notebooks:
     # Writing
 
     async def create(self, persona_id: str, title: str, conclusions: Sequence[Conclusion] = (), summary: str = "") -> str:
-        """A new one; returns its name. Raises LetheError without a title."""
+        """Create a notebook and return its name. Raise LetheError if the title is empty."""
         title = titled(title)
 
         def work() -> str:
@@ -102,7 +110,9 @@ class Notebooks:
         return await self._told(persona_id, work, is_more=True)
 
     async def add(self, persona_id: str, name: str, conclusions: Sequence[Conclusion], summary: str = "") -> int:
-        """Write down what it does not say yet; how many lines that were. Raises FileError, and then nothing is changed."""
+        """Add conclusions that the notebook does not contain yet; return the number of new lines. Raise FileError, with
+        nothing changed.
+        """
 
         def work() -> int:
             before = len(writing.read(name, self._files.text(persona_id, name)).lines)
@@ -113,15 +123,16 @@ class Notebooks:
         return await self._told(persona_id, work, is_more=True)
 
     async def write(self, persona_id: str, name: str, text: str, base: str) -> str:
-        """The user's own wording; `base` is the text they began with. What was written into the file since then is kept too.
+        """Store the user's edit of a text; `base` is the text at the start of editing. Lines added to the file since then
+        are kept.
 
-        Returns what stands in the file now.
+        Return the text of the file now.
         """
         change: Callable[[str], str] = lambda there: writing.merged(base, text, there)  # noqa: E731 - said in one line
         return await self._told(persona_id, lambda: self._files.write(persona_id, name, change))
 
     async def rename(self, persona_id: str, name: str, title: str) -> str:
-        """Another title, and a file of that name; returns the name. The text below the title stays as it is."""
+        """Change the title and the file name; return the new name. The text below the title stays the same."""
         title = titled(title)
 
         def work() -> str:
@@ -138,7 +149,7 @@ class Notebooks:
         return await self._told(persona_id, work)
 
     async def delete(self, persona_id: str, name: str) -> Path:
-        """Into the trash; returns where it lies."""
+        """Move a notebook to the trash; return its path there."""
 
         def work() -> Path:
             return self._files.delete(persona_id, name)
@@ -146,19 +157,21 @@ class Notebooks:
         return await self._told(persona_id, work)
 
     async def restore(self, trashed: Path) -> str:
-        """Out of the trash again; returns its name."""
+        """Restore a notebook from the trash; return its name."""
         persona_id, name = await self._database.aside(lambda: self._files.restore(trashed))
         await self._tell(persona_id)
         return name
 
     async def erase_all(self, persona_id: str) -> None:
-        """All of somebody who is gone for good."""
+        """Delete all notebooks of a persona that was permanently deleted."""
         await self._database.aside(lambda: self._files.erase_all(persona_id))
 
     async def merge(self, persona_id: str, names: Sequence[str], title: str = "") -> str:
-        """One in the place of several, with all their lines in the order of their days; returns its name."""
+        """Merge several notebooks into one, with all lines in the order of their days; return its name. Raise LetheError for
+        fewer than two.
+        """
         if len(set(names)) < 2:
-            raise LetheError("It takes two notebooks to make one of them.")
+            raise LetheError("At least two notebooks are needed to merge them.")
 
         def work() -> str:
             books = [writing.read(name, self._files.text(persona_id, name)) for name in dict.fromkeys(names)]
@@ -176,14 +189,14 @@ class Notebooks:
         return await self._told(persona_id, work)
 
     async def part(self, persona_id: str, notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
-        """Several in the place of one, whose file goes to the trash; their names.
+        """Replace a notebook by several, and move its file to the trash; return their names.
 
-        Raises LetheError where the file says something else by now, and then nothing is changed.
+        Raise LetheError, with nothing changed, if the file was changed in the meantime.
         """
 
         def work() -> list[str]:
             if self._files.text(persona_id, notebook.name) != writing.spelled(notebook):
-                raise LetheError(f"“{notebook.title}” was changed meanwhile.", "Part it again.")
+                raise LetheError(f"“{notebook.title}” was changed in the meantime.", "Split it again.")
             new: dict[str, str] = {}
             for piece, text in zip(pieces, parting.texts(notebook, pieces), strict=True):
                 name = self._files.free_name(persona_id, piece.title)
@@ -196,7 +209,7 @@ class Notebooks:
         return await self._told(persona_id, work)
 
     async def put_back(self, persona_id: str, gone: Sequence[str], texts: Mapping[str, str]) -> None:
-        """Notebooks as they were before they were parted, merged or renamed; what came of that goes to the trash."""
+        """Restore notebooks as they were before a split, merge or rename; the files in `gone` go to the trash."""
 
         def work() -> None:
             there = self._files.all(persona_id).texts
@@ -205,7 +218,7 @@ class Notebooks:
         await self._told(persona_id, work)
 
     async def strike_lines(self, persona_id: str, digests: Collection[str]) -> int:
-        """Strike out what the user wanted forgotten, known by its digest; how many lines that were."""
+        """Remove the lines with these digests, which the user wanted forgotten; return the number of removed lines."""
 
         def work() -> int:
             struck = 0
@@ -223,10 +236,10 @@ class Notebooks:
             await self._tell(persona_id)
         return struck
 
-    # Where the files are
+    # Access to the files, in the storage thread
 
     def _read(self, persona_id: str, name: str, text: str) -> Notebook:
-        """The same one as long as its text is the same."""
+        """Return the parsed notebook; the same object as long as its text is the same."""
         known = self._parsed.get((persona_id, name))
         if known is None or known[0] != text:
             known = self._parsed[persona_id, name] = (text, writing.read(name, text))
@@ -249,7 +262,9 @@ class Notebooks:
         return next((one.summary for one in writing.read_index(self._files.index(persona_id)) if one.name == name), "")
 
     async def _told(self, persona_id: str, work: Callable[[], T], *, is_more: bool = False) -> T:
-        """With `is_more` nothing was taken away: prompts may stay as they are until they are made anew by themselves."""
+        """Do the work in the storage thread and notify listeners. With `is_more` nothing was removed, so prompts need not be
+        made again.
+        """
         result = await self._database.aside(work)
         if is_more:
             self.changed.tell(persona_id)
@@ -258,7 +273,7 @@ class Notebooks:
         return result
 
     async def _tell(self, persona_id: str) -> None:
-        await self._renew(persona_id)
+        self._renew(persona_id)
         self.changed.tell(persona_id)
 
 
@@ -267,7 +282,9 @@ def _instead(text: str, _there: str) -> str:
 
 
 def titled(title: str) -> str:
-    """Raises LetheError where there are no words."""
+    """Return the title without `#`, with normalised spaces and at most `LONGEST_TITLE` characters. Raise LetheError if it is
+    empty.
+    """
     words = " ".join(title.replace("#", " ").split())
     if not words:
         raise LetheError("A notebook needs a title.")

@@ -1,4 +1,6 @@
-"""Notes what is written into notebooks behind the user, before it is, and takes back all but what they have changed since."""
+"""Undo of automatic writes to notebooks: changes are recorded before they are made, and edits by the user since then are
+kept.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +22,24 @@ from lethe_app.storage.agents.change_log import Changes
 from lethe_app.storage.agents.task_runs import TaskRuns
 
 WROTE = "notebook"
-"""What a change was, where notebooks were written: their texts before and after, by name.
+"""Value of `RecordedChange.what` for notebooks; the record has their texts before and after, by name.
 
-Before they are written, it is proposed and holds all there are; what is still proposed at the next start was cut off.
+Before they are written, the change is proposed and has all texts; one still proposed at the next start was interrupted.
 """
 
 
 class NotebookUndo:
-    """What the user has changed since, or thrown away, stays as they left it."""
+    """Record and revert automatic writes to notebooks. What the user has changed or deleted since stays as it is."""
 
     def __init__(self, changes: Changes, notebooks: Notebooks, knowing: FactService, runs: TaskRuns) -> None:
         self._changes, self._notebooks, self._knowing, self._runs = changes, notebooks, knowing, runs
         self._begun: set[UUID] = set()
         """Changes that are being made now."""
 
-    # while it is written
+    # Recording
 
     async def record_before(self, run_id: UUID, persona_id: str) -> RecordedChange:
-        """Something is about to be written into her notebooks."""
+        """Record the texts of the persona's notebooks before something is written; return the proposed change."""
         texts = await self._notebooks.texts(persona_id)
         before = json.dumps(texts, ensure_ascii=False)
         values = {"what": WROTE, "reason": NOTEBOOKS.name, "before": before, "after": ""}
@@ -47,7 +49,7 @@ class NotebookUndo:
         return change
 
     async def finish(self, change: RecordedChange) -> list[Made]:
-        """What has become of her notebooks since then; those that were written."""
+        """Record the texts that have changed since then; return the written notebooks."""
         before, there = json.loads(change.before), await self._notebooks.texts(change.persona_id)
         names = sorted(name for name in before.keys() | there.keys() if before.get(name) != there.get(name))
         old, new = ({name: texts[name] for name in names if name in texts} for texts in (before, there))
@@ -58,7 +60,7 @@ class NotebookUndo:
         return [Made(kind=MadeKind.NOTEBOOK, id=name, title=writing.read(name, text).title) for name, text in new.items()]
 
     async def complete(self, persona_id: str) -> None:
-        """What the end of the program cut off stands in the list all the same, and can be taken back there."""
+        """Complete the records of writes that the end of the program interrupted, so that they are listed and can be undone."""
         for change in await self._changes.changes_of(persona_id, ChangeState.PROPOSED):
             if change.what == WROTE and change.id not in self._begun:
                 made = await self.finish(change)
@@ -67,27 +69,27 @@ class NotebookUndo:
                     await self._runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
 
     async def note_facts(self, doing: Doing, facts: Sequence[ExtractedFact]) -> None:
-        """What may be learnt with it."""
+        """Record facts that may be learnt in this run."""
         for fact in facts:
             await doing.note(_made(fact))
 
     async def keep_only(self, doing: Doing, noted: Sequence[ExtractedFact], learnt: Sequence[ExtractedFact]) -> None:
-        """Of what was noted, only this was new."""
+        """Reduce the recorded facts to those that were really learnt."""
         there = {fact.guid for fact in learnt}
         await doing.strike([_made(fact) for fact in noted if fact.guid not in there])
         await self.note_facts(doing, learnt)
 
-    # the way back
+    # Undo
 
     async def revert_run(self, run: TaskRun, _made: Made) -> None:
-        """All that a run wrote, the newest first."""
+        """Revert everything that a run wrote, the newest first."""
         for change in reversed(await self._changes.of_run(run.id)):
             if change.what == WROTE and change.state is ChangeState.APPLIED:
                 await self._put_back(change)
                 await self._changes.save_changes(change.model_copy(update={"state": ChangeState.REVERTED}))
 
     async def unlearn(self, run: TaskRun, made: Made) -> None:
-        """A fact that a model wrote is forgotten, and what it took the place of holds again; one of the user's own stays."""
+        """Forget a fact by a model and restore those it superseded. A fact that the user pinned or edited is kept."""
         known = await self._knowing.all(run.persona_id)
         fact = next((one for one in known if str(one.guid) == made.id), None)
         if fact is not None and fact.made_by is MadeBy.MODEL and not fact.pinned:
@@ -112,9 +114,9 @@ class NotebookUndo:
 
 
 def taken_out(text: str, before: str | None, after: str) -> str | None:
-    """`text` without the lines that stand in `after` and not in `before`; None where nothing of a notebook is left.
+    """Return `text` without the lines that are in `after` and not in `before`; None if nothing of the notebook is left.
 
-    What others have written since stays, and so does a line that was put otherwise.
+    Lines that others have added or edited since are kept.
     """
     if text == after:
         return before

@@ -1,11 +1,11 @@
-"""Writes down in notebooks what conversations that are over came to, behind the user's back; each conversation is read once.
+"""Automatic notebook entries from sessions that have ended; each session is read once, in the background.
 
-What it came to is what is known from it: the facts that were taken from it, and where a model may be trusted with facts, its
-conclusions, decisions and discoveries, which become facts as well. Few of them without a subject are left at that.
+The entries are the facts extracted from the session, and if a model is qualified for facts, its conclusions, decisions and
+discoveries, which become facts as well. Few of them without a subject get no notebook of their own.
 
-All of it is recorded with what it cost and wrote, and counts against what the persona may spend in a day: where a model would
-be asked and nothing is left for today, the conversation waits for another day. One that was begun is read to its end, so that
-even the smallest budget gets through a long one.
+Each run is recorded with its cost and its entries, and counts against the daily quota of the persona. If a model would be
+needed and the quota is used up, the session waits for another day. A session that was begun is read to its end, so that even
+the smallest quota gets through a long one.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.facts import FactStore
 
 SCOPE = "notebooks"
-"""Of the app state: which conversations of a persona were read, and how many messages they had then."""
+"""Scope of the app state: by persona, the sessions that were read and the number of messages they had then."""
 LOOK_AGAIN = 600.0
+"""Seconds between two checks of the background loop."""
 
 
 class Notekeeping:
-    """Told of conversations that were archived, and of facts that were forgotten."""
+    """Background service that writes notebooks. It follows archived sessions and forgotten facts."""
 
     def __init__(
         self,
@@ -83,12 +84,12 @@ class Notekeeping:
         self._has_begun = False
         self._waiting: dict[str, None] = {}
         self._another_day: dict[str, None] = {}
-        """Personas who have spent what they may in a day while something was still to be read."""
+        """Personas whose daily quota is used up while sessions are still unread."""
         self._forget = [sessions_changed.add(self._heard), knowing.changed.add(self._heard)]
         self._background = Background(self.catch_up, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
-        """Begin with whatever was said while the program was another one."""
+        """Start the background loop, with the sessions that ended before the program started."""
         self._background.start(pause)
 
     async def close(self) -> None:
@@ -97,7 +98,7 @@ class Notekeeping:
         await self._background.close()
 
     async def catch_up(self) -> None:
-        """Read what is over and was not read yet; at first of everybody."""
+        """Read the ended sessions of all waiting personas; on the first call, of every persona."""
         if not self._has_begun:
             self._has_begun = True
             self._waiting |= dict.fromkeys(persona.unique_name for persona in await self._library.personas())
@@ -113,7 +114,8 @@ class Notekeeping:
                 await self.write_pending(persona_id)
 
     async def write_pending(self, persona_id: str) -> int:
-        """All that is over of one persona; how many conversations were read."""
+        """Read all ended sessions of one persona; return the number of sessions read."""
+        # What the user has forgotten is removed from the notebooks too.
         await self._notebooks.strike_lines(persona_id, {stone.digest for stone in await self._facts.tombstones(persona_id)})
         kept = await self._app_state.get(SCOPE, persona_id)
         seen = {str(guid): int(count) for guid, count in kept.items()} if isinstance(kept, dict) else {}
@@ -131,7 +133,7 @@ class Notekeeping:
         return sum(known.get(str(one.guid)) == one.messages for one in ready)
 
     async def _read(self, persona_id: str, ready: Sequence[SessionSummary], seen: dict[str, int], doing: Doing) -> Result:
-        """One after the other; `seen` is kept after each."""
+        """Read the sessions one by one; `seen` is stored after each."""
         read, written = 0, list[str]()
         for one in ready:
             await self._quiet.wait()
@@ -150,14 +152,16 @@ class Notekeeping:
         return _told(read, list(dict.fromkeys(written)))
 
     def _waits(self, persona_id: str, one: SessionSummary) -> bool:
-        """Would it cost what is not left for today? Then it is looked at again another time."""
+        """Return whether the session needs a model, for which the quota of today is used up. The persona is then queued for
+        another check.
+        """
         if self._concluding.asks(one.last_activity):
             self._another_day[persona_id] = None
             return True
         return False
 
     async def digest(self, session_id: UUID, doing: Doing | None = None) -> list[str]:
-        """Write down what one conversation came to; the names of the notebooks it was written into."""
+        """Write the conclusions of one session; return the names of the notebooks that were written."""
         session = await self._chats.session(session_id)
         lines = aloud(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
         reading = FinishedConversation(session, await self._casting.of_session(session), lines)
@@ -171,7 +175,7 @@ class Notekeeping:
         return await self._noted(reading, came_to, doing) if came_to.conclusions else []
 
     async def _noted(self, reading: FinishedConversation, came_to: CameTo, doing: Doing) -> list[str]:
-        """Write it down, and whatever happens in between, what was written stands with the run."""
+        """Write the conclusions, and record what was written even if an error interrupts it."""
         change = await self._unwriting.record_before(doing.run_id, reading.session.persona_id)
         try:
             return await self._written(reading, came_to)
@@ -180,7 +184,7 @@ class Notekeeping:
                 await doing.note(made)
 
     async def _written(self, reading: FinishedConversation, came_to: CameTo) -> list[str]:
-        """Each into the notebook it belongs to, or new ones; the names of the notebooks."""
+        """Write each conclusion to the matching notebook or to a new one; return the names of the notebooks."""
         session, found = reading.session, came_to.conclusions
         if not found:
             return []
@@ -200,28 +204,30 @@ class Notekeeping:
         return names
 
     async def part_if_long(self, persona_id: str, name: str) -> list[str]:
-        """Several in its place if it has more lines than the user wants; their names, or none."""
+        """Split a notebook with more lines than the user's limit; return the new names, or none."""
         lines = next(
             (len(kept.notebook.lines) for kept in await self._notebooks.notebooks_of(persona_id) if kept.name == name), 0
         )
         return await self.part(persona_id, name) if lines > self._preferences.current.notebook_lines else []
 
     async def part(self, persona_id: str, name: str) -> list[str]:
-        """Several in its place; their names. Raises LetheError where there is too little to part."""
+        """Split a notebook; return the new names. Raise LetheError if it has too few lines."""
         book = next((kept.notebook for kept in await self._notebooks.notebooks_of(persona_id) if kept.name == name), None)
         if book is None:
-            raise LetheError(f"The notebook “{name}” is no longer there.")
+            raise LetheError(f"The notebook “{name}” no longer exists.")
         if len(book.lines) < 2 * MAKE_ONE:
-            raise LetheError(f"“{book.title}” is too short to be parted.", f"It takes {2 * MAKE_ONE} lines.")
+            raise LetheError(f"“{book.title}” is too short to be split.", f"At least {2 * MAKE_ONE} lines are needed.")
         return await self._notebooks.part(persona_id, book, await self._pieces(book))
 
-    # Where it belongs
+    # Choice of the notebook
 
     async def _about(self, reading: FinishedConversation, books: Sequence[Notebook], text: str) -> str:
         return await self._subjects.about(books, reading.session.persona_id, text, self._names(reading))
 
     async def _home(self, reading: FinishedConversation, books: Sequence[Notebook], votes: Sequence[str]) -> str:
-        """The notebook that was open in the conversation, or that half of it is about, or all that the user said."""
+        """Return the notebook that was open in the session, or that half of its conclusions are about, or the user's
+        messages are about.
+        """
         opened = await self._subjects.open_in(reading.session.guid)
         if any(book.name == opened for book in books):
             return opened
@@ -229,7 +235,9 @@ class Notekeeping:
         return elected(votes) or await self._about(reading, books, said)
 
     def _title(self, reading: FinishedConversation, found: Sequence[Conclusion], subject: str) -> str:
-        """By its matter: what a model says, what these sentences have in common, or else what the conversation was about."""
+        """Return a title: the subject by a model, common words of the conclusions, or else a keyword or the title of the
+        session.
+        """
         keywords = [word.capitalize() for word in reading.session.keywords_main[:1]]
         common = self._matters.title([one.text for one in found], self._names(reading))
         others = (subject, common, *keywords, reading.session.name, f"Notes of {found[0].day.isoformat()}")
@@ -258,7 +266,7 @@ class Notekeeping:
         return clustered(book, longest, lambda one, other: alike[one][other])
 
     async def _is_ready(self, one: SessionSummary) -> bool:
-        """Has the archive taken its facts already?"""
+        """Return whether fact extraction of the session is done, or none is due."""
         record = (await self._archiving.parts(one.guid)).get(SessionPart.FACTS)
         return record is None or record.state is not PartState.PENDING
 
@@ -268,10 +276,10 @@ class Notekeeping:
 
 
 def _told(read: int, written: Sequence[str]) -> Result:
-    """What came of it, in a sentence."""
+    """Return the result of a run, as a sentence."""
     if not read:
-        return Result("There was no model to ask; it is read another time.", outcome=RunOutcome.NOTHING)
+        return Result("No model was available; the notebooks are updated later.", outcome=RunOutcome.NOTHING)
     talks = "one conversation" if read == 1 else f"{read} conversations"
     if not written:
-        return Result(f"Read {talks}; there was nothing to write down.", outcome=RunOutcome.NOTHING)
+        return Result(f"Read {talks}; there was nothing to note.", outcome=RunOutcome.NOTHING)
     return Result(f"Read {talks} and wrote into {'one notebook' if len(written) == 1 else f'{len(written)} notebooks'}.")

@@ -1,1 +1,1 @@
-"""Personas as they are edited, bundled and scheduled."""
+"""Services for personas: presets, bundles, draft chats, goals, plans and reminders."""

@@ -1,4 +1,6 @@
-"""Finds room for what a bundle brings as files: new file names, names that nobody has yet, and worlds that are here already."""
+"""Import of a bundle's files: persona, avatar and worlds, with new file names, a free display name and reuse of identical
+worlds.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,26 @@ from lethe_app.paths import Paths
 from lethe_app.storage.files.collection import FileCollection
 
 PASSING = {"guid", "added", "last_trigger", "trigger_count", "path"}
-"""Of an entry, what says nothing about whether it is the same."""
+"""Fields of an entry that are ignored when two worlds are compared: ids, times, counters and the file's path."""
 
 
 @dataclass
 class Guests:
-    """What was written, by which one finds it again and by which it is taken away where something else fails."""
+    """Files written by an import, with the ids and names they got; used to link records to them and to remove them on
+    failure.
+    """
 
     persona: Persona
     worlds: dict[str, str] = field(default_factory=dict)
-    """File names in this home by those in the bundle."""
+    """File name of each world in this home, by its name in the bundle."""
     new_worlds: list[World] = field(default_factory=list)
     entries: dict[UUID, UUID] = field(default_factory=dict)
-    """Ids of world entries in this home by those in the bundle."""
+    """Id of each world entry in this home, by its id in the bundle."""
     files: list[Path] = field(default_factory=list)
+    """Files and folders to remove if the import fails."""
 
     def leave(self) -> None:
-        """As if they had never come."""
+        """Delete every file and folder that the import wrote."""
         for file in self.files:
             if file.is_dir():
                 shutil.rmtree(file, ignore_errors=True)
@@ -40,7 +45,7 @@ class Guests:
 
 
 class GuestBook:
-    """Works on files, so it is called where files are read and written, never in the loop."""
+    """Writer of a bundle's files. Its methods block on the disk, so they run in the storage thread, never in the event loop."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
@@ -48,7 +53,12 @@ class GuestBook:
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, paths.trash / "worldinfo")
 
     def write_files(self, guests: Guests, bundle: Bundle, name: str) -> None:
-        """Write worlds, portrait and persona, in this order: she appears when all that she needs is there."""
+        """Write worlds, avatar and persona, in this order, so that the persona appears only when everything it refers to
+        exists.
+
+        A world that is already here with the same content is reused instead of written again. `guests` is filled step by
+        step, so that it lists the files written so far if a step fails.
+        """
         present = self._worlds.stock().values
         for stem, world in bundle.worlds.items():
             twin = next((known for known in present.values() if is_same(known, world)), None)
@@ -82,14 +92,14 @@ class GuestBook:
 
 
 def is_same(one: World, other: World) -> bool:
-    """Do both say the same, whatever they are filed under?"""
+    """Return whether two worlds have the same name, settings and entries, apart from file names and the `PASSING` fields."""
     if (one.name, len(one.entries)) != (other.name, len(other.entries)):
         return False
     return _told(one) == _told(other)
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name itself, or “Mira 2” where there is a Mira, and so on."""
+    """Return `name`, or “Mira 2”, “Mira 3” and so on if it is taken; case and surrounding spaces are ignored."""
     occupied = {other.casefold().strip() for other in taken}
     candidate, number = name, 2
     while candidate.casefold().strip() in occupied:

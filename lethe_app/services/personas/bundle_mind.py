@@ -1,4 +1,4 @@
-"""Packs what a persona has written down and how she feels, and finds room for both where she arrives."""
+"""Export and import of a persona's notebooks, mood and goal requests as part of a bundle."""
 
 from __future__ import annotations
 
@@ -27,23 +27,26 @@ _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReadin
 
 
 class Minds:
-    """What is written of files is written where the database works."""
+    """Read notebooks, mood and goal requests for a bundle and write them on import. Files are accessed in the storage
+    thread.
+    """
 
     def __init__(self, paths: Paths, database: Database, state: AppState) -> None:
         self._files = NotebookFiles(paths.notebooks, paths.trash)
         self._database, self._state = database, state
 
-    # giving
+    # Export
 
     async def written(self, persona_id: str) -> tuple[int, int]:
-        """How many notebooks she has that can be read, and how many characters they have."""
+        """Return the number of the persona's readable notebooks and their total length in characters."""
         texts = (await self._database.aside(lambda: self._files.all(persona_id))).texts
         return len(texts), sum(map(len, texts.values()))
 
     async def along(self, persona_id: str, past: Past, *, is_whole: bool) -> Past:
-        """Her past with her notebooks and her mood in it.
+        """Return `past` completed with the persona's notebooks, mood and goal requests.
 
-        Unless it is `is_whole`, no conversation is named. Raises FileError for a notebook that cannot be read.
+        Unless `is_whole`, references to sessions and the mood readings are left out. Raise FileError if a notebook cannot be
+        read.
         """
         notebooks, lately = await self._database.aside(lambda: self._packed(persona_id))
         mind = await self._mind(persona_id)
@@ -54,13 +57,15 @@ class Minds:
         if shelved.problems:
             raise shelved.problems[0]
         names: dict[str, str] = {}
+        # Names that the bundle format allows keep their name, so they are assigned first; others get a name derived from
+        # their own.
         for name in sorted(shelved.texts, key=lambda name: not may_be_packed(name)):
             names[name] = name if may_be_packed(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
         lately = _renamed(self._files.index(persona_id), names)
         return {names[name]: text for name, text in shelved.texts.items()}, writing.spelled_index(lately)
 
     async def _mind(self, persona_id: str) -> KeptMind:
-        """What another version wrote in its own way counts as nothing."""
+        """Return the persona's mood and goal requests; values of a format this version does not know are left out."""
         wishes = await self._state.get(WISHES, persona_id)
         asked = wishes if isinstance(wishes, dict) else {}
         return KeptMind(
@@ -71,12 +76,14 @@ class Minds:
             goal_notice=str(asked.get("notice", "")),
         )
 
-    # receiving
+    # Import
 
     def write_notebooks(self, persona_id: str, past: Past, written: list[Path]) -> None:
-        """Write her notebooks: all of them, or none. Where names are taken, others are found.
+        """Write all of the persona's notebooks, or none; a name that is taken is replaced by a free one. Runs in the storage
+        thread.
 
-        What is to be taken away where something else fails is put into `written` before.
+        The files are appended to `written` before they are created, so that the caller can remove them if a later step
+        fails.
         """
         if not past.notebooks:
             return
@@ -92,7 +99,7 @@ class Minds:
 
 
 def places(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
-    """Where a mood and wishes lie in the app state, by scope and key."""
+    """Return the app state values of a persona's mood and goal requests by scope and key; None means that there is none."""
     wishes = {"request": mind.goal_request, "notice": mind.goal_notice}
     return {
         (MOODS, persona_id): mind.mood.model_dump(mode="json") if mind.mood is not None else None,
@@ -103,12 +110,12 @@ def places(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
 
 
 def _renamed(index: str, names: Mapping[str, str]) -> list[Recent]:
-    """The index, with other names for notebooks; it may speak of some that are gone."""
+    """Return the entries of the notebook index under the new names. Entries of notebooks that no longer exist are dropped."""
     return [replace(one, name=names[one.name]) for one in writing.read_index(index) if one.name in names]
 
 
 def _without_talks(mind: KeptMind) -> KeptMind:
-    """How she feels, without the conversations that made her feel so, and without what models read out of them."""
+    """Return the mood without references to sessions and messages, and without the readings that models took from them."""
     mood = mind.mood.model_copy(update={"session": None, "message": None, "said": ""}) if mind.mood is not None else None
     samples = [one.model_copy(update={"session": None}) for one in mind.samples]
     return mind.model_copy(update={"mood": mood, "samples": samples, "readings": []})

@@ -1,4 +1,4 @@
-"""Packs a persona into one file, to give away or to take along, and lets one in that came so: the whole of it or nothing."""
+"""Export of a persona to a bundle file, and its import, which either completes or leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from lethe_app.domain.bundle import ENDING, VERSION, WITHOUT_A_MIND, Bundle, BundleScope, Habits, Holds, Manifest, Past
+from lethe_app.domain.bundle import (
+    ENDING,
+    VERSION,
+    WITHOUT_A_MIND,
+    WITHOUT_SESSIONS,
+    Bundle,
+    BundleScope,
+    Habits,
+    Holds,
+    Manifest,
+    Past,
+)
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
@@ -35,16 +46,16 @@ from lethe_app.storage.files.json_files import parse
 from lethe_app.storage.key_value import AppState
 
 OBJECTIONS = "objections {}"
-"""Scope under which `services/memory/objections` keeps them for each persona."""
+"""Scope of the app state in which `services/memory/objections` stores a persona's objections."""
 SHARE_PACKED = 0.45
-"""Of a text's bytes, about how many are left when it is packed."""
+"""Estimated ratio of packed to original bytes of text."""
 EACH = 160
-"""Bytes that a memory, a fact or what belongs to a message takes, packed."""
+"""Estimated packed bytes of a memory, a fact or a message's metadata."""
 
 
 @dataclass(frozen=True)
 class BundleOffer:
-    """What a bundle of this persona would hold, and about how many bytes it would have, by how much goes into it."""
+    """Preview of an export: the number of records of each kind, and the estimated file size in bytes for each scope."""
 
     persona: Persona
     giver: str
@@ -54,16 +65,18 @@ class BundleOffer:
 
 @dataclass(frozen=True)
 class Received:
-    """A persona who has come, with all that is needed to take it back."""
+    """Imported persona, with what `revert_import` needs to undo the import."""
 
     persona: Persona
     new_worlds: Sequence[World] = ()
     came_as: str = ""
-    """Her name in the bundle, where she got another one here."""
+    """The persona's name in the bundle if it was renamed on import; empty otherwise."""
 
 
 class Bundles:
-    """Reading and writing happen beside the loop. Cancelling a task leaves nothing half done behind."""
+    """Export and import of bundles. Files are read and written in threads; a cancelled task leaves no partial file or record
+    behind.
+    """
 
     def __init__(
         self,
@@ -80,10 +93,12 @@ class Bundles:
         self._belongings, self._arrivals, self._book = Belongings(database), Arrivals(database), GuestBook(paths)
         self._minds = Minds(paths, database, state)
 
-    # giving
+    # Export
 
     async def offer(self, persona_id: str) -> BundleOffer:
-        """Raises FileError if there is no such persona."""
+        """Count what a bundle of this persona would contain and estimate its size. Raise FileError if the persona does not
+        exist.
+        """
         persona = await self._library.persona(persona_id)
         holds, words = await self._belongings.held(persona_id)
         notebooks, lines = await self._minds.written(persona_id)
@@ -99,7 +114,12 @@ class Bundles:
         return BundleOffer(persona, await self._giver(), holds, sizes)
 
     async def export(self, persona_id: str, scope: BundleScope, target: Path, told: Told = silent) -> Path:
-        """Write the bundle to `target`, which gets our ending if it has none; what is there is replaced when all is well."""
+        """Write a bundle to `target` and return its path, with `.lethe` appended if it has another ending.
+
+        An existing file is replaced only after the new one is complete: the bundle is written to a hidden temporary file in
+        the same folder, synced and renamed. `told` receives the progress from 0 to 1. Raise FileError for a missing persona
+        or unreadable notebook, and StorageError if the file cannot be written.
+        """
         target = target if target.suffix.lower() == ENDING else target.with_name(f"{target.name}{ENDING}")
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
@@ -138,7 +158,7 @@ class Bundles:
                     talks, messages = talks + 1, messages + len(talk.messages)
                     await beside(partial(writer.put_conversation, talk))
             manifest = Manifest(
-                version=VERSION if has_mind else WITHOUT_A_MIND,
+                version=VERSION if talks else WITHOUT_SESSIONS if has_mind else WITHOUT_A_MIND,
                 made_by=f"Lethe {_own_version()}".strip(),
                 made=now(),
                 giver=giver[:200],
@@ -167,7 +187,7 @@ class Bundles:
         return replace(past, habits=habits)
 
     async def _worlds(self, persona: Persona) -> dict[str, World]:
-        """Those she is bound to and that are there, with the names under which she knows them."""
+        """Return the persona's worlds that exist and can be packed, by the name under which the persona refers to them."""
         known = await self._library.worlds()
         return {name: known[name] for name in persona.worlds if name in known and may_be_packed(name)}
 
@@ -177,17 +197,17 @@ class Bundles:
             return (await self._library.persona(chosen)).name if chosen else ""
         return ""
 
-    # receiving
+    # Import
 
     async def look(self, file: Path, told: Told = silent) -> Bundle:
-        """Read and understand all of it; nothing is stored. Raises FileError."""
+        """Read and validate a bundle file without storing anything. Raise FileError if it cannot be opened or is invalid."""
 
         def work(check: Told) -> Bundle:
             try:
                 with file.open("rb") as opened:
                     return BundleReader(opened, file.name, parse, check).read()
             except FileNotFoundError as error:
-                raise FileError(file, "is not there") from error
+                raise FileError(file, "does not exist") from error
             except OSError as error:
                 raise FileError(file, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
 
@@ -198,12 +218,17 @@ class Bundles:
         return bundle
 
     async def name_for(self, bundle: Bundle) -> str:
-        """What she would be called here: another name where somebody has hers."""
+        """Return the name the persona would get here: its own, or the next free one."""
         present = [*await self._library.personas(), *await self._library.user_personas()]
         return free_name(bundle.persona.name, {persona.name for persona in present})
 
     async def receive(self, bundle: Bundle, name: str = "", told: Told = silent) -> Received:
-        """Store everything in the bundle under new ids, as somebody called `name`; without one, as `name_for` says."""
+        """Store the contents of a bundle under new ids, with the persona named `name`; if it is empty, with the name from
+        `name_for`.
+
+        Files and database records are written within one job of the storage thread; if it fails or is cancelled before it
+        completes, everything written is removed. `told` receives the progress from 0 to 1. Raise FileError, StorageError.
+        """
         name = name.strip() or await self.name_for(bundle)
         selves = {persona.unique_name for persona in await self._library.user_personas()}
         guests = Guests(bundle.persona)
@@ -215,7 +240,9 @@ class Bundles:
             here, habits = guests.persona.unique_name, bundle.past.habits
 
             def speaker(old: str) -> str:
-                """Those who spoke: she herself, and the user's own selves if they are here too."""
+                """Return the new speaker id of a message: the imported persona, a user persona that exists here too, or
+                none.
+                """
                 return here if old and old == bundle.manifest.unique_name else old if old in selves else ""
 
             app_state = places(bundle.past.mind, here)
@@ -234,7 +261,9 @@ class Bundles:
         return Received(guests.persona, tuple(guests.new_worlds), renamed)
 
     async def revert_import(self, received: Received) -> None:
-        """She and her worlds go to the trash; her past stays with her, out of sight."""
+        """Move the imported persona and its new worlds to the trash; its sessions and memories stay stored but are not
+        shown.
+        """
         await self._library.delete_persona(received.persona.unique_name)
         for world in received.new_worlds:
             with suppress(FileError):  # thrown away already
@@ -242,7 +271,9 @@ class Bundles:
 
 
 def _as_given(persona: Persona, scope: BundleScope) -> Persona:
-    """Without what is nobody else's business: which model this computer has, and what she noted about the user."""
+    """Return the persona without fields that do not belong in a bundle of this scope: local models and samplers, unless
+    everything is exported, and the persona's notes about the user in the scope PERSONA.
+    """
     own: dict[str, object] = {}
     if scope is not BundleScope.EVERYTHING:
         own |= {"preferred_model": "", "allowed_samplers": []}

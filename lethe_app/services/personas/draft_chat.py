@@ -1,4 +1,6 @@
-"""Lets the user talk with a persona while it is being written: a copy plays the draft, and the persona stays as it is."""
+"""Test chats with a persona that is being edited: a copy of the draft takes part in them, and the persona itself is not
+changed.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +15,21 @@ from lethe_app.services.sessions.service import Sessions
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "rehearsals"
-"""Where it is kept which persona is a copy of which: key is the copy."""
+"""Scope of the app state that stores, by id of the copy, the persona it is a copy of."""
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """A draft and the copy that plays it."""
+    """Draft of a persona and the copy that represents it in test chats."""
 
     copy_id: str
     draft: Persona
-    """As it is to be shown in the editor; without `unique_name` if it was never saved."""
+    """The draft as the editor shows it; its `unique_name` is empty if it was never saved."""
 
 
 @dataclass(frozen=True)
 class Dismissal:
-    """A copy that was thrown away, with all that is needed to take it back."""
+    """Deleted copy, with what `undo_dismissal` needs to restore it."""
 
     trashed: Path
     sessions: tuple[UUID, ...]
@@ -36,7 +38,7 @@ class Dismissal:
 
 
 class DraftChat:
-    """A copy has its name, words and picture from the draft, and conversations and memories of its own."""
+    """Manage the copies of drafts. A copy has the draft's name, texts and avatar, and sessions and memories of its own."""
 
     def __init__(self, library: Library, sessions: Sessions, state: AppState) -> None:
         self._library = library
@@ -44,9 +46,10 @@ class DraftChat:
         self._state = state
 
     async def start_session(self, draft: Persona, mark: str, copy_id: str = "") -> ChatSession:
-        """A new conversation with `draft` as it is now. `mark` tells the copy from the persona in the list.
+        """Save the draft as a copy and begin a new session with it. A draft that has a copy already reuses it.
 
-        It stands in the tagline, which no model reads. A draft that was played before is played by the same copy.
+        `mark` is put into the copy's tagline, so that the copy can be told from the persona in the list; no model reads the
+        tagline.
         """
         copy_id = copy_id or await self.copy_of(draft.unique_name)
         tagline = f"{mark} · {draft.tagline}" if draft.tagline else mark
@@ -58,7 +61,7 @@ class DraftChat:
         return await self._sessions.new(copy.unique_name)
 
     async def draft_of(self, copy_id: str) -> Rehearsal | None:
-        """The draft that this persona plays; None for one that plays only itself."""
+        """Return the draft that this persona is a copy of; None if it is not a copy."""
         kept = await self._state.get(SCOPE, copy_id)
         if not isinstance(kept, dict) or not self._library.is_own(copy_id):
             return None
@@ -66,18 +69,18 @@ class DraftChat:
         return Rehearsal(copy_id, copy.model_copy(update={"unique_name": kept["of"], "tagline": kept["tagline"]}))
 
     async def copy_of(self, persona_id: str) -> str:
-        """Who plays drafts of this persona; empty if nobody does."""
+        """Return the id of the copy of this persona; empty if there is none."""
         for copy_id, kept in (await self._state.all(SCOPE)).items():
             if persona_id and isinstance(kept, dict) and kept["of"] == persona_id and self._library.is_own(copy_id):
                 return copy_id
         return ""
 
     async def keep_copy(self, copy_id: str) -> None:
-        """The copy becomes a persona of its own."""
+        """Turn the copy into a persona of its own."""
         await self._state.set(SCOPE, copy_id, None)
 
     async def dismiss(self, copy_id: str) -> Dismissal:
-        """Throw the copy away, and what was said to it. Can be taken back."""
+        """Move the copy and its sessions to the trash; `undo_dismissal` restores them."""
         kept = await self._state.get(SCOPE, copy_id)
         sessions = tuple(summary.guid for summary in await self._sessions.list(copy_id))
         for guid in sessions:
@@ -87,7 +90,7 @@ class DraftChat:
         return Dismissal(trashed, sessions, copy_id, kept)
 
     async def undo_dismissal(self, dismissal: Dismissal) -> None:
-        """As if nothing had been thrown away."""
+        """Restore a deleted copy with its sessions."""
         await self._library.restore_persona(dismissal.trashed)
         await self._state.set(SCOPE, dismissal.copy_id, dismissal.kept)
         for guid in dismissal.sessions:

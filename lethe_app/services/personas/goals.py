@@ -1,4 +1,4 @@
-"""What the user asks of a persona's goals: a request and a notice for each, in their own words."""
+"""The user's requests about a persona's goals: for each persona a request and a notice."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ SCOPE = "goal wishes"
 
 
 class GoalService:
-    """`changed` names the persona."""
+    """Store of goal requests. `changed` is notified with the persona's id."""
 
     def __init__(self, app_state: AppState) -> None:
         self.changed: Listeners[str] = Listeners()
         self._app_state = app_state
 
     async def goals_of(self, persona_id: str) -> GoalRequest:
-        """Nothing, if nothing was ever asked."""
+        """Return the persona's goal request; an empty one if none is stored."""
         kept = await self._app_state.get(SCOPE, persona_id)
         if not isinstance(kept, dict):
             return GoalRequest()
         return GoalRequest(str(kept.get("request", "")), str(kept.get("notice", "")))
 
     async def ask(self, persona_id: str, request: str, notice: str = "") -> None:
-        """Put other words in their place."""
+        """Replace the persona's goal request; two blank texts delete it."""
         is_empty = not request.strip() and not notice.strip()
         await self._app_state.set(SCOPE, persona_id, None if is_empty else {"request": request, "notice": notice})
         self.changed.tell(persona_id)

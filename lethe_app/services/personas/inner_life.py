@@ -1,4 +1,4 @@
-"""What a persona carries in her mind besides moods: what she wants, what she wrote down, and what she thinks of herself."""
+"""Goals, journal and self-description of a persona, as the persona's page shows and edits them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True)
 class ActiveGoal:
-    """A goal, and how long it is still pursued."""
+    """Goal with its remaining time."""
 
     memory: MemoryUnit
     days_left: int | None
-    """Until it fades if nothing brings it up; None where it does not."""
+    """Days until the goal expires if nothing recalls it; None if it never expires."""
 
 
 class InnerLife:
-    """Reads for the page of her mind, and writes what the user writes there about her; `changed` names the persona."""
+    """Read and edit a persona's goals, journal and self-description. `changed` is notified with the persona's id."""
 
     def __init__(self, library: Library, holdings: MemoryCache, preferences: Preferences) -> None:
         self.changed: Listeners[str] = holdings.changed
@@ -42,29 +42,29 @@ class InnerLife:
         self._one_at_a_time = asyncio.Lock()
 
     async def journal(self, persona_id: str) -> list[MemoryUnit]:
-        """All entries, newest first."""
+        """Return all journal entries, newest first."""
         return [one for one in await self._holdings.memories_of(persona_id) if one.category is MemoryType.JOURNAL]
 
     async def goals(self, persona_id: str) -> list[ActiveGoal]:
-        """Those that are still pursued, the most important first."""
+        """Return the enabled goals, highest priority first."""
         held = [one for one in await self._holdings.memories_of(persona_id) if one.category is MemoryType.GOAL and one.enabled]
         present = now()
         ranked = sorted(held, key=lambda one: (-one.priority, -one.added.timestamp(), one.guid))
         return [ActiveGoal(one, self._days_left(one, present)) for one in ranked]
 
     async def thoughts(self, persona_id: str) -> str:
-        """What she thinks of herself and of the user, in her own words. Raises FileError."""
+        """Return what the persona has written about itself and the user (`self_edit_field`). Raise FileError."""
         return (await self._library.persona(persona_id)).self_edit_field
 
     async def think(self, persona_id: str, text: str) -> None:
-        """Put other thoughts in the place of hers."""
+        """Replace what the persona has written about itself and the user. Raise FileError, StorageError."""
         async with self._one_at_a_time:
             persona = await self._library.persona(persona_id)
             if persona.self_edit_field != text:
                 await self._library.save_persona(persona.model_copy(update={"self_edit_field": text}))
 
     async def allow_moods(self, persona_id: str, *, allowed: bool) -> None:
-        """Has she moods, or is she the same every day?"""
+        """Enable or disable moods for the persona."""
         async with self._one_at_a_time:
             persona = await self._library.persona(persona_id)
             if persona.mood != allowed:
@@ -84,8 +84,10 @@ class InnerLife:
 
 
 def entry(title: str, text: str) -> MemoryUnit:
-    """An entry of the journal in the user's own words: theirs, so that nothing else changes it. Raises LetheError."""
+    """Create a journal entry of the user; its empty `made_by` keeps background tasks from changing it. Raise LetheError for
+    a blank text.
+    """
     if not text.strip():
-        raise LetheError("An entry needs a few words.")
+        raise LetheError("A journal entry needs text.")
     words = " ".join((title.strip() or text).split())
     return MemoryUnit(category=MemoryType.JOURNAL, name=words[:LONGEST_NAME], content=text.strip())

@@ -1,4 +1,4 @@
-"""Presets in the user's hands: how words are drawn, how a prompt is spelled, how a persona is introduced."""
+"""Sampler, instruct and system prompt presets: listing, saving, deleting, importing and exporting."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ FOLDERS: dict[type[Any], str] = {SamplerPreset: "samplers", InstructPreset: "ins
 
 @dataclass(frozen=True)
 class KeptPreset(Generic[T]):
-    """A preset with its file name, and whose it is."""
+    """Preset with its file name and its origin."""
 
     key: str
     value: T
     is_own: bool
-    """Is there a file of the user's? Then it can be deleted."""
+    """True if the user has a file of this name, which can be deleted."""
     is_shipped: bool
-    """Does one of this name come with Lethe? Then deleting the user's brings it back."""
+    """True if a preset of this name ships with Lethe; deleting the user's makes it visible again."""
 
 
 class Presets:
-    """What comes with Lethe is never written: a changed one becomes the user's own, under the same name."""
+    """Collections of presets. Shipped files are never written: a changed preset is saved to the user's folder under the same
+    name.
+    """
 
     def __init__(self, paths: Paths, database: Database, changed: Listeners[None]) -> None:
-        """`changed` is told whenever a file was written or taken away."""
+        """Set up one collection per kind. `changed` is notified after a file was written or moved."""
         self._database, self._changed = database, changed
         self._shipped = {kind: paths.shipped_presets / name for kind, name in FOLDERS.items()}
         self._shelves: dict[type[Any], FileCollection[Any]] = {
@@ -44,7 +46,7 @@ class Presets:
         }
 
     async def all(self, kind: type[T]) -> list[KeptPreset[T]]:
-        """By name; files that cannot be read are told of by the library."""
+        """Return all readable presets of a kind, sorted by name; the library reports the files that cannot be read."""
         shelf = self._shelves[kind]
 
         def work() -> list[KeptPreset[T]]:
@@ -54,23 +56,25 @@ class Presets:
         return await self._database.aside(work)
 
     async def save(self, value: T, key: str = "") -> str:
-        """Write it to the user's folder; without a key under a new name. Returns its key. Raises StorageError."""
+        """Write a preset to the user's folder, under a new file name if `key` is empty, and return its key. Raise
+        StorageError.
+        """
         return await self._written(lambda: self._shelves[type(value)].save(value, key))
 
     async def delete(self, kind: type[T], key: str) -> Path:
-        """Move the user's file to the trash; returns where it lies. Raises ReadOnly for one that comes with Lethe."""
+        """Move the user's file to the trash and return its path there. Raise ReadOnly for a shipped preset."""
         return await self._written(lambda: self._shelves[kind].delete(key))
 
     async def restore(self, kind: type[T], trashed: Path) -> str:
-        """Take a deleted one back; returns its key."""
+        """Restore a preset from the trash and return its key."""
         return await self._written(lambda: self._shelves[kind].restore(trashed))
 
     async def read(self, kind: type[T], path: Path) -> T:
-        """A preset from a file anywhere; raises FileError that names what is wrong with it."""
+        """Read a preset from any file. Raise FileError, which names the invalid field."""
         return await self._database.aside(lambda: read_model(path, kind))
 
     async def write(self, value: T, path: Path) -> None:
-        """A copy for others, anywhere. Raises StorageError."""
+        """Write a copy of a preset to any path. Raise StorageError."""
         await self._database.aside(lambda: write_model(path, value))
 
     def _is_shipped(self, kind: type[Any], key: str) -> bool:

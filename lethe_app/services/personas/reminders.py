@@ -1,4 +1,4 @@
-"""Reminders by date: kept until their day comes, told on the desktop if the program is open, and at the next message."""
+"""Reminders: memories that are reported when they are due and enter the conversation at the user's next message."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ from lethe_app.storage.key_value import AppState
 from lethe_app.storage.memory.memories import ReminderRows
 
 KEPT = timedelta(days=30)
-"""After its day it still comes up at the user's next message; one that nobody came back for in a month is let go."""
+"""Time after its due date for which a reminder is still brought up at the user's next message."""
 LOOK_AGAIN = 30.0
+"""Seconds between two checks for due reminders."""
 LONGEST_NAME = 60
 MOST_TOLD = 500
+"""Number of ids of reported reminders that are kept; the oldest are dropped first."""
 SCOPE, TOLD = "reminders", "told on the desktop"
 
 
 class Reminders:
-    """`due` is told the reminders whose time has come, each with the persona whose it is: once, whatever happens."""
+    """Create reminders and watch for due ones. `due` is notified once per reminder, with the id of its persona, across
+    restarts too.
+    """
 
     def __init__(self, brain: Brain, holdings: MemoryCache, rows: ReminderRows, app_state: AppState) -> None:
         self.due: Listeners[list[tuple[str, MemoryUnit]]] = Listeners()
@@ -35,12 +39,12 @@ class Reminders:
         self._rows = rows
         self._app_state = app_state
         self._known: list[tuple[str, MemoryUnit]] | None = None
-        """What was read last; None once memories have changed."""
+        """Waiting reminders read last; None after memories have changed."""
         self._forget = holdings.changed.add(self._changed)
         self._background = Background(self.look, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
-        """Watch the clock."""
+        """Begin to check for due reminders in the background, after `pause` seconds."""
         self._background.start(pause)
 
     async def close(self) -> None:
@@ -50,31 +54,36 @@ class Reminders:
     async def remind(
         self, persona_id: str, text: str, when: datetime | date, *, made_by: str = "", sources: Sequence[str] = ()
     ) -> MemoryUnit:
-        """Have her mention something on that day, or from that moment on. Raises LetheError without words or in the past.
+        """Store a reminder for a day or a moment and return its memory. Raise LetheError for a blank text or a time in the
+        past.
 
-        `made_by` and `sources` as a memory has them: empty for what the user writes down themselves.
+        `made_by` and `sources` are the memory's fields; empty for a reminder that the user wrote.
         """
         memory = reminder(text, when).model_copy(update={"made_by": made_by, "sources": list(sources)})
         await self._brain.memorize(persona_id, memory, check=False)
         return memory
 
     async def reminders_of(self, persona_id: str) -> list[MemoryUnit]:
-        """Those that were not told yet, the next one first."""
+        """Return the persona's waiting reminders, next one first."""
         held = await self._holdings.memories_of(persona_id)
         return sorted((one for one in held if is_waiting(one)), key=lambda one: (one.added, one.guid))
 
     def understood(self, words: str) -> When | None:
-        """The day, and perhaps the hour, that words such as “tomorrow at 9” or “24 December” mean today."""
+        """Parse a date such as “tomorrow at 9” or “24 December”, relative to now in the local time zone; None if it is not
+        understood.
+        """
         return read(words, now().astimezone())
 
     async def look(self) -> None:
-        """Tell what has become due since the last look."""
+        """Notify `due` of the reminders that have become due since the last check."""
         if self._known is None:
             self._known = await self._rows.waiting()
         here = [(persona_id, one) for persona_id, one in self._known if one.enabled and one.is_due(now())]
         told = await self._told()
         new = [(persona_id, one) for persona_id, one in here if one.guid not in told]
         if new:
+            # The ids are stored before `due` is notified, so that no reminder is reported twice, whatever happens
+            # afterwards.
             await self._app_state.set(
                 SCOPE, TOLD, [str(guid) for guid in (*told, *(one.guid for _id, one in new))][-MOST_TOLD:]
             )
@@ -90,14 +99,16 @@ class Reminders:
 
 
 def reminder(text: str, when: datetime | date) -> MemoryUnit:
-    """The memory that is silent until then and comes up at the next message. Raises LetheError."""
+    """Create the memory of a reminder, which is not recalled before it is due. Raise LetheError for a blank text or a past
+    time.
+    """
     words = text.strip()
     if not words:
-        raise LetheError("A reminder needs a few words.", "Say what you want to be reminded of.")
+        raise LetheError("A reminder needs text.", "Enter what you want to be reminded of.")
     begins = when if isinstance(when, datetime) else at_midnight(when)
     last = begins if isinstance(when, datetime) else begins + timedelta(days=1)
     if last <= now():
-        raise LetheError("That time is over.", "Choose one that is still to come.")
+        raise LetheError("That time is in the past.", "Choose a time in the future.")
     first_line = words.splitlines()[0]
     return MemoryUnit(
         category=MemoryType.REMINDER,
@@ -110,10 +121,10 @@ def reminder(text: str, when: datetime | date) -> MemoryUnit:
 
 
 def at_midnight(day: date) -> datetime:
-    """The first moment of a day, by the clock here."""
+    """Return the first moment of a day in the local time zone."""
     return datetime.combine(day, time()).astimezone()
 
 
 def is_waiting(memory: MemoryUnit) -> bool:
-    """Is it a reminder that is still to be told?"""
+    """Return whether the memory is a reminder that has not entered a conversation yet."""
     return memory.category is MemoryType.REMINDER and memory.insertion is not MemoryInsertion.NONE

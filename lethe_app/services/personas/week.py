@@ -1,4 +1,4 @@
-"""A persona's plans for the days of the week: told when the user comes back, and changed day by day."""
+"""A persona's plans for the days of the week, which the persona mentions when the user returns."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.services.library import Library
 
 LONGEST_PLAN = 600
-"""Characters: the note at a return is to stay short."""
+"""Maximum characters of one day's plan, which keeps the note at the user's return short."""
 
 
 class Week:
-    """One day at a time, so that an editor and a tool at work do not undo each other."""
+    """Read and edit the weekly plans. Days are saved one at a time, so that the editor and a tool do not overwrite each
+    other.
+    """
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._one_at_a_time = asyncio.Lock()
 
     async def plans(self, persona_id: str) -> dict[Weekday, str]:
-        """All seven days, empty where nothing is planned. Raises FileError."""
+        """Return the plans of all seven days, empty where nothing is planned. Raise FileError."""
         persona = await self._library.persona(persona_id)
         return {day: persona.schedule.get(day, "") for day in Weekday}
 
     async def plan(self, persona_id: str, day: Weekday | None = None) -> str:
-        """Of that day, or of today."""
+        """Return the plan of a day, today's by default."""
         return (await self.plans(persona_id))[day or today()]
 
     async def set_plan(self, persona_id: str, day: Weekday, text: str) -> str:
-        """Plan a day anew, or clear it; returns what was planned before."""
+        """Replace a day's plan, or clear it with an empty text, and return the previous one."""
         async with self._one_at_a_time:
             persona = await self._library.persona(persona_id)
             before = persona.schedule.get(day, "")
@@ -41,5 +43,5 @@ class Week:
 
 
 def today() -> Weekday:
-    """By the clock here."""
+    """Return the current weekday in the local time zone."""
     return list(Weekday)[now().astimezone().weekday()]

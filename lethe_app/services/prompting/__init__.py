@@ -1,1 +1,1 @@
-"""Assembles the prompt of a turn so that its prefix stays in the cache."""
+"""Assembly of prompts, with a prefix that stays in the KV cache from turn to turn."""

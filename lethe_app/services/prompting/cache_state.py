@@ -1,6 +1,7 @@
-"""What the model has read of conversations is kept, so that a long one answers at once when it is opened again.
+"""Saved KV cache states of sessions, so that a long session continues without a new prefill when it is opened again.
 
-It is as private as the conversations: whatever is forgotten of a persona, nothing she was told in that state of mind is kept.
+A state contains the text of its prompt. When anything of a persona is deleted or edited, all states of that persona are
+deleted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MEGABYTE = 1 << 20
 
 
 class CacheState:
-    """Says where the states of conversations lie, and which of them must go."""
+    """Name the files of KV cache states and delete those that are no longer allowed."""
 
     def __init__(self, client: ModelClient, preferences: Preferences, folder: Path) -> None:
         self._client = client
@@ -29,42 +30,49 @@ class CacheState:
         self._folder = folder
         self._forgetting: set[asyncio.Task[None]] = set()
         self._forgotten = 0
-        """How often something was forgotten."""
+        """Number of deletions since the program started."""
         self._unhear = preferences.changed.add(self._settings_changed)
 
-    def kept_at(self, session: ChatSession) -> KeptAt | None:
-        """Where what is read of this conversation is kept; None if the user wants nothing kept.
+    @property
+    def revision(self) -> int:
+        """Number of deletions since the program started."""
+        return self._forgotten
 
-        To be asked before a prompt is begun: what is forgotten while it is made may be in it, and then it is not kept.
+    def kept_at(self, session: ChatSession, revision: int) -> KeptAt | None:
+        """Return the storage location of a session's KV cache state; None if the user disabled saving.
+
+        `revision` is the one before its prompt was built. If something is deleted meanwhile, the state may contain it and is
+        not saved.
         """
         limit = self._preferences.current.kept_states * MEGABYTE
         name = of_persona(session.persona_id).removesuffix("-") + of_session(session.guid)
-        return KeptAt(self._folder, name, limit, self._forgotten) if limit else None
+        return KeptAt(self._folder, name, limit, revision) if limit else None
 
     def forget_persona(self, persona_id: str) -> None:
-        """Something of hers was forgotten or changed, and may be in anything she was ever told."""
+        """Delete the states of a persona, because something that may be in any of them was deleted or changed."""
         self._begin_to_forget(of_persona(persona_id))
 
     def forget_session(self, session_id: UUID) -> None:
-        """Something in this conversation was deleted or changed."""
+        """Delete the state of a session, because something in it was deleted or changed."""
         self._begin_to_forget(of_session(session_id))
 
     async def clear(self) -> None:
-        """Keep nothing of what there is."""
+        """Delete all states, and wait until the model process has deleted its own."""
         self._begin_to_forget("")
         await self._done()
 
     async def close(self) -> None:
-        """Keep the conversation that is read now; the model is about to be let go."""
+        """Save the state of the session in the cache, before the model is unloaded."""
         self._unhear()
         await self._done()
         await self._client.save_state(within=PARTING_SECONDS)
 
     def _begin_to_forget(self, part: str) -> None:
-        """What lies there is gone when this returns; what the model's process still has is told to it."""
+        """Delete files with this name part at once, and have the model process delete its copies in the background."""
         remove(self._folder, part)
         self._forgotten += 1
         task = asyncio.get_running_loop().create_task(self._client.delete_states(self._folder, part, self._forgotten))
+        # The event loop keeps only weak references to tasks.
         self._forgetting.add(task)
         task.add_done_callback(self._forgetting.discard)
 
@@ -79,10 +87,12 @@ class CacheState:
 
 
 def of_persona(persona_id: str) -> str:
-    """The part of a name that all her conversations share; what she is called need not suit a file system."""
+    """Return the name part shared by the sessions of a persona: a hash, because the persona's name may not suit a file
+    system.
+    """
     return f"{hashlib.blake2b(persona_id.encode(), digest_size=8).hexdigest()}-"
 
 
 def of_session(session_id: UUID) -> str:
-    """The part of a name that is this conversation's own."""
+    """Return the name part of a session."""
     return f"-{session_id.hex}"

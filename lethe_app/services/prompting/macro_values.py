@@ -1,4 +1,4 @@
-"""Interface of the macro values that a prompt asks for: where a text stands, and who completes its scene."""
+"""Interface for macro values: the position of a text with macros, and the function that looks up their values."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ from lethe_app.services.participants import Participants
 
 @dataclass(frozen=True)
 class MacroPosition:
-    """Where a text with macros stands."""
+    """Position of a text with macros in a session."""
 
     session: ChatSession
     cast: Participants
     before: UUID | None = None
-    """The message above which it stands; without one it is the end of the conversation."""
+    """Message above which the text is; None for the end of the session."""
     is_answer: bool = False
-    """Is it read for an answer to the user's newest message above? Else it is said now, after that message."""
+    """True if the text is read for the answer to the user's newest message above it; else it is written after that message."""
     at_beginning: bool = False
-    """Does it stand in the system prompt? That stays as the conversation began, so that it is read once."""
+    """True for the system prompt, whose values stay those of the session's beginning, so that its tokens remain in the KV
+    cache.
+    """
 
 
 Fill = Callable[[MacroContext, MacroPosition, Iterable[str]], Awaitable[MacroContext]]
-"""Completes a scene with the values that its texts ask for."""
-
-
-async def unfilled(scene: MacroContext, _place: MacroPosition, _texts: Iterable[str]) -> MacroContext:
-    """Leaves the scene as it is."""
-    return scene
+"""Function that completes a macro context with the values its texts need."""

@@ -1,4 +1,4 @@
-"""What a conversation begins with: how many of those before it fit word for word, what the others came to, what is known."""
+"""Earlier sessions and core facts in the prompt: which sessions fit in full, summaries of the others, and known facts."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.memory.facts import FactStore
 
 MOST_EARLIER = 16
-"""Sessions word for word: each is read with every prompt."""
+"""Maximum number of sessions in full; each is read with every prompt."""
 MOST_OF_A_KIND = 40
-"""Facts of each kind whose tokens are counted."""
+"""Number of facts of each kind whose tokens are counted."""
 IN_STORY = "In this story: {fact}"
 LEAST_ROOM = 24
-"""Tokens in which a session can be told."""
+"""Minimum tokens of a session summary."""
 PER_PIECE = 2
-"""Tokens a piece of a section costs besides its words; as `prompt/builder.py` counts."""
+"""Tokens that a piece of a section costs besides its text, as `prompt/builder.py` counts."""
 MOST_TOLD = 64
-"""Sessions among whose summaries is chosen, sticky ones besides."""
+"""Number of newest sessions whose summaries are candidates; sticky sessions are candidates in addition."""
 TOO_SHORT = 2
-"""Messages up to which a session is not summed up."""
+"""Number of messages up to which a session is not summarised."""
 
 
 class Frozen(BaseModel):
-    """A text as it stands in the prompt, and whose it is."""
+    """Text of a prompt section, with the id of the record it was made from."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,21 +52,21 @@ class Frozen(BaseModel):
 
 @dataclass(frozen=True)
 class NotebookSections:
-    """What of notebooks stands still: the one that is open, and what was spoken of lately."""
+    """Notebook parts of the stable prefix: the open notebook, and the recent subjects."""
 
     notebook: str = ""
     lately: str = ""
     tokens: int = 0
     says: Callable[[str], bool] = lambda _text: False
-    """Does it stand in the notebook?"""
+    """Predicate: True if the notebook contains the text."""
 
     def not_said(self, facts: Sequence[Frozen]) -> list[Frozen]:
-        """Those that need not be told beside it."""
+        """Return the facts that the notebook does not contain."""
         return [one for one in facts if not self.says(one.text)]
 
 
 class PastSessions:
-    """Reads, and changes nothing."""
+    """Read earlier sessions and facts for the stable prefix. Nothing is changed."""
 
     def __init__(self, chats: Chats, facts: FactStore, preferences: Preferences, counting: Counting) -> None:
         self._chats = chats
@@ -75,16 +75,16 @@ class PastSessions:
         self._counting = counting
 
     async def before(self, session: ChatSession) -> list[SessionSummary]:
-        """Sessions of the persona that began before this one and in which the user said something, newest first.
+        """Return the persona's sessions that began before this one and in which the user said something, newest first.
 
-        Only as many as are ever told of, and the sticky ones.
+        The number is limited to what can be in a prompt; sticky sessions are always included.
         """
         older = await self._chats.before(session, MOST_EARLIER + MOST_TOLD)
         older = [one for one in older if one.started <= session.added and one.first_words]
         return sorted(older, key=lambda one: one.started, reverse=True)
 
     async def fitting(self, before: Sequence[SessionSummary], room: int) -> list[UUID]:
-        """The newest of them that fit whole and without a gap into `room` tokens, oldest first."""
+        """Return the newest sessions that fit in full and without a gap into `room` tokens, oldest first."""
         chosen: list[UUID] = []
         for one in before[:MOST_EARLIER]:
             if one.messages > room // 4:
@@ -97,10 +97,10 @@ class PastSessions:
         return chosen[::-1]
 
     async def summaries(self, sessions: Sequence[SessionSummary], cast: Participants, most: int) -> list[Frozen]:
-        """Of as many sessions as there is room for in `most` tokens, newest first.
+        """Return the summaries of as many sessions as fit into `most` tokens, newest first.
 
-        The newest is what the conversation follows on, so it is told in any case, shortened to half of the room where it has
-        to be; then come the sticky ones, then the others. One that is too long is passed over, shorter ones still come.
+        The newest session is always included, if necessary shortened to half of the room, because the current one continues
+        it. Sticky sessions follow, then the others. One that is too long is skipped, and shorter ones are still added.
         """
         settings = self._preferences.current
         if not settings.session_memory_system:
@@ -124,9 +124,10 @@ class PastSessions:
         return sorted(wanted, key=lambda frozen: order[frozen.guid])
 
     async def core(self, cast: Participants, most: int, session: UUID | None = None) -> list[Frozen]:
-        """What she knows of others in at most `most` tokens; of herself her persona tells enough, and what is pinned.
+        """Return the core facts in at most `most` tokens. Facts about the persona itself are left out unless pinned, because
+        the card describes the persona.
 
-        What was said in character stands only in the conversation (`session`) it was said in, and is marked there.
+        In-story facts are only in the session in which they were stated (`session`), with a mark.
         """
         settings = self._preferences.current
         if not settings.fact_retrieval:
@@ -148,14 +149,14 @@ class PastSessions:
         return {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
 
     async def _spelled(self, record: ChatSession, until: datetime, cast: Participants) -> tuple[str, int]:
-        """The session as it stands among the previous ones, and its tokens."""
+        """Return the summary of the session as it is in the prompt, and its tokens."""
         text = summarised(record, until, dated=cast.persona.dates_in_session_summaries)
         return text, (await self._counting.count([text]))[0] + PER_PIECE
 
     async def _shortened(
         self, record: ChatSession, until: datetime, cast: Participants, room: int, tokens: int
     ) -> tuple[str, int]:
-        """The same with the beginning of its summary, in `room` tokens; it has too many."""
+        """Return the summary cut to `room` tokens, and its tokens; `tokens` is its present size, which is too large."""
         text, longest = "", len(record.content)
         while tokens > room and longest > 0:
             longest = min(longest - 1, longest * room // tokens)
@@ -164,7 +165,9 @@ class PastSessions:
         return text, tokens
 
     async def _told(self, one: SessionSummary) -> ChatSession | None:
-        """The session with its summary; one that was never archived is told by rules. None if there is nothing to tell."""
+        """Return the session with its summary, made by rules if it was never archived; None if there is nothing to
+        summarise.
+        """
         try:
             record = await self._chats.session(one.guid)
             if not record.content.strip() and one.messages > TOO_SHORT:
@@ -177,11 +180,11 @@ class PastSessions:
 
 
 def told_fact(fact: ExtractedFact) -> str:
-    """Return a fact as it stands among the core facts."""
+    """Return a fact as it is among the core facts."""
     text = one_line(fact.fact)
     return IN_STORY.format(fact=text) if fact.in_story else text
 
 
 def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:
-    """A session as it stands among the previous ones."""
+    """Return the summary of a session as it is in the prompt."""
     return snippet(session, MemoryTextForm(TitleStyle.H2, dated=dated), until=until)

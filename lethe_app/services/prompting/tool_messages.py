@@ -1,4 +1,4 @@
-"""How calls of tools and their results lie in a conversation: hidden messages above the reply they were made for."""
+"""Storage of tool calls and results in a session, as hidden messages above the reply they were made for."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from lethe_app.domain.prompt import PromptTurn
 from lethe_app.domain.tools import ToolCall, ToolResult
 
 CALLS, RESULT = "calls ", "result "
-"""How the notes begin that say what such a message is; behind it stands the whole of it as JSON."""
+"""Prefixes of `Message.note` that mark such messages; the call or result follows as JSON."""
 MOST_PAIRS, LEAST_PAIRS = 15, 8
-"""Calls with their results that a prompt holds. When they become more, so many go at once that the least is left: what a model
-has read stays as it is for some turns."""
+"""Maximum number of calls with results in a prompt, and the number left after a cut. Several are cut at once, so that the
+prompt stays the same for some turns and the KV cache remains valid.
+"""
 _CALLS = TypeAdapter(list[ToolCall])
 
 
 def as_messages(session: ChatSession, speaker: str, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[Message]:
-    """One message with the calls, and one for each result."""
+    """Return one message with the calls, and one for each result."""
     spelled = json.dumps(
         [{"id": call.id, "function": {"name": call.name, "arguments": call.arguments}} for call in calls],
         ensure_ascii=False,
@@ -39,7 +40,7 @@ def as_messages(session: ChatSession, speaker: str, calls: Sequence[ToolCall], r
 
 
 def calls_in(message: Message) -> list[ToolCall]:
-    """The calls that a hidden message holds; none where it is another one."""
+    """Return the calls in a hidden message; none if it is of another kind."""
     if not message.hidden or not message.note.startswith(CALLS):
         return []
     try:
@@ -49,7 +50,7 @@ def calls_in(message: Message) -> list[ToolCall]:
 
 
 def result_in(message: Message) -> ToolResult | None:
-    """The result that a message of a tool holds."""
+    """Return the result in a tool message; None if it is of another kind."""
     if message.role is not Role.TOOL or not message.note.startswith(RESULT):
         return None
     try:
@@ -59,7 +60,7 @@ def result_in(message: Message) -> ToolResult | None:
 
 
 def results_above(messages: Sequence[Message]) -> list[ToolResult]:
-    """What tools gave since the user spoke last; `messages` end above the reply."""
+    """Return the tool results since the user's newest message; `messages` end above the reply."""
     found: list[ToolResult] = []
     for message in reversed(messages):
         if not message.hidden:
@@ -70,7 +71,7 @@ def results_above(messages: Sequence[Message]) -> list[ToolResult]:
 
 
 def tool_turn(message: Message) -> PromptTurn | None:
-    """As a prompt has it; None for a message of another kind."""
+    """Return a tool message as it is in a prompt; None for a message of another kind."""
     if calls_in(message):
         return PromptTurn("calls", message.content, message.speaker_name)
     if (result := result_in(message)) is not None:
@@ -79,7 +80,7 @@ def tool_turn(message: Message) -> PromptTurn | None:
 
 
 def newest_pairs(messages: Sequence[Message]) -> list[Message]:
-    """The same messages with only the newest calls and results, and no result without its call."""
+    """Return the messages with only the newest calls and results, and no result without its call."""
     total = sum(len(calls_in(message)) for message in messages)
     over = max(0, total - MOST_PAIRS)
     step = MOST_PAIRS - LEAST_PAIRS + 1

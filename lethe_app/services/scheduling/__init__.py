@@ -1,1 +1,1 @@
-"""Loops, priorities, threads, idle time and power."""
+"""Background loops, priorities, offloading to threads, idle time and power."""

@@ -1,4 +1,4 @@
-"""Knows how long the user has been away, from what the window tells: keys, clicks, words that stand in the writing field."""
+"""Idle time of the user, from events that the window reports: keys, clicks, text in the input field."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from lethe_app.domain.clock import now
 from lethe_app.services.events import Listeners
 
 LONGEST_DRAFT = timedelta(hours=6)
-"""After so long without a key, words in the writing field no longer say that the user is there."""
+"""Time without a key after which text in the input field no longer counts as presence of the user."""
 
 
 class Idleness:
-    """While no window tells anything, nobody can say whether the user is away: then they count as here."""
+    """Idle time of the user. Without a window that reports events it is unknown, and the user counts as present."""
 
     def __init__(self) -> None:
         self.touched: Listeners[None] = Listeners()
-        """The user did something."""
+        """Emitted when the user did something."""
         self._last: datetime | None = None
         self._is_composing = False
 
     def watch(self) -> None:
-        """From now on somebody tells; the user is here."""
+        """Start to measure: a window reports events from now on."""
         self._last = now()
 
     def look_away(self) -> None:
-        """Nobody tells any more."""
+        """Stop to measure: no window reports events any more."""
         self._last, self._is_composing = None, False
 
     def touch(self) -> None:
-        """A key, a click, a message."""
+        """Record an action of the user: a key, a click, a message."""
         if self._last is not None:
             self._last = now()
         self.touched.tell(None)
 
     def compose(self, *, words: bool) -> None:
-        """Do words stand in the writing field? Who has begun to write has not gone."""
+        """Record whether the input field contains text; a user who has begun to write counts as present."""
         self._is_composing = words
         self.touch()
 
     @property
     def idle(self) -> timedelta | None:
-        """Time since the user did anything; none while a draft stands that is not old; None where nobody can tell."""
+        """Return the time since the user's last action, 0 while there is a recent draft, None if unknown."""
         if self._last is None:
             return None
         moment = now()

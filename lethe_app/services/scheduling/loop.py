@@ -1,4 +1,4 @@
-"""The loop of everything that works unasked: when it is woken, now and then by itself, and not while it is paused."""
+"""Loop of background work: runs when activated, periodically by itself, and not while paused."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LOG = logging.getLogger(__name__)
 
 
 class Background:
-    """Does `work` again and again, one at a time. What is under way when it ends must be safe to do again."""
+    """Run `work` repeatedly, one call at a time. The call in progress at the end is cancelled and must be safe to repeat."""
 
     def __init__(self, work: Callable[[], Awaitable[None]], look_again: float | None = None) -> None:
-        """`look_again`: seconds after which it works without being woken; None waits for ever."""
+        """Create a loop; `look_again` is the interval in seconds without activation, None waits for an activation only."""
         self._work = work
         self._look_again = look_again
         self._wanted = asyncio.Event()
@@ -25,27 +25,27 @@ class Background:
         self.is_paused = False
 
     def start(self, after: float = 0.0) -> None:
-        """Begin, `after` some seconds; also what ends a pause."""
+        """Start after `after` seconds; this also ends a pause."""
         self.is_paused = False
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run(after))
 
     @property
     def is_running(self) -> bool:
-        """Was it started, and neither paused nor closed since?"""
+        """Return whether it was started, and neither paused nor closed since."""
         return self._task is not None
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Activate the loop, because there is work to do."""
         self._wanted.set()
 
     async def pause(self) -> None:
-        """Leave everything as it is stored until `start`."""
+        """Stop until `start` is called."""
         self.is_paused = True
         await self.close()
 
     async def close(self) -> None:
-        """End what is under way, and wait until it has ended."""
+        """Cancel the call in progress and wait until it has ended."""
         if self._task is not None:
             task, self._task = self._task, None
             task.cancel()
@@ -61,7 +61,9 @@ class Background:
                 await asyncio.wait_for(self._wanted.wait(), self._look_again)
 
     async def _attempt(self) -> None:
-        """A fault of ours is logged without anything that was said, and the next time it works all the same."""
+        """Run the work once. A bug is logged without its message, which may contain words of a conversation, and the loop
+        goes on.
+        """
         try:
             await self._work()
         except LetheError:

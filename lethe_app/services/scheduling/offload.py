@@ -1,4 +1,4 @@
-"""Long work beside the loop that tells how far it has come, and that ends whole or not at all when its task is cancelled."""
+"""Offload long work to threads, with progress reports; cancelled work either completes or is rolled back, never in between."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Told = Callable[[float], None]
-"""Hears how far it has come, from 0 to 1, in the loop."""
+"""Progress callback with a fraction from 0 to 1, called in the event loop."""
 STEP = 0.01
+"""Minimum change of the fraction between two reports."""
 
 
 def silent(_done: float) -> None:
-    """Nobody wants to know."""
+    """Ignore progress."""
 
 
 class WorkCancelled(Exception):
-    """The user thought better of it: raised in a thread, to leave its work."""
+    """Raised in a worker thread to leave work that the user cancelled."""
 
 
 class CancelToken:
-    """Carries word both ways between the loop and a thread: how far it has come, and that it is to end."""
+    """Connect the event loop with a worker thread: progress in one direction, cancellation in the other."""
 
     def __init__(self, told: Told) -> None:
         self._told, self._loop = told, asyncio.get_running_loop()
@@ -36,7 +37,7 @@ class CancelToken:
         self._wish.set()
 
     def check(self, done: float) -> None:
-        """In the thread. Raises `WorkCancelled` when it is to end."""
+        """Report progress from the worker thread. Raise WorkCancelled if cancellation was requested."""
         if self.is_wanted:
             raise WorkCancelled
         if done - self._last >= STEP or done >= 1.0:
@@ -45,7 +46,9 @@ class CancelToken:
 
 
 async def until_done(work: Awaitable[T], stop: CancelToken) -> T:
-    """The result of `work`, which looks at `stop`. A caller who is cancelled waits for it: it ends early, or it is done."""
+    """Return the result of `work`, which checks `stop`. If the caller is cancelled, wait until the work has stopped early or
+    completed; completed work is returned as if nothing had happened.
+    """
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -60,7 +63,9 @@ async def until_done(work: Awaitable[T], stop: CancelToken) -> T:
 
 
 async def whole(work: Coroutine[None, None, T]) -> T:
-    """Its result. Who stops a turn stops it before or after, never in the middle: half of its traces would be wrong."""
+    """Return the result of `work`. If the caller is cancelled, the work is completed first: a half-stored turn would leave
+    inconsistent records.
+    """
     task = asyncio.get_running_loop().create_task(work)
     try:
         return await asyncio.shield(task)
@@ -70,7 +75,7 @@ async def whole(work: Coroutine[None, None, T]) -> T:
 
 
 async def beside(work: Callable[[], T]) -> T:
-    """The result of `work`, done in a thread. When the caller is cancelled it is waited for all the same."""
+    """Return the result of `work`, run in a thread. If the caller is cancelled, wait for the thread all the same."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
@@ -80,9 +85,9 @@ async def beside(work: Callable[[], T]) -> T:
 
 
 MANY = 500
-"""Records; going through more of them would be felt in the window."""
+"""Number of records above which processing them in the event loop would delay the window noticeably."""
 
 
 async def apart(records: int, work: Callable[[], T]) -> T:
-    """What `work` returns, which goes through so many records and changes nothing that anybody else holds."""
+    """Return the result of `work`, in a thread if it processes at least `MANY` records. It must not modify shared objects."""
     return work() if records < MANY else await asyncio.to_thread(work)

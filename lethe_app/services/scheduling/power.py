@@ -1,4 +1,4 @@
-"""Tells whether the computer runs on its battery."""
+"""Power source of the computer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import psutil
 
 
 def on_battery() -> bool:
-    """False where there is no battery, or the system does not say."""
+    """Return whether the computer runs on its battery; False if it has none or the system does not report it."""
     sensor = getattr(psutil, "sensors_battery", None)  # some systems have none
     try:
         battery = sensor() if sensor is not None else None

@@ -1,4 +1,4 @@
-"""Knows whether somebody waits for an answer, so that everything else waits for them."""
+"""Priority of the user's turn over background work."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from lethe_app.services.events import Listeners
 
 
 class BackgroundPriority:
-    """Background work asks before every step; the user's turn holds it off while it lasts."""
+    """Gate for background work, which waits before each step while the user's turn is in progress."""
 
     def __init__(self) -> None:
         self.broken: Listeners[None] = Listeners()
-        """Told when somebody begins to wait."""
+        """Emitted when a turn begins."""
         self._held = 0
         self._free = asyncio.Event()
         self._free.set()
 
     @property
     def is_broken(self) -> bool:
-        """Does somebody wait for an answer now?"""
+        """Return whether a turn is in progress."""
         return self._held > 0
 
     @contextmanager
     def hold_off(self) -> Iterator[None]:
-        """While this lasts, nothing is begun in the background."""
+        """Hold back background work while the context is open."""
         self._held += 1
         self._free.clear()
         self.broken.tell(None)
@@ -38,5 +38,5 @@ class BackgroundPriority:
                 self._free.set()
 
     async def wait(self) -> None:
-        """Return when nobody waits for an answer."""
+        """Wait until no turn is in progress."""
         await self._free.wait()

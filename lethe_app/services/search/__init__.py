@@ -1,1 +1,1 @@
-"""Finding, listing and browsing what is stored."""
+"""Services for search, memory lists and the timeline of facts."""

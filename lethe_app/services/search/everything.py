@@ -1,4 +1,4 @@
-"""Finds a sentence in all that was ever said, told, remembered and known, by its words or by what it means."""
+"""Search in messages, summaries, memories, facts and world entries, by words or by meaning."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from itertools import islice
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import RecallLead, Recollection
-from lethe_app.domain.search_results import HitKind, SearchHit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.services.indexing.service import Indexing
 from lethe_app.services.library import Library
-from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.query import SearchQuery, excerpt
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.storage.chats.sessions import Chats
@@ -30,9 +30,9 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import Memories
 
 MOST = 400
-"""Places found before it is time to ask for more words."""
+"""Maximum number of hits of one search by words."""
 NEAREST = 24
-"""Memories looked for by their meaning, of each persona."""
+"""Maximum number of hits by meaning, for each persona."""
 KINDS = {
     "message": HitKind.MESSAGE,
     "fact": HitKind.FACT,
@@ -40,10 +40,11 @@ KINDS = {
     "sentence": HitKind.SUMMARY,
     "memory": HitKind.MEMORY,
 }
+"""Kind of hit by kind of passage."""
 
 
 class SearchService:
-    """Changes nothing but, where a message is on a branch out of sight, which branch is on display."""
+    """Search all stored texts. Nothing is changed, except that `reveal` selects the branch of a message."""
 
     def __init__(
         self,
@@ -51,23 +52,24 @@ class SearchService:
         chats: Chats,
         facts: FactStore,
         memories: Memories,
-        brain: Brain,
+        lookup: MemoryLookup,
         indexing: Indexing,
         chronicle: SessionEditing,
         library: Library,
     ) -> None:
         self._texts = Texts(database)
         self._chats, self._facts, self._memories = chats, facts, memories
-        self._brain, self._indexing, self._chronicle = brain, indexing, chronicle
+        self._lookup, self._indexing, self._chronicle = lookup, indexing, chronicle
         self._library = library
 
     async def by_words(
         self, text: str, persona_id: str | None = None, session: UUID | None = None
     ) -> AsyncIterator[list[SearchHit]]:
-        """Piece by piece, the newest first as far as that is known; of one persona or of all, or in one conversation.
+        """Yield the hits in pieces, the newest first within each source: of one persona, of all personas, or of one session.
 
-        Every piece is read in a few milliseconds. It ends after `MOST` places. Worlds, which are nobody's alone, are looked
-        through last, and only where everybody is asked.
+        A piece is read in a few milliseconds. The order is: the word index, greetings, memories outside the index,
+        superseded facts, and worlds, which belong to no persona and are only searched without `persona_id`. It ends after
+        `MOST` hits.
         """
         wanted = SearchQuery.parse(text)
         if not wanted.terms:
@@ -101,7 +103,7 @@ class SearchService:
             yield await asyncio.to_thread(_in_worlds, await self._library.worlds(), wanted, MOST - count)
 
     async def _outside(self, persona_id: str | None, keep: Keep) -> AsyncIterator[tuple[list[Sighting], bool]]:
-        """What the word index leaves out, piece by piece, and whether it is over."""
+        """Yield texts that the word index omits, in pieces, and whether they are superseded."""
         yield await self._texts.openings(persona_id, keep), False
         for read, is_over in ((self._texts.not_indexed, False), (self._texts.superseded, True)):
             below = LAST
@@ -110,17 +112,18 @@ class SearchService:
                 yield found, is_over
 
     async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[SearchHit]:
-        """What a sentence is nearest to, whatever its words, best first for each persona."""
+        """Return the memories, facts and session passages nearest in meaning to a text, best first within each persona."""
+        # The space marks the last word as complete: a sentence to compare is not being typed, so no word in it is a prefix.
         wanted = SearchQuery.parse(f"{text} ")
         found: list[SearchHit] = []
         for persona_id in persona_ids:
-            for recollection in await self._brain.search(persona_id, text, NEAREST):
+            for recollection in await self._lookup.search(persona_id, text, NEAREST):
                 if not recollection.world:
                     found += await self._recalled(persona_id, recollection, wanted)
         return found
 
     async def reveal(self, session: UUID, message: UUID) -> bool:
-        """See to it that a message is on the branch on display; True if that is another one now."""
+        """Select the branch that contains a message; return True if another branch was shown before."""
         if any(entry.id == message for entry in await self._chats.outline(session)):
             return False
         await self._chats.set_leaf(session, await self._texts.end_of_branch(message))
@@ -128,7 +131,7 @@ class SearchService:
         return True
 
     async def place_of_fact(self, guid: UUID) -> tuple[UUID, UUID] | None:
-        """Conversation and message in which a fact was first said, if they are still there."""
+        """Return session and message of a fact's first source message that still exists; None if there is none."""
         with suppress(StorageError):
             for message_id in (await self._facts.get(guid)).source_messages:
                 with suppress(StorageError):
@@ -163,7 +166,7 @@ class SearchService:
 
 
 def _body(one: Sighting) -> str:
-    """The words themselves, without who said them."""
+    """Return the text of a passage without the speaker prefix of a message."""
     return _said(one.text, one.speaker) if one.kind == PassageKind.MESSAGE else one.text
 
 
@@ -180,12 +183,12 @@ def _hit(one: Sighting, wanted: SearchQuery) -> SearchHit:
 
 
 async def _hits(found: Sequence[Sighting], wanted: SearchQuery) -> list[SearchHit]:
-    """Made in a thread: to mark the words in a few dozen texts takes as long as a key press may."""
+    """Convert passages to hits, in a thread: marking the words in a few dozen texts takes as long as a key press may."""
     return await asyncio.to_thread(lambda: [_hit(one, wanted) for one in found])
 
 
 def _in_worlds(worlds: Mapping[str, World], wanted: SearchQuery, most: int) -> list[SearchHit]:
-    """Entries, in the order of their worlds."""
+    """Return up to `most` hits in world entries, in the order of the worlds."""
     told = ((stem, world, entry) for stem, world in worlds.items() for entry in world.entries if wanted.marks(_told(entry)))
     return [_lore(stem, world, entry, wanted) for stem, world, entry in islice(told, most)]
 

@@ -1,4 +1,4 @@
-"""Everything a persona remembers as lists to look through: read in pieces, compared with a sentence, changed many at once."""
+"""Lists and details for the memory page: memories, facts with their sources, core facts, and the timeline."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from lethe_app.prompt.budget import CAPS
 from lethe_app.retrieval.memory_index import Recall
 from lethe_app.services.indexing.service import Indexing, owner_of_waiting
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.recall import USUAL_CONTEXT
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import PER_PIECE, PastSessions
+from lethe_app.services.prompting.turn_context import USUAL_CONTEXT
 from lethe_app.services.search.timeline import Timeline, facts_about
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.atomic import write_atomically
@@ -39,25 +39,27 @@ from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.memory.memory_list import LAST, Listing
 
 LONG_MESSAGE = 160
-"""Characters of a message from which only its part that says a fact is shown."""
+"""Maximum characters of a message that is shown whole as the source of a fact; a longer one is shown from the relevant
+sentence on.
+"""
 FIRST, PIECE = 200, 1_000
-"""Lines read at once: few at first, so that something can be seen; then as many as take a few milliseconds."""
+"""Memories per read: few at first, so that rows appear at once, then as many as take a few milliseconds."""
 NEAREST = 50
-"""Memories whose distance to a sentence is measured."""
+"""Maximum number of memories for which a distance to a text is returned."""
 
 
 def weight_of(fact: ExtractedFact) -> float:
-    """Return how much a fact counts now: by its kind, how often it was said, and how long ago that is."""
+    """Return the fact's current rank, from its kind, the number of times it was stated and its age."""
     return core_facts.rank_of(fact, now())
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a fact was said."""
+    """Message or session from which a fact was learnt; `message` is None if only the session is known."""
 
     session: UUID
     title: str
-    """Of the conversation; empty where it has none yet."""
+    """Title of the session; empty if it has none."""
     when: datetime
     message: UUID | None = None
     speaker: str = ""
@@ -67,16 +69,16 @@ class Source:
 
 @dataclass(frozen=True)
 class Core:
-    """What is known at the beginning of every prompt."""
+    """Core facts of a persona, which are in every prompt, and their size in tokens."""
 
     facts: frozenset[UUID]
     tokens: int
     budget: int
-    """Tokens there is room for."""
+    """Maximum tokens of core facts."""
 
 
 class Browsing:
-    """Reads for lists and pages. What it changes, it changes as the user."""
+    """Read memories and facts for lists and pages. Changes count as the user's."""
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ class Browsing:
         counting: Counting,
         loaded: Callable[[], LoadedModel | None],
     ) -> None:
-        """`loaded` is the model that answers now; core facts are measured by its context."""
+        """Set up the reader. `loaded` returns the loaded model, whose context size limits the core facts."""
         self._database = database
         self._listing = Listing(database)
         self._memories = memories
@@ -110,7 +112,7 @@ class Browsing:
     # Memories
 
     async def lines(self, persona_id: str) -> AsyncIterator[list[MemoryLine]]:
-        """All that a persona remembers, conversations included, in pieces: what was stored last comes first."""
+        """Yield all memories of a persona, sessions included, in pieces, last stored first."""
         below, most = LAST, FIRST
         while True:
             lines, below = await self._listing.memories(persona_id, most, below)
@@ -121,7 +123,7 @@ class Browsing:
             most = PIECE
 
     async def memory(self, guid: UUID) -> MemoryUnit:
-        """One of them whole; of a conversation its record. Raises StorageError where it is gone."""
+        """Return a memory, or the record of a session. Raise StorageError if it is not stored any more."""
         try:
             return await self._memories.get(guid)
         except StorageError as gone:
@@ -130,24 +132,25 @@ class Browsing:
             raise gone from None
 
     async def forget_memories(self, persona_id: str, guids: Sequence[UUID]) -> None:
-        """Move memories to the trash, all at once."""
+        """Move memories to the trash and remove their passages from the index."""
         await self._holdings.delete(persona_id, guids)
         await self._indexing.follow()
 
     async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
-        """Take them out again; returns how many were still there."""
+        """Restore memories from the trash and index them again; return how many were restored."""
         restored = await self._holdings.restore(persona_id, guids)
         await self._indexing.follow()
         return restored
 
     async def filed(self, persona_id: str) -> list[FiledLine]:
-        """Categories and tags of the memories that have any."""
+        """Return category and tags of each memory that has any."""
         return await self._memories.filed(persona_id)
 
     async def distances(self, persona_id: str, text: str) -> dict[str, float]:
-        """The memories and conversations whose meaning is nearest to a text, with their cosine distances, nearest first.
+        """Return the cosine distances of the memories and sessions nearest to a text, by guid, nearest first.
 
-        None without an embedder. What is switched off, pictures and files, and what is only told on return is not compared.
+        Empty without an embedding model. Disabled memories, images, files and memories that are only inserted at the user's
+        return have no embedding and are left out.
         """
         if not text.strip():
             return {}
@@ -165,7 +168,7 @@ class Browsing:
     # Facts
 
     async def sources(self, fact: ExtractedFact) -> list[Source]:
-        """The messages that say it, or else the conversations it was taken from, oldest first; what was deleted is left out."""
+        """Return the messages that state a fact, and the sessions it was learnt from where no message is left, oldest first."""
         found: list[Source] = []
         for id_ in fact.source_messages:
             try:
@@ -186,7 +189,7 @@ class Browsing:
         return sorted(found, key=lambda source: source.when)
 
     async def core(self, persona_id: str) -> Core:
-        """The facts that stand in every prompt of hers now, what they cost, and what they may."""
+        """Return the core facts in the persona's current prompts, their size and their token budget."""
         model = self._loaded()
         room = int((model.context if model is not None else USUAL_CONTEXT) * CAPS[PromptPart.FACTS])
         chosen = await self._hindsight.core(await self._casting.of_persona(persona_id), room)
@@ -194,17 +197,17 @@ class Browsing:
         budget = min(self._preferences.current.core_facts_tokens, room)
         return Core(frozenset(one.guid for one in chosen), tokens, budget)
 
-    # What she knows about the user
+    # Timeline
 
     async def timeline(self, persona_id: str) -> Timeline:
-        """Every fact that holds, with the conversation in which it was first said."""
+        """Return every valid fact about the real world (no story facts) with the session in which it was first stated."""
         cast = await self._casting.of_persona(persona_id)
         facts = await self._facts.facts_of(persona_id)
         sessions = {one.guid: one for one in await self._chats.sessions(persona_id)}
         return facts_about([fact for fact in facts if not fact.in_story], sessions, cast.persona.name, cast.user.name)
 
     async def save_text(self, path: Path, text: str) -> None:
-        """Write a text to a file of the user's choice, whole or not at all. Raises StorageError."""
+        """Write a text atomically to a file chosen by the user. Raise StorageError."""
         await self._database.aside(lambda: write_atomically(path, text.encode()))
 
 

@@ -1,4 +1,4 @@
-"""What the user looks for: words in any form, the beginning of the last one, and phrases in quotation marks word for word."""
+"""Search queries: words in any inflection, a prefix for the last word, and quoted phrases that must match literally."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.domain.search_results import Mark
+from lethe_app.domain.list_items import Mark
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, WORD, cut, fold
 
 QUOTED = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]?|([^\s"“”„«»]+)')
 LEAST_BEGINNING = 2
-"""Letters of a word that is still being written; one letter begins too many."""
+"""Minimum letters of a last word that is treated as a prefix; a single letter would match too many words."""
 LONGEST_ENDING = 4
+"""Maximum letters of an inflectional ending that may be cut off a word."""
 MOST_TERMS = 12
+"""Maximum number of terms of a query; further ones are ignored."""
 AROUND = 70
-"""Characters shown before the first mark."""
+"""Characters of context before the first mark of an excerpt."""
 LONGEST = 260
-"""Characters of a line in a list."""
+"""Maximum characters of an excerpt."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """Words that have to stand side by side."""
+    """Words that must occur next to each other."""
 
     words: tuple[str, ...]
-    """Folded."""
+    """The words, normalised by `fold`."""
     is_literal: bool
-    """As they are spelled, and in no other form."""
+    """True if the words must match as spelled, not in another inflection."""
     is_begun: bool = False
-    """The last word may go on."""
+    """True if the last word is a prefix."""
 
     def is_meant(self, token: str, place: int) -> bool:
-        """Is this folded word of a text the one at that place of the term?"""
+        """Return whether a normalised word of a text matches the term's word at index `place`."""
         word = self.words[place]
         if self.is_begun and place == len(self.words) - 1 and token.startswith(word):
             return True
@@ -41,7 +43,7 @@ class Term:
 
     @property
     def match(self) -> str:
-        """As the word index is asked for it."""
+        """Return the term as an FTS5 expression. It may match too much; `SearchQuery.marks` filters the results."""
         phrase = f'"{" ".join(self.words)}"'
         if not self.is_begun:
             return phrase
@@ -54,7 +56,7 @@ class Term:
 
     @property
     def root(self) -> str:
-        """Letters without which it cannot be there."""
+        """Return letters that every match contains, for a quick check before the text is tokenised."""
         whole = self.is_literal or self.is_begun
         words = [word if whole else word[: max(2, len(word) - LONGEST_ENDING)] for word in self.words]
         return max(words, key=len)
@@ -62,13 +64,15 @@ class Term:
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """All terms have to be found in one text, in any order."""
+    """Terms that must all occur in a text, in any order."""
 
     terms: tuple[Term, ...]
 
     @classmethod
     def parse(cls, text: str) -> SearchQuery:
-        """What `text` asks for. A word that nothing follows yet counts as begun."""
+        """Parse the text of a search field. A last word that is not followed by a space or quotation mark counts as a
+        prefix.
+        """
         found: list[Term] = []
         for piece in QUOTED.finditer(text):
             words = tuple(fold(word) for word in cut(piece[1] if piece[2] is None else piece[2]))
@@ -81,11 +85,11 @@ class SearchQuery:
 
     @property
     def match(self) -> str:
-        """All of it in the language of the word index; empty where nothing is asked for."""
+        """Return the query as an FTS5 expression; empty if it has no terms."""
         return " AND ".join(term.match for term in self.terms)
 
     def marks(self, text: str) -> list[Mark]:
-        """Where the terms stand in a text; none unless all of them do."""
+        """Return start and length of every match in a text, sorted; empty unless all terms occur in it."""
         low = text.lower() if text.isascii() else fold(text)
         if not all(term.root in low for term in self.terms):
             return []  # at once, for most of what the word index offers has them in its date or its speaker
@@ -103,7 +107,7 @@ Token = tuple[int, int, str]
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    """Start, length and folded form of each word; every character of a script without spaces is one."""
+    """Yield start, length and normalised form of each word; in scripts without spaces every character is a word."""
     for word in WORD.finditer(text):
         spelled = word[0]
         if spelled.isascii():
@@ -126,7 +130,7 @@ def _alike(token: str, word: str) -> bool:
 
 
 def excerpt(text: str, marks: Sequence[Mark]) -> tuple[str, tuple[Mark, ...]]:
-    """The part of a one-line text around the first mark, with the marks that are in it."""
+    """Return the part of a one-line text around the first mark, with the marks inside it, shifted to the excerpt."""
     first = marks[0][0] if marks else 0
     begin = max(0, first - AROUND)
     if begin:

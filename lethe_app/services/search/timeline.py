@@ -1,4 +1,4 @@
-"""“What do you remember about me?”: all that is known of the user, in the order in which it came up, and as a text to keep."""
+"""Timeline of the facts a persona knows about the user, by month and session, with export as Markdown."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from lethe_app.retrieval.query_terms import WORD
 
 @dataclass(frozen=True)
 class TimelineItem:
-    """One thing that is known."""
+    """A fact in the timeline."""
 
     fact: ExtractedFact
     when: datetime
-    """When it was first said, in the local zone."""
+    """Time at which the fact was first stated, in the local time zone."""
     session: UUID | None
-    """The conversation in which it was first said; None where it is gone, or where the user wrote it down."""
+    """Session in which the fact was first stated; None if it is not stored any more, or if the user entered the fact."""
     title: str
-    """Of that conversation; its first words where it has no title, empty where there is none."""
+    """Title of the session, or its first words if it has none; empty without a session."""
     about_user: bool
 
     @property
     def by_user(self) -> bool:
-        """Did the user write it down, in no conversation?"""
+        """Return whether the user entered the fact directly, in no session."""
         return self.session is None and self.fact.made_by is MadeBy.USER
 
     @property
@@ -38,18 +38,18 @@ class TimelineItem:
 
 @dataclass(frozen=True)
 class TimelineConversation:
-    """What was said in one conversation of a month."""
+    """Facts of one session within a month."""
 
     session: UUID | None
     by_user: bool
-    """Did the user write it down, so that there is no conversation?"""
+    """True for facts that the user entered directly, which have no session."""
     title: str
     known: tuple[TimelineItem, ...]
 
 
 @dataclass(frozen=True)
 class Month:
-    """What came up in one month."""
+    """Facts of one month, grouped by session."""
 
     year: int
     month: int
@@ -58,18 +58,18 @@ class Month:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All of it, oldest first."""
+    """Facts of a persona, oldest first."""
 
     persona: str
     user: str
     known: tuple[TimelineItem, ...]
 
     def pinned(self, *, everybody: bool) -> tuple[TimelineItem, ...]:
-        """What the user wants remembered whatever comes."""
+        """Return the pinned facts; without `everybody`, only those about the user."""
         return tuple(one for one in self.known if one.fact.pinned and (everybody or one.about_user))
 
     def months(self, *, everybody: bool, newest_first: bool = True) -> tuple[Month, ...]:
-        """What is not pinned by month and conversation; only of the user, or with `everybody` of all she heard of."""
+        """Return the facts that are not pinned, by month and session; without `everybody`, only those about the user."""
         left = [one for one in self.known if not one.fact.pinned and (everybody or one.about_user)]
         if newest_first:
             left.reverse()
@@ -78,7 +78,9 @@ class Timeline:
 
 
 def facts_about(facts: Iterable[ExtractedFact], sessions: Mapping[UUID, SessionSummary], persona: str, user: str) -> Timeline:
-    """The facts that hold. `persona` and `user` are names; a fact is about the user if it names them."""
+    """Build a timeline of the facts that are not superseded. A fact is about the user if it contains a word of the user's
+    name.
+    """
     names = {word.casefold() for word in WORD.findall(user)}
     known = [_known(fact, sessions, names) for fact in facts if not fact.superseded]
     return Timeline(persona, user, tuple(sorted(known, key=lambda one: (one.when, one.fact.guid))))
@@ -86,7 +88,7 @@ def facts_about(facts: Iterable[ExtractedFact], sessions: Mapping[UUID, SessionS
 
 @dataclass(frozen=True)
 class Headings:
-    """What stands above the parts of the text, in the user's language."""
+    """Translated headings of the exported text."""
 
     title: str
     pinned: str
@@ -95,7 +97,7 @@ class Headings:
 
 
 def as_markdown(line: Timeline, headings: Headings, *, everybody: bool) -> str:
-    """A text for a file or the clipboard, oldest first."""
+    """Return the timeline as Markdown, oldest first."""
     parts = [f"# {headings.title}"]
     if first := line.pinned(everybody=everybody):
         parts.append("\n".join([f"## {headings.pinned}", "", *map(_bullet, first)]))
@@ -110,7 +112,7 @@ def _bullet(one: TimelineItem) -> str:
 
 
 def _talks(known: Iterable[TimelineItem]) -> Iterable[TimelineConversation]:
-    """Conversations in the order in which something first came up in them."""
+    """Group facts by session, in the order of each session's first fact."""
     talks: dict[tuple[UUID | None, bool], list[TimelineItem]] = {}
     for one in known:
         talks.setdefault((one.session, one.by_user), []).append(one)

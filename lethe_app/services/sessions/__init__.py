@@ -1,1 +1,1 @@
-"""Sessions: creating, editing, archiving and summarising them."""
+"""Sessions: creation, editing, timeout, archiving and summaries."""

@@ -1,4 +1,4 @@
-"""Fills one part of an archived session at a time: by rules at once, by a model where one can be trusted with it."""
+"""Archiving of one part of a session at a time: by rules, or by a model that is qualified for it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ FIELDS = {
     SessionPart.RELEVANCE: "relevance",
     SessionPart.ROLEPLAY: "is_roleplay",
 }
-"""Where each part is kept; facts are kept by themselves."""
+"""Field of the session in which each part is stored; facts have a table of their own."""
 LONGEST_SUMMARY = 2000
-"""Characters of a summary made by rules."""
+"""Maximum length of a summary by rules, in characters."""
 
 
 class Archivist:
-    """Does the work; which part comes when, and what if it fails, is for `Archiving` to say."""
+    """Compute the parts of archived sessions. `Archiving` decides the order and handles failures."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Archivist:
         self._preferences = preferences
 
     def may_write(self, part: SessionPart) -> bool:
-        """Can the model that is loaded be trusted with it?"""
+        """Return whether the loaded model is qualified for the part."""
         verdict = self._trust.verdict
         if verdict is None:
             return False
@@ -65,20 +65,24 @@ class Archivist:
 
     @property
     def model(self) -> str:
-        """The name of that model."""
+        """Name of the qualified model; empty if there is none."""
         return self._trust.verdict.model if self._trust.verdict is not None else ""
 
     async def lines(self, session_id: UUID) -> list[Utterance]:
-        """Everything that was said aloud, all of it."""
+        """Return all utterances of the session, without hidden messages."""
         count = len(await self._chats.outline(session_id))
         return aloud(await self._chats.page(session_id, 0, count))
 
     async def renew(self, persona_id: str) -> None:
-        """A conversation was deleted, brought back or told otherwise: the prompts of the others no longer say what it was."""
+        """Have the persona's facts indexed and prompts made again, because a session was deleted, restored or summarised
+        differently.
+        """
         await self._knowing.renew(persona_id)
 
     async def by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, object]:
-        """What these parts come to, told from what was said, word for word or nearly; facts are learnt at once."""
+        """Return the values of these parts as computed by rules from the messages. Facts are learnt at once and have no
+        value.
+        """
         session, lines = await self._chats.session(session_id), await self.lines(session_id)
         if SessionPart.FACTS in parts and self._preferences.current.fact_retrieval:
             await self._extract(session, lines)
@@ -96,7 +100,7 @@ class Archivist:
         return {part: value for part, value in values.items() if part in parts}
 
     async def by_model(self, session_id: UUID, part: SessionPart) -> object:
-        """What the model makes of one part, to be put in its place; facts are learnt at once. Raises ModelError."""
+        """Return the value of one part by the model, to be stored; facts are learnt at once and give None. Raise ModelError."""
         session, lines = await self._chats.session(session_id), await self.lines(session_id)
         if part is not SessionPart.FACTS:
             return await self._written(session, lines, part)
@@ -106,7 +110,7 @@ class Archivist:
         return None
 
     async def sort_facts(self, session_id: UUID) -> None:
-        """Learn the facts of a conversation as plain or in-story ones, after its roleplay mark changed."""
+        """Learn the facts of a session again, as plain or in-story ones, after its roleplay mark changed."""
         record = (await self._parts.parts_of(session_id)).get(SessionPart.FACTS)
         if record is not None and self._preferences.current.fact_retrieval:
             session, lines = await self._chats.session(session_id), await self.lines(session_id)
@@ -114,10 +118,10 @@ class Archivist:
             await self._extract(session, lines, is_by_model=left)
 
     async def _extract(self, session: ChatSession, lines: Sequence[Utterance], *, is_by_model: bool = False) -> None:
-        """Learn what rules find, and withdraw what they found in this conversation before and find no more.
+        """Learn the facts that rules find in the session, and withdraw those they found before and no longer find.
 
-        Where a model takes the facts (`is_by_model`) rules add none. Of a line that a model has read already, they take nothing
-        in other words.
+        If a model extracts the facts (`is_by_model`), rules add none. From a message whose facts a model has extracted
+        already, rules take none, because they would be worded differently.
         """
         story = await self._story(session, lines)
         ends: dict[UUID, tuple[str, ...]] = {}
@@ -128,6 +132,7 @@ class Archivist:
             produced.append(fact)
         produced = self._wanted(lines, produced)
         ids = [line.id for line in lines]
+        # Facts by a model that changed between plain and in-story are removed here and learnt again below.
         moved = await self._knowing.withdraw(
             session.persona_id, lambda known: withdraw(known, session.guid, ids, produced, story)
         )
@@ -141,9 +146,10 @@ class Archivist:
         await self._knowing.learn(session.persona_id, [*moved, *new], ends=ends)
 
     def _wanted(self, lines: Sequence[Utterance], facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-        """Those the user said or confirmed: what a persona tells of itself a model made up, unless the user wants that too.
+        """Return the facts that the user stated or confirmed. Statements by a persona about itself are made up by a model
+        and only included if the user wants that.
 
-        What was said in character is left out where the user does not want it kept.
+        In-story facts are left out unless the user wants them.
         """
         settings = self._preferences.current
         by_user = {line.id for line in lines if line.role is Role.USER}
@@ -155,7 +161,7 @@ class Archivist:
         ]
 
     async def _story(self, session: ChatSession, lines: Sequence[Utterance]) -> set[UUID]:
-        """Messages in which nothing is said plainly; all of them where the user marked the conversation as roleplay."""
+        """Return the messages that are entirely in character; all of them if the user marked the session as roleplay."""
         record = (await self._parts.parts_of(session.guid)).get(SessionPart.ROLEPLAY)
         if session.is_roleplay and record is not None and record.made_by is MadeBy.USER:
             return {line.id for line in lines}
@@ -163,7 +169,9 @@ class Archivist:
         return {line.id for line, parts in zip(lines, meant, strict=True) if parts.in_character and not parts.plain}
 
     async def _written(self, session: ChatSession, lines: Sequence[Utterance], part: SessionPart) -> object:
-        """Other parts may read the summary where there is too much to read all of it at once; it comes before them."""
+        """Return a part by the model. Other parts read the summary if the session is too long for the context, so it is made
+        before them.
+        """
         match part:
             case SessionPart.TITLE:
                 return await self._minutes.title(lines, session.content)
@@ -181,7 +189,7 @@ class Archivist:
                 raise AssertionError("facts are learnt one by one")
 
     async def _learn(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
-        """What the model notes about the user, on wish about the persona too, new or changed since."""
+        """Learn new and changed facts that the model extracts about the user, and by setting also about the persona."""
         told = [said for said in lines if said.role is Role.USER or self._preferences.current.persona_facts]
         about = {said.name for said in told if said.name}
         if not about:
@@ -200,7 +208,7 @@ class Archivist:
     async def _take_in(
         self, session: ChatSession, lines: Sequence[Utterance], facts: Sequence[ExtractedFact], judge: Judge | None = None
     ) -> None:
-        """Learn facts of a model; those from lines in character as facts of the story."""
+        """Learn facts by a model; those from messages in character become in-story facts."""
         story = await self._story(session, lines)
         found = [
             fact.model_copy(update={"in_story": fact.in_story or story.issuperset(fact.source_messages)}) for fact in facts
@@ -215,7 +223,9 @@ class Archivist:
 
 
 def keys_by_rules(noted: Sequence[SupportedFact], statements: Sequence[Statement]) -> list[str]:
-    """Return the attribute that each fact of a model states: that of the known fact it changes, or of what rules read there."""
+    """Return the attribute of each fact by a model: that of the known fact it changes, or of the statement that rules find
+    there.
+    """
     return [each.changes.key if each.changes and each.changes.key else _key(each, statements) for each in noted]
 
 
@@ -240,7 +250,9 @@ def _fact(session: ChatSession, statement: Statement, *, in_story: bool) -> Extr
 
 
 def _noted(session: ChatSession, noted: SupportedFact, lines: Sequence[Utterance]) -> ExtractedFact:
-    """The fact of a model with its message; what the persona said of the user also has the reply that took it up, last."""
+    """Return the fact by a model with its source message; a persona's statement about the user also gets the user's next
+    message, last, which confirms it.
+    """
     place = next(place for place, line in enumerate(lines) if line.id == noted.source.id)
     replies = (line for line in lines[place + 1 :] if line.role is Role.USER)
     is_own = noted.source.role is Role.USER or noted.source.name in noted.fact
@@ -260,5 +272,7 @@ def _noted(session: ChatSession, noted: SupportedFact, lines: Sequence[Utterance
 
 
 def is_worth_archiving(lines: Sequence[Utterance]) -> bool:
-    """More than a greeting and a word: shorter ones are neither summed up nor deleted."""
+    """Return whether a session has more than two messages, one of them by the user. Shorter ones are neither summarised nor
+    deleted.
+    """
     return len(lines) > 2 and any(said.role is Role.USER for said in lines)

@@ -1,4 +1,6 @@
-"""Turns a conversation that is over into something to remember, behind the user's back and however often it is interrupted."""
+"""Queue of archive jobs: summaries, titles, keywords and facts of ended sessions, made in the background and resumed after
+any interruption.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,20 @@ ORDER = (
     SessionPart.ROLEPLAY,
     SessionPart.FACTS,
 )
-"""In which parts are made: those after the summary may read it instead of a long conversation."""
+"""Order in which parts are made; those after the summary may read it instead of a long session."""
 LOOK_AGAIN = 300.0
-"""Seconds after which it looks whether something can be done now."""
+"""Seconds between two checks whether pending parts can be made."""
 NOT_NOW = (ModelMissing, EngineUnreachable)
-"""No fault of the part: it waits for a model."""
+"""Errors that are no failure of the part: it waits for a model."""
 Recorded = Callable[[UUID, Callable[[], Awaitable[bool]]], Awaitable[bool]]
+"""Function that runs the work of a model on a session and records it in the activity log."""
 MOST_CRASHES = 3
-"""A part at which the model died so often is left alone: the others wait behind it."""
+"""Crashes of the model on one part after which the part is marked as failed, so that the others can proceed."""
 
 
 @dataclass(frozen=True)
 class Archived:
-    """How far the archive has come; nothing is under way when `session` is None."""
+    """Progress of the archive; `session` is None if no part is being made."""
 
     session: UUID | None = None
     title: str = ""
@@ -52,7 +55,9 @@ class Archived:
 
 
 class Archiving:
-    """What is to be done is stored first; whatever ends the program, the next start goes on with it."""
+    """Queue of archive jobs. Pending parts are stored first, so that they are resumed after a restart. `changed` emits the
+    progress.
+    """
 
     def __init__(
         self,
@@ -63,8 +68,9 @@ class Archiving:
         quiet: BackgroundPriority,
         changed: Listeners[str],
         check: Callable[[], Awaitable[object]] | None,
+        recorded: Recorded,
     ) -> None:
-        """`check` finds out what the loaded model may be trusted with; None where that is of no interest."""
+        """`check` qualifies the loaded model; None disables qualification. `recorded` runs and records a model's work."""
         self.progress = Archived()
         self.changed: Listeners[Archived] = Listeners()
         self._chats = chats
@@ -74,23 +80,22 @@ class Archiving:
         self._quiet = quiet
         self._sessions_changed = changed
         self._check = check
+        self._recorded = recorded
         self._begun: Counter[UUID] = Counter()
-        """How often each session was begun: what was read of it before that is out of date."""
+        """Number of times each session was queued; what was read of it before the last time is out of date."""
         self._told_by_rules: set[UUID] = set()
-        """Sessions of which rules have made all they can since then."""
+        """Sessions of which rules have made all parts they can since they were queued."""
         self._at_once: list[UUID] = []
-        """Sessions that rules are at work on for somebody who waits; the background leaves them alone."""
+        """Sessions for which a caller waits while rules make their parts; the background loop skips them."""
         self._one_at_a_time = asyncio.Lock()
         self._background = Background(self._work, LOOK_AGAIN)
-        self.recorded: Recorded = lambda _session, deed: deed()
-        """Has what a model does for one conversation written down; nobody does unless somebody is put here."""
 
     def start(self, pause: float = 0.0) -> None:
-        """Go on with what is unfinished, after `pause` seconds, and from then on with whatever comes."""
+        """Start the background loop after `pause` seconds; pending parts are resumed."""
         self._background.start(pause)
 
     async def pause(self) -> None:
-        """Stop until `start`; what is under way is left as it is stored."""
+        """Stop the background loop until `start` is called. Parts under way stay pending."""
         await self._background.pause()
 
     @property
@@ -98,36 +103,36 @@ class Archiving:
         return self._background.is_paused
 
     async def close(self) -> None:
-        """What is under way is left as it is stored: the next start goes on with it."""
+        """Stop the background loop. Parts under way stay pending and are resumed at the next start."""
         await self._background.close()
 
     async def archive_session(self, session_id: UUID, *, at_once: bool = True) -> bool:
-        """The conversation is over: archive it in the background. False for one too short to be worth it.
+        """Mark a session as archived and queue its parts. Return False if it is too short.
 
-        What rules can make of it is there when this returns, unless it need not be so `at_once`.
+        With `at_once`, the parts that rules can make are stored on return.
         """
         return await self._take_up(session_id, archive=True, at_once=at_once)
 
     async def update(self, session_id: UUID, parts: Sequence[SessionPart] = tuple(SessionPart)) -> bool:
-        """Make title, summary and the rest of any conversation anew, or some parts, the present one included.
+        """Make all or some parts of a session again, the current session included.
 
-        What a model has made of it stands until a model that may be trusted makes it again.
+        A part by a model is kept until a qualified model makes it again.
         """
         return await self._take_up(session_id, archive=False, at_once=True, parts=parts)
 
     async def is_pending(self, session_id: UUID) -> bool:
-        """Is a part of this session still to be made that rules or the loaded model can make now? False while paused."""
+        """Return whether rules or the loaded model can make a pending part of this session now. False while paused."""
         return self._background.is_running and any(
             record.session == session_id and (record.made_by is MadeBy.RULES or self._archivist.may_write(record.part))
             for record in await self._parts.pending()
         )
 
     async def parts(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
-        """What was made of a conversation and by whom; empty for one that was never archived."""
+        """Return the parts of a session and their makers; empty if it was never archived."""
         return await self._parts.parts_of(session_id)
 
     async def write(self, session_id: UUID, part: SessionPart, value: object) -> ChatSession:
-        """The user's own wording of a part, which nothing overwrites any more. Facts are written one by one, in `Knowing`."""
+        """Store the user's value of a part, which is never overwritten automatically. Facts are edited in `FactService`."""
         fields: dict[str, object] = {FIELDS[part]: value}
         if part is SessionPart.KEYWORDS:
             fields["enabled"] = bool(value)  # keywords of the user's own bring the conversation up
@@ -140,20 +145,22 @@ class Archiving:
         return session
 
     async def sort_facts(self, session_id: UUID) -> None:
-        """Make the facts of a conversation plain or in-story ones, as its roleplay mark says now."""
+        """Learn the facts of a session again as plain or in-story ones, according to its roleplay mark."""
         await self._archivist.sort_facts(session_id)
 
     async def renew(self, persona_id: str) -> None:
-        """A conversation was deleted, brought back or told otherwise: it is true at once, in the prompts of the others too."""
+        """Apply a deleted, restored or edited session at once: the persona's prompts are made again, and pending parts are
+        checked.
+        """
         await self._archivist.renew(persona_id)
         self._background.wake()
 
     def model_changed(self) -> None:
-        """Another model is there: it may be trusted with what only rules have made so far."""
+        """Check pending parts, because another model is loaded and may be qualified for parts that only rules have made."""
         self._background.wake()
 
     async def finish(self) -> None:
-        """Do everything that is still to be done, here and now."""
+        """Make everything pending that can be made now, and wait for it."""
         async with self._one_at_a_time:
             await self._do_all()
 
@@ -177,7 +184,7 @@ class Archiving:
         self._background.wake()
         return True
 
-    # In the background
+    # Background loop
 
     async def _work(self) -> None:
         async with self._one_at_a_time:
@@ -185,7 +192,7 @@ class Archiving:
             await self._try_the_model()
 
     async def _try_the_model(self) -> None:
-        """Find out what the loaded model may write, and let it do again what only rules have made."""
+        """Qualify the loaded model, and let it make again the parts that only rules have made."""
         if self._check is None:
             return
         await self._quiet.wait()
@@ -196,7 +203,9 @@ class Archiving:
             await self._do_all()
 
     async def _do_all(self) -> None:
-        """By rules whatever can be, then session after session by the model, until nothing is left that can be done now."""
+        """Make all parts that rules can, then those of the model, session by session, until nothing is left that can be made
+        now.
+        """
         try:
             while records := await self._next():
                 if not await self._by_model(records):
@@ -205,7 +214,7 @@ class Archiving:
             self._report(Archived())
 
     async def _next(self) -> list[PartRecord]:
-        """What the model is to make of the first session that has something for it, in the order in which it is to."""
+        """Return the pending parts for the model of the first such session, in `ORDER`, after rules have made theirs."""
         for session_id in await self._for_rules():
             await self._quiet.wait()
             await self._unless_gone(session_id, self._by_rules(session_id))
@@ -214,7 +223,7 @@ class Archiving:
         return sorted(mine, key=lambda record: ORDER.index(record.part))
 
     async def _for_rules(self) -> list[UUID]:
-        """Sessions that rules have not yet told, or of which no model is going to tell what is still open."""
+        """Return sessions with pending parts that rules have not made yet, or for which no qualified model is loaded."""
         return list(
             dict.fromkeys(
                 record.session
@@ -226,9 +235,10 @@ class Archiving:
         )
 
     async def _by_rules(self, session_id: UUID) -> None:
-        """Fill what is open by rules; what a trusted model may do better stays open for it, what a model made stands.
+        """Make pending parts by rules. A part that a qualified model may improve stays pending, and a part by a model is
+        kept.
 
-        Facts, of which there would be two wordings, are left to the model altogether.
+        Facts are left to the model alone, because both would store them in different words.
         """
         begun = self._begun[session_id]
         records = {
@@ -247,8 +257,8 @@ class Archiving:
         self._told(await self._chats.session(session_id))
 
     async def _by_model(self, records: Sequence[PartRecord]) -> bool:
-        """All these parts of one session. False if they have to wait for a model."""
-        return await self.recorded(records[0].session, partial(self._all_by_model, records))
+        """Let the model make these parts of one session. Return False if they have to wait for a model."""
+        return await self._recorded(records[0].session, partial(self._all_by_model, records))
 
     async def _all_by_model(self, records: Sequence[PartRecord]) -> bool:
         session_id = records[0].session
@@ -264,7 +274,7 @@ class Archiving:
         return True
 
     async def _write(self, record: PartRecord, number: int, total: int) -> bool:
-        """Let the model make one part. False where there is no model to make it now."""
+        """Let the model make one part. Return False if no model is available now."""
         session, begun, model = await self._chats.session(record.session), self._begun[record.session], self._archivist.model
         self._report(Archived(session.guid, session.name, record.part, number, total))
         try:
@@ -274,6 +284,7 @@ class Archiving:
         except ModelError as error:
             is_dead = isinstance(error, ModelCrashed)
             failed = replace(record, tries=record.tries + 1, trouble=f"{model}: {error.message}")
+            # A part stays pending after a crash, to be tried again up to the limit; other errors make it fail at once.
             if not is_dead or failed.tries >= MOST_CRASHES:
                 failed = replace(failed, state=PartState.FAILED)
                 if record.part is SessionPart.FACTS:
@@ -286,7 +297,7 @@ class Archiving:
         return True
 
     async def _unless_gone(self, session_id: UUID, work: Awaitable[bool | None]) -> bool | None:
-        """What the work returns; None if the session was deleted while it was at it. Any other trouble with storage is told."""
+        """Return the result of the work; None if the session was deleted meanwhile. Other storage errors are raised."""
         try:
             return await work
         except StorageError:
@@ -305,5 +316,5 @@ class Archiving:
 
 
 def fields_of(part: SessionPart, value: object) -> dict[str, object]:
-    """Where the value of a part belongs in its session."""
+    """Return the session field and value that store a part; empty for facts."""
     return {FIELDS[part]: value} if part in FIELDS else {}

@@ -1,4 +1,4 @@
-"""The history of conversations in the user's hands: retold, split, joined and added to, and all of it can be taken back."""
+"""Editing of past sessions by the user: summaries, splitting, merging, inserted messages, all of them with undo."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.prompting.cache_state import CacheState
-from lethe_app.services.prompting.stable_prefix import StablePrefixes
+from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.sessions.archive_queue import Archiving
 from lethe_app.services.sessions.service import Sessions, opening
 from lethe_app.storage.chats.reshape import Reshaping
@@ -25,24 +25,24 @@ from lethe_app.storage.chats.split_merge_undo import Retelling
 from lethe_app.storage.database import Database
 
 COPIED = {"persona_id", "user_id", "scenario", "is_roleplay", "relevance", "insertion", "priority", "sticky", "protected"}
-"""What is as true of the part that is split off."""
+"""Fields that a split-off session takes over."""
 
 
 @dataclass(frozen=True)
 class Reshaped:
-    """Conversations have other messages than before."""
+    """Notification that sessions have other messages than before."""
 
     persona_id: str
     sessions: tuple[UUID, ...]
-    """Those that are there now."""
+    """Sessions that changed and exist now."""
     gone: tuple[UUID, ...] = ()
-    """Those that are in others now: in the first of `sessions`."""
+    """Sessions that were deleted or merged, the latter into the first of `sessions`."""
     reworded: tuple[UUID, ...] = ()
-    """Messages that say something else now."""
+    """Messages whose text changed."""
 
 
 class SessionEditing:
-    """Changes as the user; what the user wrote is overwritten by nobody else."""
+    """Edit sessions on behalf of the user; texts by the user are never overwritten automatically."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SessionEditing:
     ) -> None:
         self.reshaped: Listeners[Reshaped] = Listeners()
         self.still: Callable[[Sequence[UUID]], Awaitable[None]] = _nothing_to_end
-        """Ends the replies that are being written in conversations that are about to change; the window knows of them."""
+        """Stops the generation of replies in sessions that are about to change; set by the window."""
         self._lines = SessionLines(database)
         self._reshaping = Reshaping(database)
         self._retelling = Retelling(database)
@@ -65,22 +65,22 @@ class SessionEditing:
         self._frames, self._warmth = frames, warmth
 
     async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
-        """All conversations of a persona, or no more than `most`, newest activity first."""
+        """Return the persona's sessions, at most `most`, newest activity first."""
         return await self._lines.sessions_of(persona_id, most=most)
 
     async def line(self, guid: UUID) -> SessionLine:
-        """One of them as it is now. Raises StorageError where it is gone."""
+        """Return one session as a list item. Raise StorageError if it does not exist."""
         session = await self._chats.session(guid)
         return (await self._lines.sessions_of(session.persona_id, str(guid)))[0]
 
-    # What is told of one
+    # Summary, title and the other parts
 
     async def part_of(self, guid: UUID, part: SessionPart) -> PartValue:
-        """One part as it is now, for `tell_as`."""
+        """Return the present value of a part, for undo with `tell_as`."""
         return await self._retelling.part_of(guid, part)
 
     async def tell_as(self, told: PartValue) -> None:
-        """Make a part what it was, and whose it was."""
+        """Restore the value of a part and its maker."""
         await self._retelling.put_back(told)
         if told.part is SessionPart.ROLEPLAY:
             await self._archiving.sort_facts(told.session)
@@ -93,20 +93,20 @@ class SessionEditing:
         return session
 
     async def again(self, guid: UUID, part: SessionPart) -> None:
-        """Let a part be made again, by rules now and by a model if one may be trusted; a wording of the user's is given up.
+        """Make a part again, by rules now and by a qualified model later; a text by the user is discarded.
 
-        Raises LetheError, with everything as it was, for a conversation too short to tell of.
+        Raise LetheError, with nothing changed, if the session is too short.
         """
         before = await self._retelling.part_of(guid, part)
         await self._retelling.release(guid, part)
         if not await self._archiving.update(guid, [part]):
             await self._retelling.put_back(before)
-            raise LetheError("This conversation is too short to tell of.", "Write it in your own words.")
+            raise LetheError("This conversation is too short to be summarised.", "Write the summary yourself.")
 
-    # What was said in it
+    # Messages
 
     async def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> Message:
-        """Something that was said above another message, or at the end, by the user or by the persona."""
+        """Insert a message by the user or the persona above another message, or at the end."""
         session = await self._chats.session(guid)
         cast = await self._casting.of_session(session)
         who = cast.user if by_user else cast.persona
@@ -122,9 +122,9 @@ class SessionEditing:
         return await self.put_in(message, above)
 
     async def greet_anew(self, before: Persona, after: Persona) -> None:
-        """Where nobody has answered a persona that was written anew, she opens as she does now.
+        """Replace the greeting of the persona's newest session after the persona was edited, if nobody has answered it yet.
 
-        Words of hers that were changed in the conversation itself stay.
+        A greeting that was edited in the session itself is kept.
         """
         newest = await self._chats.newest(after.unique_name)
         if newest is None or newest.messages > 1:
@@ -143,7 +143,7 @@ class SessionEditing:
         await self.retold([session.guid])
 
     async def put_in(self, message: Message, above: UUID | None) -> Message:
-        """Insert a message as it is."""
+        """Insert a message unchanged."""
         await self.still([message.session_id])
         stored = await self._reshaping.insert(message, above)
         await self.retold([message.session_id])
@@ -156,7 +156,7 @@ class SessionEditing:
         await self.retold([message.session_id])
 
     async def split(self, message_id: UUID) -> Before:
-        """Everything from this message on becomes a conversation of its own; returns what takes that back."""
+        """Move all messages from this one on to a new session; return the state for `undo`."""
         message = await self._chats.message(message_id)
         old = await self._chats.session(message.session_id)
         fresh = ChatSession(added=message.time, last_trigger=message.time, **old.model_dump(include=COPIED))
@@ -169,7 +169,7 @@ class SessionEditing:
         return before
 
     async def merge(self, guids: Sequence[UUID]) -> Before:
-        """Make one of several conversations, in the order in which they began; returns what takes that back."""
+        """Merge several sessions into one, in the order in which they began; return the state for `undo`."""
         await self.still(guids)
         before = await self._reshaping.merge(guids)
         await self.retold(before.after, gone=[guid for guid in before.sessions if guid != before.kept])
@@ -178,28 +178,28 @@ class SessionEditing:
         return before
 
     async def undo(self, before: Before) -> None:
-        """Make conversations what they were before they were split or merged."""
+        """Restore sessions as they were before a split or merge."""
         await self.still(before.after)
         await self._reshaping.undo(before)
         await self.retold(before.sessions, gone=before.made)
 
     async def delete(self, guid: UUID) -> None:
-        """Move a conversation to the trash, wherever the user is."""
+        """Move a session to the trash, also if it is displayed in a window."""
         await self.still([guid])
         session = await self._chats.session(guid)
         await self._sessions.delete(guid)
         self.reshaped.tell(Reshaped(session.persona_id, (), (guid,)))
 
-    # What follows
+    # Invalidation
 
     async def _moment(self, session: ChatSession, above: UUID | None) -> datetime:
-        """When the one before it was said, or else the one after it."""
+        """Return the time of the message before the inserted one, or else of the one after it."""
         for message in await self._chats.tail(session.guid, 1, before=above):
             return message.time
         return (await self._chats.message(above)).time if above is not None else session.added
 
     async def retold(self, guids: Sequence[UUID], gone: Sequence[UUID] = (), reworded: Sequence[UUID] = ()) -> None:
-        """These hold other messages or words than before: nothing that was read or told of them stands any more."""
+        """Invalidate everything derived from the messages of these sessions, and emit `reshaped`."""
         for guid in (*guids, *gone):
             self._warmth.forget_session(guid)
         for guid in guids:
@@ -214,11 +214,11 @@ class SessionEditing:
 
 
 def _words(greeting: Message | None) -> tuple[str, list[str]] | None:
-    """Who says it, and every wording there is."""
+    """Return the speaker and all alternatives of a greeting."""
     if greeting is None:
         return None
     return greeting.speaker_name, [wording.content for wording in greeting.alternatives]
 
 
 async def _nothing_to_end(_guids: Sequence[UUID]) -> None:
-    """Where nobody writes replies."""
+    """Do nothing, because no window generates replies."""

@@ -1,4 +1,4 @@
-"""Extracts the facts of conversations again when the user asks for it, and tells why a persona knows none."""
+"""Repeated extraction of facts at the user's request, and the reason why a persona has none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lethe_app.services.sessions.editing import SessionEditing
 
 
 class NoFacts(StrEnum):
-    """Why a persona knows no facts."""
+    """Reason why a persona has no facts."""
 
     LEARNING_OFF = "learning_off"
     NOTHING_ARCHIVED = "nothing_archived"
@@ -25,40 +25,40 @@ class NoFacts(StrEnum):
 
 @dataclass(frozen=True)
 class FactAbsence:
-    """Why a persona knows no facts, with the numbers that explain it."""
+    """Reason why a persona has no facts, with the numbers that explain it."""
 
     reason: NoFacts
     minutes: int
-    """Silence after which a conversation ends; 0 means it ends with a new one only."""
+    """Minutes without activity after which a session ends; 0 means only a new session ends it."""
     archived: int
-    """Conversations that have ended, and that facts were looked for in."""
+    """Number of ended sessions, from which facts were extracted."""
     conversations: int
-    """All there are."""
+    """Number of all sessions."""
 
 
 class FactExtraction:
-    """Goes through conversations one by one; what a model has made of one is left to a model."""
+    """Extract the facts of sessions again, one by one; facts by a model are only replaced by a model."""
 
     def __init__(self, chronicle: SessionEditing, archiving: Archiving, knowing: FactService, preferences: Preferences) -> None:
         self._chronicle, self._archiving = chronicle, archiving
         self._knowing, self._preferences = knowing, preferences
 
     async def extract_session(self, persona_id: str, session: UUID) -> int:
-        """Extract the facts of one conversation again; returns how many facts that hold come from it.
+        """Extract the facts of one session again; return the number of its facts that are not superseded.
 
-        Raises LetheError for one too short to tell of, and where facts are not learnt at all.
+        Raise LetheError if the session is too short or learning of facts is disabled.
         """
         self._require_learning()
         if not await self._archiving.update(session, [SessionPart.FACTS]):
-            raise LetheError("This conversation is too short to take facts from.")
+            raise LetheError("This conversation is too short to extract facts from.")
         known = await self._knowing.all(persona_id)
         return sum(session in fact.source_memories and not fact.superseded for fact in known)
 
     async def extract_all(self, persona_id: str, report: Callable[[int, int], bool]) -> bool:
-        """Extract the facts of all conversations of a persona again, oldest first.
+        """Extract the facts of all sessions of a persona again, oldest first; return whether all were processed.
 
-        `report` is told how many are done of how many before each, and once at the end; where it returns False nothing further
-        is extracted. Returns whether all were. Raises LetheError where facts are not learnt at all.
+        `report` is called with the number done and the total, before each session and once at the end; if it returns False,
+        extraction stops. Raise LetheError if learning of facts is disabled.
         """
         self._require_learning()
         lines = sorted(await self._chronicle.lines(persona_id), key=lambda line: line.began)
@@ -73,7 +73,7 @@ class FactExtraction:
         return True
 
     async def explain_absence(self, persona_id: str) -> FactAbsence:
-        """Return why a persona knows no facts."""
+        """Return why a persona has no facts."""
         settings = self._preferences.current
         lines = await self._chronicle.lines(persona_id)
         archived = sum(line.archived for line in lines)
@@ -84,4 +84,4 @@ class FactExtraction:
 
     def _require_learning(self) -> None:
         if not self._preferences.current.fact_retrieval:
-            raise LetheError("Fact learning is switched off.", "Switch on “Facts” in the settings under Memory.")
+            raise LetheError("Fact learning is switched off.", "Switch on “Learn facts” in Settings → Memory.")

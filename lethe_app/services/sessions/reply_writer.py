@@ -1,81 +1,87 @@
-"""Where a growing reply lies on disk: written with its first words, again every few seconds, and when it ends."""
+"""Storage of a reply during generation: with its first words, every few seconds, and at its end."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from enum import Enum, auto
+from functools import partial
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.persona import Persona
+from lethe_app.errors import LetheError
 from lethe_app.services.participants import Participants
-from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.chats.replies import Replies, ReplyReceipt
+
+log = logging.getLogger(__name__)
 
 CHECKPOINT_SECONDS = 2.0
-"""What a crash of the whole machine may cost of a reply."""
+"""Seconds of generated text that a crash of the machine may lose."""
 
 
 class ReplyKind(Enum):
-    """What is being written."""
+    """Type of what is generated."""
 
     REPLY = auto()
-    """A new message."""
+    """New message."""
     ALTERNATIVE = auto()
-    """Another wording of a message that exists."""
+    """Another alternative of an existing message."""
     CONTINUATION = auto()
-    """More of the wording on display."""
+    """Continuation of the displayed alternative."""
 
 
 class ReplyWriter:
-    """One reply on its way to disk. Nothing is stored before there is a word to store."""
+    """Store one reply during generation. Nothing is stored before the first word."""
 
-    def __init__(self, chats: Chats, message: Message, kind: ReplyKind) -> None:
-        self._chats = chats
+    def __init__(self, replies: Replies, message: Message, kind: ReplyKind) -> None:
+        self._replies = replies
         self.message = message
+        """Message as it is stored, or as it will be."""
         self._kind = kind
-        self._position = message.shown if kind is ReplyKind.CONTINUATION else -1
-        self._kept_at = 0.0
+        self._position = message.shown if kind is ReplyKind.CONTINUATION else None
+        self._stored_at = 0.0
         self._underway: asyncio.Task[None] | None = None
 
     @property
     def is_stored(self) -> bool:
-        """Is its message on disk, with or without this wording?"""
-        return self._kind is not ReplyKind.REPLY or self._position >= 0
+        """True if the message is stored, with or without this alternative."""
+        return self._kind is not ReplyKind.REPLY or self._position is not None
 
     def speak_as(self, persona: Persona) -> None:
-        """A new reply bears the name that its speaker has when it begins."""
+        """Set the speaker's name of a new reply."""
         if self._kind is ReplyKind.REPLY:
             self.message = self.message.model_copy(update={"speaker_name": persona.name})
 
     async def checkpoint(self, wording: Alternative) -> None:
-        """Store the wording unless that was done a moment ago."""
-        if time.monotonic() - self._kept_at >= CHECKPOINT_SECONDS:
+        """Store the alternative unless that was done less than `CHECKPOINT_SECONDS` ago."""
+        if time.monotonic() - self._stored_at >= CHECKPOINT_SECONDS:
             await self.store_wording(wording)
 
-    async def store_wording(self, wording: Alternative) -> None:
-        """Store the wording now, after whatever is still on its way to disk: a stop may come in the middle of a write."""
+    async def store_wording(self, wording: Alternative, receipt: ReplyReceipt | None = None) -> None:
+        """Store the alternative; the last call also stores the receipt of its prompt.
+
+        A write under way is awaited first, because a stop may arrive during it.
+        """
         if self._underway is not None:
             await asyncio.wait([self._underway])
-        self._underway = asyncio.ensure_future(self._write(wording))
+        self._underway = asyncio.ensure_future(self._write(wording, receipt))
         await asyncio.shield(self._underway)
 
-    async def _write(self, wording: Alternative) -> None:
-        if self._position >= 0:
-            await self._chats.replace_alternative(self.message.id, self._position, wording)
-        elif self._kind is ReplyKind.REPLY:
-            self.message = await self._chats.add_message(self.message.model_copy(update={"alternatives": [wording]}))
-            self._position = 0
-        else:
-            self._position = await self._chats.save_alternative(self.message.id, wording)
-        self._kept_at = time.monotonic()
-
-    async def stored(self) -> Message:
-        """The message as it is on disk now."""
-        return await self._chats.message(self.message.id)
+    async def _write(self, wording: Alternative, receipt: ReplyReceipt | None) -> None:
+        store = partial(self._replies.store, self.message, self._position, wording, is_new=self._kind is ReplyKind.REPLY)
+        try:
+            self.message, self._position = await store(receipt=receipt)
+        except LetheError as error:
+            if receipt is None:
+                raise
+            log.warning("The receipt of a reply could not be stored: %s", error)  # the reply itself matters more
+            self.message, self._position = await store()
+        self._stored_at = time.monotonic()
 
 
 def spoken_by_user(session: ChatSession, cast: Participants, text: str) -> Message:
-    """The user's message as it is stored."""
+    """Return a message of the user, to be stored."""
     return Message(
         session_id=session.guid,
         role=Role.USER,

@@ -1,4 +1,6 @@
-"""Has a trusted model tell what left the window of a conversation, so that the next cut need not rest on the rules' words."""
+"""Rolling summaries by a qualified model of the messages that have left the history, for use by the next cut instead of
+those by rules.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,16 @@ from uuid import UUID
 from lethe_app.errors import LetheError
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.qualification import Qualification
-from lethe_app.services.prompting.stable_prefix import StablePrefixes
+from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.scheduling.loop import Background
 from lethe_app.services.scheduling.priority import BackgroundPriority
 
 
 class RollingSummary:
-    """Works through the conversations that were cut, one at a time, in the background.
+    """Summarise sessions whose history was cut, one at a time, in the background.
 
-    The prompt keeps its beginning until it has to change anyway: with the next cut. What fails or is interrupted is made up for
-    after the next cut, whose lines and those missed are read together.
+    The prompt keeps its prefix until the next cut changes it anyway. If a summary fails or is interrupted, the next one
+    covers the messages of both cuts.
     """
 
     def __init__(
@@ -32,16 +34,16 @@ class RollingSummary:
         self._forget = frames.cuts.add(self._was_cut)
 
     def start(self) -> None:
-        """Begin to work in the background."""
+        """Start the background loop."""
         self._background.start()
 
     async def close(self) -> None:
-        """Whatever is under way is given up."""
+        """Stop the background loop; a summary under way is discarded."""
         self._forget()
         await self._background.close()
 
     async def finish(self) -> None:
-        """Tell what is still to be told, here and now."""
+        """Summarise all waiting sessions, and wait for it."""
         while self._waiting:
             session_id = next(iter(self._waiting))
             del self._waiting[session_id]
@@ -49,7 +51,9 @@ class RollingSummary:
                 await self._tell(session_id)
 
     async def _tell(self, session_id: UUID) -> None:
-        """All that was said before the frame's first message; of what was told before only the outcome is read again."""
+        """Summarise the messages before the first one of the history; earlier ones are represented by their previous
+        summary.
+        """
         await self._quiet.wait()
         frame, verdict = await self._frames.kept(session_id), self._trust.verdict
         if frame is None or frame.first is None or verdict is None or not verdict.may_write_summaries:

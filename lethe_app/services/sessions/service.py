@@ -1,4 +1,4 @@
-"""Conversations as the user handles them: the list, going on, beginning anew with a greeting, renaming, deleting."""
+"""Sessions as the user handles them: list, resume, begin with a greeting, rename, delete."""
 
 from __future__ import annotations
 
@@ -8,48 +8,62 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionPart, SessionSummary
+from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import Listeners
 from lethe_app.services.participants import ParticipantService
-from lethe_app.services.prompting.macro_values import Fill, MacroPosition, unfilled
+from lethe_app.services.prompting.macro_values import Fill, MacroPosition
+from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter, spoken_by_user
 from lethe_app.services.sessions.timeout import TOO_SHORT, SessionTimeout
+from lethe_app.storage.chats.replies import Replies
 from lethe_app.storage.chats.sessions import Chats
 
 
 class Sessions:
-    """All conversations of all personas."""
+    """Manage the sessions of all personas."""
 
     def __init__(
-        self, chats: Chats, casting: ParticipantService, archiving: Archiving, timeout: SessionTimeout, changed: Listeners[str]
+        self,
+        chats: Chats,
+        replies: Replies,
+        participants: ParticipantService,
+        archiving: Archiving,
+        timeout: SessionTimeout,
+        fill: Fill,
+        changed: Listeners[str],
     ) -> None:
+        """`fill` looks up the values of macros."""
         self.changed = changed
-        """Told the persona whose list of conversations changed."""
+        """Emits the persona whose list of sessions changed."""
         self._chats = chats
-        self._casting = casting
+        self._replies = replies
+        self._participants = participants
         self._archiving = archiving
         self._timeout = timeout
+        self._fill = fill
         self._endings: dict[str, asyncio.Task[None]] = {}
-        """By persona: the conversations before its newest one are being archived."""
-        self.fill: Fill = unfilled
-        """Looks up the values of macros; set by `composition`."""
+        """Task by persona that archives the sessions before the newest one."""
 
     async def list(self, persona_id: str) -> list[SessionSummary]:
-        """Newest activity first."""
+        """Return the persona's sessions, newest activity first."""
         return await self._chats.sessions(persona_id)
 
     async def resume(self, persona_id: str) -> ChatSession:
-        """The newest conversation, or a new one where there is none."""
+        """Return the newest session, or a new one if there is none."""
         newest = await self._chats.newest(persona_id)
         return await self.new(persona_id) if newest is None else await self._chats.session(newest.guid)
 
     async def taken_up(self, session: ChatSession) -> ChatSession:
-        """A conversation that was over and in which somebody speaks again is not over; it is archived anew afterwards."""
+        """Return the session, reopened if it was archived, because a new message is added; it is archived again at its next
+        end.
+        """
         return await self._reopened(session) if session.archived else session
 
     async def has_ended(self, guid: UUID) -> bool:
-        """Has a session timed out, so that the user's next message begins a new one?"""
+        """Return whether a session has timed out, so that the user's next message begins a new one."""
         return await self._timeout.ended((await self._chats.session(guid)).persona_id) == guid
 
     async def reopen(self, guid: UUID) -> None:
@@ -65,28 +79,29 @@ class Sessions:
         return await self._chats.session(guid)
 
     async def new(self, persona_id: str) -> ChatSession:
-        """Begin a new conversation and wait until those before it are archived as far as rules can.
+        """Begin a new session, and wait until rules have archived those before it.
 
-        Raises what archiving raises.
+        Raise the errors of archiving.
         """
         before = self._endings.get(persona_id)
         session = await self.start_session(persona_id)
         task = self._endings.get(persona_id)
+        # No new task means that an unanswered session was reused.
         if task is not None and task is not before:
             await asyncio.shield(task)
         return await self._chats.session(session.guid)
 
     async def start_session(self, persona_id: str) -> ChatSession:
-        """Begin a new conversation, opened by the persona if it has greetings. One in which nobody answered yet is used again.
+        """Begin a new session with the persona's greeting, if any. A session that nobody has answered yet is reused.
 
-        Those before it are over: they are archived in the background, and the next reply waits for it (`ended`).
+        The sessions before it are archived in the background, and the next reply waits for that (`ended`).
         """
         if untouched := await self._untouched(persona_id):
             return untouched
-        cast = await self._casting.of_persona(persona_id)
+        cast = await self._participants.of_persona(persona_id)
         await self.ended(persona_id)
         session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
-        scene = await self.fill(cast.scene(session, session.added), MacroPosition(session, cast), cast.persona.first_messages)
+        scene = await self._fill(cast.scene(session, session.added), MacroPosition(session, cast), cast.persona.first_messages)
         if greeting := opening(cast.persona, session, scene):
             await self._chats.add_message(greeting)
         self._begin_ending(persona_id)
@@ -94,26 +109,32 @@ class Sessions:
         return await self._chats.session(session.guid)
 
     async def ended(self, persona_id: str) -> None:
-        """Wait until the conversations that were over when the last one began are archived as far as rules can."""
+        """Wait until rules have archived the sessions that ended when the newest one began."""
         if task := self._endings.get(persona_id):
             await asyncio.wait({task})
 
     async def close(self) -> None:
-        """Finish archiving what is over."""
+        """Finish the archiving of ended sessions."""
         await asyncio.gather(*self._endings.values(), return_exceptions=True)
 
     def _begin_ending(self, persona_id: str) -> None:
-        """Archive the conversations before a new one in the background; one that fails is archived at the next start."""
+        """Archive the sessions before a new one in the background; one that fails is archived at the next start."""
         self._endings[persona_id] = asyncio.create_task(self._end(persona_id))
 
-    async def rotated(self, session_id: UUID) -> ChatSession:
-        """The conversation in which the user's next words belong: this one, or a new one if they were away for long.
+    def is_ending(self, persona_id: str) -> bool:
+        """Return whether sessions of a persona are being archived, so that `ended` would wait."""
+        task = self._endings.get(persona_id)
+        return task is not None and not task.done()
 
-        A new one begins with their words and no greeting; the one before is over.
+    def has_timed_out(self, turn: TurnContext) -> bool:
+        """Return whether the user was away for so long that the next message begins a new session."""
+        newest = turn.rows.newest
+        return newest is not None and newest.guid == turn.session.guid and self._timeout.has_timed_out(newest)
+
+    async def rotate(self, session: ChatSession) -> UUID:
+        """Begin a new session in place of one that has timed out, and return its id; it begins with the user's message and
+        no greeting.
         """
-        session = await self._chats.session(session_id)
-        if await self._timeout.ended(session.persona_id) != session_id:
-            return session
         await self.ended(session.persona_id)
         fresh = ChatSession(
             persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario, guests=session.guests
@@ -121,10 +142,22 @@ class Sessions:
         fresh = await self._chats.add_session(fresh)
         self._begin_ending(session.persona_id)
         self.changed.tell(session.persona_id)
-        return fresh
+        return fresh.guid
+
+    async def add_question(self, turn: TurnContext, text: str) -> Message:
+        """Store a message of the user at the end of a session, with its macros expanded."""
+        session, participants = turn.session, turn.participants
+        scene = await self._fill(participants.scene(session, now()), MacroPosition(session, participants), [text])
+        message = await self._chats.add_message(spoken_by_user(session, participants, expand(text, scene)))
+        self.changed.tell(session.persona_id)
+        return message
+
+    def writer(self, reply: Message, kind: ReplyKind) -> ReplyWriter:
+        """Return a writer that stores a reply during generation."""
+        return ReplyWriter(self._replies, reply, kind)
 
     async def _end(self, persona_id: str) -> None:
-        """Archive every conversation that is still open; what the newest came to is known at once."""
+        """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""
         is_newest = True
         for summary in await self._chats.sessions(persona_id):
             if not summary.archived and summary.messages > TOO_SHORT:
@@ -132,7 +165,7 @@ class Sessions:
                 is_newest = False
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
-        """The newest conversation, if the user has said nothing in it; it still holds the greeting and nothing else."""
+        """Return the newest session if it has at most the greeting and the same user persona; None otherwise."""
         newest = await self._chats.newest(persona_id)
         if newest is None or newest.archived or newest.title or newest.messages > 1:
             return None
@@ -140,32 +173,38 @@ class Sessions:
         if any(entry.role is not Role.ASSISTANT for entry in outline):
             return None
         session = await self._chats.session(newest.guid)
-        return session if session.user_id == self._casting.chosen_user else None
+        return session if session.user_id == self._participants.chosen_user else None
 
     async def rename(self, guid: UUID, title: str) -> None:
-        """In the user's words, which no summary overwrites."""
+        """Set the title to the user's, which is never overwritten automatically."""
         await self._archiving.write(guid, SessionPart.TITLE, title.strip())
 
+    async def set_sticky(self, guid: UUID, *, sticky: bool) -> None:
+        """Set whether the summary of a session is in every prompt of its persona."""
+        session = await self._chats.change_session(guid, sticky=sticky)
+        await self._archiving.renew(session.persona_id)
+        self.changed.tell(session.persona_id)
+
     async def delete(self, guid: UUID) -> None:
-        """Move the conversation to the trash. Nothing of it is told in any prompt any more."""
+        """Move a session to the trash, and remove it from all prompts."""
         session = await self._chats.session(guid)
         await self._chats.delete_session(guid)
         await self._archiving.renew(session.persona_id)
         self.changed.tell(session.persona_id)
 
     async def restore(self, guid: UUID) -> None:
-        """Take it out of the trash again."""
+        """Restore a session from the trash."""
         await self._chats.restore_session(guid)
         session = await self._chats.session(guid)
         await self._archiving.renew(session.persona_id)
         self.changed.tell(session.persona_id)
 
     async def outline(self, guid: UUID) -> Sequence[MessageOutline]:
-        """Every message of the branch on display, oldest first."""
+        """Return the outline of all messages on the displayed branch, oldest first."""
         return await self._chats.outline(guid)
 
     async def page(self, guid: UUID, start: int, count: int) -> Sequence[Message]:
-        """Full messages by their index in the outline."""
+        """Return full messages by their index in the outline."""
         return await self._chats.page(guid, start, count)
 
     async def message(self, message_id: UUID) -> Message:
@@ -173,7 +212,9 @@ class Sessions:
 
 
 def opening(persona: Persona, session: ChatSession, scene: MacroContext) -> Message | None:
-    """The greeting that begins a conversation, one of the persona's at random with the others behind it as alternatives."""
+    """Return the greeting of a session: one of the persona's at random, with the others as alternatives; None if there are
+    none.
+    """
     greetings = [expand(text, scene) for text in persona.first_messages if text.strip()]
     if not greetings:
         return None

@@ -1,4 +1,4 @@
-"""Ends conversations: archives a session after the set minutes without a message or an input of the user in it."""
+"""Session timeout: a session is archived after the set minutes without a message or an input of the user."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from lethe_app.services.sessions.archive_queue import Archiving
 from lethe_app.storage.chats.sessions import Chats
 
 TOO_SHORT = 2
-"""Messages up to which a session is neither archived nor timed out."""
+"""Number of messages up to which a session is neither archived nor timed out."""
 LOOK_AGAIN = 30.0
 """Seconds between two checks for sessions that have timed out."""
 
 
 @dataclass
 class _Inputs:
-    """First and last of a run of inputs with no pause as long as the timeout."""
+    """Times of the first and last in a run of inputs, between which no gap reaches the timeout."""
 
     first: datetime
     last: datetime
 
 
 class SessionTimeout:
-    """Checks every half minute, and at the start what timed out while the program was closed. Needs no model.
+    """Check for timed-out sessions every `LOOK_AGAIN` seconds, and at the start for those that timed out while the program
+    was closed. It needs no model.
 
-    The pause counts from the last message, or from the last input while the session was on display. Sessions wait while a reply
-    is generated anywhere or a message of theirs is being edited.
+    The timeout counts from the last message, or from the last input while the session was displayed. Sessions are not
+    archived while any reply is being generated or a message of theirs is being edited.
     """
 
     def __init__(self, chats: Chats, archiving: Archiving, preferences: Preferences, quiet: BackgroundPriority) -> None:
         self.is_edited: Callable[[UUID], bool] = lambda _session: False
-        """Tells whether a message of a session is open in an editor; set by the window."""
+        """Predicate: True if a message of the session is open in an editor; set by the window."""
         self._chats, self._archiving, self._preferences, self._quiet = chats, archiving, preferences, quiet
         self._inputs: dict[UUID, _Inputs] = {}
         self._counted_from: dict[UUID, datetime] = {}
-        """When sessions were reopened, or one of their messages was last edited."""
+        """Time at which a session was reopened, or one of its messages was last edited."""
         self._refused: dict[UUID, int] = {}
-        """Messages of sessions not worth archiving, which are checked again once there are more."""
+        """Number of messages of sessions too short to archive; they are checked again when there are more."""
         self._one_at_a_time = asyncio.Lock()
         self._background = Background(self.archive_timed_out, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
-        """Check after `pause` seconds and then every `LOOK_AGAIN` seconds."""
+        """Start checking after `pause` seconds."""
         self._background.start(pause)
 
     async def close(self) -> None:
@@ -58,7 +59,7 @@ class SessionTimeout:
         await self._background.close()
 
     def note_input(self, session_id: UUID) -> None:
-        """Record a key, click or scroll in the session on display; one that comes after the timeout does not revive it."""
+        """Record a key, click or scroll in the displayed session; an input after the timeout does not extend it."""
         moment, limit, known = now(), self._limit, self._inputs.get(session_id)
         if self.is_edited(session_id):
             self._counted_from[session_id] = moment
@@ -69,12 +70,14 @@ class SessionTimeout:
             self._background.wake()  # it may come after the timeout
 
     async def ended(self, persona_id: str) -> UUID | None:
-        """Return the newest session of a persona if it has timed out: the user's next message in it begins a new one."""
+        """Return the newest session of a persona if it has timed out, so that the user's next message in it begins a new
+        one; else None.
+        """
         newest = await self._chats.newest(persona_id)
-        return newest.guid if newest is not None and self._has_timed_out(newest) else None
+        return newest.guid if newest is not None and self.has_timed_out(newest) else None
 
     async def reopen(self, session: ChatSession) -> ChatSession:
-        """Let a session go on: the pause counts from now, and it is archived anew at its next end."""
+        """Continue a session: the timeout counts from now, and it is archived again at its next end."""
         async with self._one_at_a_time:
             self._counted_from[session.guid] = now()
             self._inputs.pop(session.guid, None)
@@ -82,13 +85,15 @@ class SessionTimeout:
             return await self._chats.change_session(session.guid, archived=False) if session.archived else session
 
     async def archive(self, session_id: UUID, *, at_once: bool) -> bool:
-        """Archive a session that is not archived yet; False for one that is, or is too short to be worth it."""
+        """Archive a session that is not archived yet; return False if it is archived or too short."""
         async with self._one_at_a_time:
             is_open = not (await self._chats.session(session_id)).archived
             return is_open and await self._archiving.archive_session(session_id, at_once=at_once)
 
     async def archive_timed_out(self) -> None:
-        """Archive every session that has timed out; what rules make of a persona's newest one is stored on return."""
+        """Archive every session that has timed out. For the newest one of each persona, the parts by rules are stored on
+        return.
+        """
         personas: set[str] = set()
         for summary in await self._timed_out():
             await self._quiet.wait()
@@ -99,7 +104,7 @@ class SessionTimeout:
                     self._refused[summary.guid] = summary.messages
 
     async def is_settled(self, persona_id: str) -> bool:
-        """Is everything made of the persona's newest session that can be made now?"""
+        """Return whether all parts of the persona's newest session that can be made now are made."""
         newest = await self._chats.newest(persona_id)
         return newest is None or not await self._archiving.is_pending(newest.guid)
 
@@ -112,10 +117,11 @@ class SessionTimeout:
         return [
             each
             for each in await self._chats.unarchived()
-            if self._refused.get(each.guid) != each.messages and self._has_timed_out(each)
+            if self._refused.get(each.guid) != each.messages and self.has_timed_out(each)
         ]
 
-    def _has_timed_out(self, summary: SessionSummary) -> bool:
+    def has_timed_out(self, summary: SessionSummary) -> bool:
+        """Return whether a session has been inactive for longer than the setting allows."""
         limit = self._limit
         if limit is None or summary.messages <= TOO_SHORT or self.is_edited(summary.guid):
             return False

@@ -1,1 +1,1 @@
-"""Tool calls of a model: their registry, permission and execution."""
+"""Tool calls of a model: registry, permission and execution."""

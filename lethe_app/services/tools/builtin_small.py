@@ -1,4 +1,4 @@
-"""Tools that need nothing but a clock and chance: the date and the hour, days between dates, dice."""
+"""Tools without state: date and time, days between dates, dice."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Between(BaseModel):
 
 
 class Dice(BaseModel):
-    """Some dice."""
+    """Dice notation."""
 
     dice: str = Field(description="Such as 2d6+3 or d20.")
 
 
 def time_set() -> ToolSet:
-    """What tells the time."""
+    """Return the tool set for date and time."""
     tell = Tool(
         "time_now",
-        "look at the clock",
+        "check the time",
         "The date, the weekday and the time of day. Use it when it matters what day or hour it is.",
         Nothing,
         _tell_time,
@@ -57,7 +57,7 @@ def time_set() -> ToolSet:
 
 
 def dice_set() -> ToolSet:
-    """What rolls dice."""
+    """Return the tool set for dice."""
     roll = Tool(
         "dice_roll",
         "roll dice",
@@ -72,9 +72,7 @@ def dice_set() -> ToolSet:
 
 async def _tell_time(_occasion: ToolContext, _arguments: Nothing) -> ToolOutput:
     moment = now().astimezone()
-    return ToolOutput(
-        f"It is {moment:%A}, {moment.day} {moment:%B %Y}, {moment:%H:%M}.", f"looked at the clock: {moment:%H:%M}"
-    )
+    return ToolOutput(f"It is {moment:%A}, {moment.day} {moment:%B %Y}, {moment:%H:%M}.", f"checked the time: {moment:%H:%M}")
 
 
 async def _count_days(_occasion: ToolContext, arguments: Between) -> ToolOutput:
@@ -82,11 +80,11 @@ async def _count_days(_occasion: ToolContext, arguments: Between) -> ToolOutput:
     days = (last - first).days
     words = f"From {spelled(first)} to {spelled(last)} it is {abs(days)} day{'' if abs(days) == 1 else 's'}"
     ago = "; the second day lies before the first" if days < 0 else ""
-    return ToolOutput(f"{words}{ago}.", f"counted the days: {abs(days)}")
+    return ToolOutput(f"{words}{ago}.", f"counted days: {abs(days)}")
 
 
 async def _roll(occasion: ToolContext, arguments: Dice) -> ToolOutput:
-    """The same for every wording of one reply, so that two of them can be compared; another one for every further roll."""
+    """Roll dice. The seed is the turn, so that all alternatives of a reply get the same result; repeated rolls differ."""
     notation, rolled, added = roll(arguments.dice, f"{occasion.turn} {arguments.dice} {occasion.number}")
     total = sum(rolled) + added
     single = ", ".join(map(str, rolled[:SHOWN_DICE])) + (", …" if len(rolled) > SHOWN_DICE else "")
@@ -95,7 +93,10 @@ async def _roll(occasion: ToolContext, arguments: Dice) -> ToolOutput:
 
 
 def roll(dice: str, seed: str) -> tuple[str, list[int], int]:
-    """The notation in its plainest form, every die, and what is added. Raises LetheError for anything but dice."""
+    """Return the normalised notation, the value of every die and the sum of the modifiers. Raise LetheError if the notation
+    is invalid or exceeds the limits.
+    """
+    # “w” is the German notation (Würfel).
     plain = dice.casefold().replace(" ", "").replace("w", "d").replace("−", "-")
     found = _DICE.fullmatch(plain)
     if found is None:
@@ -109,7 +110,7 @@ def roll(dice: str, seed: str) -> tuple[str, list[int], int]:
 
 
 def _day(words: str) -> date:
-    """Raises LetheError."""
+    """Parse a day. Raise LetheError."""
     text = words.strip()
     try:
         return datetime.fromisoformat(text).date()
@@ -121,5 +122,5 @@ def _day(words: str) -> date:
 
 
 def spelled(day: date) -> str:
-    """“Thursday, 24 December 2026”."""
+    """Return a date such as “Thursday, 24 December 2026”."""
     return f"{day:%A}, {day.day} {day:%B %Y}"

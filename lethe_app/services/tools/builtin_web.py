@@ -1,4 +1,4 @@
-"""The tool that searches the internet: it always asks first, and what strangers wrote reaches the model only as a quotation."""
+"""Web search tool. It asks for permission before each call, and text of web pages reaches the model only as a quotation."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lethe_app.services.tools.working_memory import Workbench, of_session
 from lethe_app.services.web.gate import WebGate
 
 HEAD = 450
-"""Characters of each page that the model gets at once; the whole of it lies on the workbench."""
+"""Characters of each page that the model receives at once; the whole page is stored in working memory."""
 WEB = "web"
 
 
 class Query(BaseModel):
-    """What to search for."""
+    """Search query."""
 
     query: str = Field(min_length=2, max_length=200, description="Words for a search engine, without names of private people.")
 
 
 @dataclass(frozen=True)
 class WebTools:
-    """The set `web`; not there while the internet is not allowed."""
+    """The tool set `web`; unavailable without web access."""
 
     surfing: WebGate
     bench: Workbench

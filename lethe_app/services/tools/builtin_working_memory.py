@@ -1,4 +1,4 @@
-"""Tools for the workbench: laying something down for some minutes, and looking at what lies there."""
+"""Tools for working memory: store a text for some minutes, and read, list and search what is stored."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lethe_app.services.tools.builtin_small import Nothing
 from lethe_app.services.tools.working_memory import Workbench, describe_entry, of_session
 
 FROM_WEB = "web"
-"""Category of what strangers wrote: it is told only as a quotation."""
+"""Category of untrusted text, which is returned only as a quotation."""
 PIECE = 1500
-"""Characters that are shown at once."""
+"""Characters returned at once."""
 
 
 class Put(BaseModel):
-    """Something to lay down."""
+    """Arguments of `bench_save`."""
 
     key: str = Field(min_length=1, description="A short name.")
     text: str = Field(min_length=1)
@@ -30,40 +30,40 @@ class Put(BaseModel):
 
 
 class Key(BaseModel):
-    """One thing."""
+    """Arguments of `bench_get`."""
 
     key: str = Field(min_length=1)
     start: int = Field(default=0, ge=0, description="The letter from which on it is shown.")
 
 
 class NoteSearchArguments(BaseModel):
-    """What to look for."""
+    """Arguments of `bench_search`."""
 
     words: str = Field(min_length=1)
 
 
 @dataclass(frozen=True)
 class BenchTools:
-    """The set `bench`; each conversation sees what is its own."""
+    """The tool set `bench`; each session has entries of its own."""
 
     bench: Workbench
     quoter: Callable[[], Awaitable[Quoter]]
 
     def tool_set(self) -> ToolSet:
         tools = (
-            Tool("bench_save", "lay something on the workbench", "Lay a longer text aside for some minutes.", Put, self.save),
-            Tool("bench_get", "look at the workbench", "Show what lies on the workbench under a key.", Key, self.get),
-            Tool("bench_list", "look at the workbench", "What lies on the workbench.", Nothing, self.list),
+            Tool("bench_save", "save something to working memory", "Lay a longer text aside for some minutes.", Put, self.save),
+            Tool("bench_get", "read from working memory", "Show what lies on the workbench under a key.", Key, self.get),
+            Tool("bench_list", "list working memory", "What lies on the workbench.", Nothing, self.list),
             Tool(
-                "bench_search", "search the workbench", "Search what lies on the workbench.", NoteSearchArguments, self.search
+                "bench_search", "search working memory", "Search what lies on the workbench.", NoteSearchArguments, self.search
             ),
         )
-        return ToolSet("bench", "Workbench", tools)
+        return ToolSet("bench", "Working memory", tools)
 
     async def save(self, occasion: ToolContext, wish: Put) -> ToolOutput:
         lasts = timedelta(minutes=wish.minutes)
         entry = await self.bench.save_entry(of_session(occasion.session_id), wish.key, wish.text, lasts=lasts, category="note")
-        return ToolOutput(f"It lies under “{entry.key}” for {wish.minutes} minutes.", f"laid “{entry.key}” aside")
+        return ToolOutput(f"It lies under “{entry.key}” for {wish.minutes} minutes.", f"saved “{entry.key}” to working memory")
 
     async def get(self, occasion: ToolContext, wish: Key) -> ToolOutput:
         entry = await self.bench.get(of_session(occasion.session_id), wish.key)
@@ -72,18 +72,18 @@ class BenchTools:
         piece = entry.value[wish.start : wish.start + PIECE]
         end = wish.start + len(piece)
         more = f"\n({len(entry.value) - end} more letters; go on with start={end}.)" if end < len(entry.value) else ""
-        return ToolOutput(await self._safe(entry, piece) + more, f"looked at “{entry.key}”", looked_after=True)
+        return ToolOutput(await self._safe(entry, piece) + more, f"read “{entry.key}” from working memory", looked_after=True)
 
     async def list(self, occasion: ToolContext, _wish: Nothing) -> ToolOutput:
         entries = await self.bench.entries_of(of_session(occasion.session_id))
-        return ToolOutput("\n".join(map(describe_entry, entries)) or "The workbench is empty.", "looked at the workbench")
+        return ToolOutput("\n".join(map(describe_entry, entries)) or "The workbench is empty.", "listed working memory")
 
     async def search(self, occasion: ToolContext, wish: NoteSearchArguments) -> ToolOutput:
         found = await self.bench.search(of_session(occasion.session_id), wish.words)
-        return ToolOutput("\n".join(map(describe_entry, found)) or "Nothing like that lies there.", "searched the workbench")
+        return ToolOutput("\n".join(map(describe_entry, found)) or "Nothing like that lies there.", "searched working memory")
 
     async def _safe(self, entry: BenchEntry, piece: str) -> str:
-        """Words of strangers only as a quotation."""
+        """Quote untrusted text."""
         if entry.category != FROM_WEB:
             return piece
         address = entry.tags[0] if entry.tags else ""

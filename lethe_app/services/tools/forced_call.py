@@ -1,4 +1,6 @@
-"""Lets models use tools that cannot ask for them: where the user's words make one likely, they fill in a short form first."""
+"""Tool calls for models without native support: if the user's message makes a tool likely, the model chooses it and fills in
+its arguments by structured output.
+"""
 
 from __future__ import annotations
 
@@ -21,25 +23,25 @@ LONGEST_MESSAGE = 1500
 
 
 class AnswerModel(Protocol):
-    """Whoever has the model answer a question of a given shape."""
+    """Interface that sends task prompts to the model."""
 
     async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
 
 
 class _Filled(LlmAnswer):
-    """The arguments of one tool, in the shape that tool wants."""
+    """Arguments of one tool."""
 
     most_tokens: ClassVar[int] = 220
 
 
 def likely(tools: Sequence[Tool], text: str) -> list[Tool]:
-    """Those whose hint is in the words; costs nothing, and mostly finds none."""
+    """Return the tools whose hint matches the message; cheap, and mostly none."""
     words = " ".join(text.split())[:LONGEST_MESSAGE]
     return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MOST_OFFERED]
 
 
 async def decided(asker: AnswerModel, tools: Sequence[Tool], user: str, persona: str, message: str) -> ToolCall | None:
-    """The call that the model would make before it answers `message`; None if it wants none, or cannot say."""
+    """Return the call the model wants to make before it answers `message`; None if it wants none or gives no usable answer."""
     gaps = {"user": user, "persona": persona, "message": message[:LONGEST_MESSAGE]}
     try:
         name = await _chosen(asker, tools, gaps)
@@ -68,7 +70,7 @@ async def _chosen(asker: AnswerModel, tools: Sequence[Tool], gaps: dict[str, str
 
 
 def form_of(tool: Tool) -> type[LlmAnswer]:
-    """A form with the fields of a tool's arguments; all of them are asked for, so that none is forgotten."""
+    """Return an answer class with the fields of a tool's arguments. All fields are required, so that the model omits none."""
     fields: dict[str, Any] = {name: (field.annotation, _asked(field)) for name, field in tool.arguments.model_fields.items()}
     return create_model("Arguments", __base__=_Filled, **fields)
 

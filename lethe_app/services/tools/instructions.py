@@ -1,38 +1,29 @@
-"""Explains in the system prompt how tools are used, where a model is offered any; the user may switch that off."""
+"""Explains in the system prompt how tools are used, where a model calls them by itself; the user may switch that off."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from lethe_app.domain.model import LoadedModel
-from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError
-from lethe_app.prompt.format.tool_calls import equipped, is_equipped
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import Prompting
 
 NAME = "tools_note.md"
 
 
 class ToolNote:
-    """It stands in the part of the prompt that stays, so it is read once."""
+    """The explanation of tools, read once from a file."""
 
-    def __init__(self, prompting: Prompting, preferences: Preferences, folders: Sequence[Path]) -> None:
-        """The first of `folders` in which the note is found tells it, so that the user's own comes before ours."""
-        self._prompting, self._preferences, self._folders = prompting, preferences, folders
+    def __init__(self, preferences: Preferences, folders: Sequence[Path]) -> None:
+        """The first of `folders` that has the file counts, so that the user's own comes before the one that ships."""
+        self._preferences, self._folders = preferences, folders
         self._text: str | None = None
 
-    async def note_for(self, persona: Persona, model: LoadedModel) -> str:
-        """The note, macros as they are; empty where it is not wanted, or where the model does not ask for tools by itself."""
-        offered = self._prompting.offered(persona)
-        if not offered or not self._preferences.current.tools_explained:
-            return ""
-        renderer = (await self._prompting.form(model)).renderer
-        return self._read() if is_equipped(equipped(renderer, offered)) else ""
+    def text(self) -> str:
+        """Return the note, macros as they are; empty where the user switched it off. Raises FileError."""
+        return self._read() if self._preferences.current.tools_explained else ""
 
     def _read(self) -> str:
-        """Once. Raises FileError."""
         if self._text is None:
             file = next((folder / NAME for folder in self._folders if (folder / NAME).is_file()), Path(NAME))
             try:

@@ -1,4 +1,4 @@
-"""What the tools of one reply work with, and the words in which a model is told that something did not work."""
+"""Execution of tool calls, the services they need, and the error messages for the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def understood(kind: type[T], given: Mapping[str, Any]) -> T:
-    """The arguments of a tool. Raises ValidationError for what cannot be meant."""
+    """Parse the arguments of a call. Raise ValidationError if they do not fit the tool."""
     spelled = {name.strip().casefold(): value for name, value in given.items()}
     properties = kind.model_json_schema().get("properties", {})
     found: dict[str, Any] = {}
@@ -31,7 +31,9 @@ def understood(kind: type[T], given: Mapping[str, Any]) -> T:
 
 
 def _fitting(schema: Mapping[str, Any], value: object) -> object:
-    """Words for what is no text but should be one, and a choice as it is spelled where only its capitals differ."""
+    """Coerce a value to its schema: numbers become strings where those are expected, and choices are matched regardless of
+    case.
+    """
     kinds = [schema, *schema.get("anyOf", ())]
     if any(kind.get("type") == "string" for kind in kinds):
         value = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
@@ -47,39 +49,39 @@ UNREADABLE = "That call could not be understood. Write it as one JSON object wit
 
 Ask = Callable[[AskTool | None], None]
 Put = Callable[[str, str], Awaitable[str]]
-"""Lays a text that is too long on the workbench; returns its key, or nothing where the model could not fetch it."""
+"""Stores a long text in working memory. Returns its key, or an empty string if the model has no tool to read it."""
 
 
 @dataclass(frozen=True)
 class Means:
-    """What the tools of a reply work with."""
+    """Services and settings of the tools of one reply."""
 
     chats: Chats
     tools: Sequence[Tool]
     is_native: bool
-    """Does the model ask by itself?"""
+    """True if the model supports tool calls natively."""
     must_ask: Callable[[Tool], bool]
     allow: Callable[[Tool], Awaitable[None]]
-    """From now on in this conversation."""
+    """Allows a tool from now on in this session."""
     asking: Ask
-    """Told the question that waits for an answer, and None when it waits no more."""
+    """Receives the pending permission request, and None when it was answered."""
     decide: Callable[[], Awaitable[ToolCall | None]]
-    """What a model wants that cannot ask by itself."""
+    """Returns the call of a model without native tool calls."""
     put: Put
     inventory: str
     room: int
-    """Characters that a result may have in the prompt."""
+    """Maximum number of characters of a result in the prompt."""
     broke: Callable[[Tool, Exception], None] = lambda _tool, _error: None
-    """Told of a fault in the code of a tool."""
+    """Receives errors in the code of a tool."""
 
 
 def failed(call: ToolCall, tool: Tool, words: str) -> ToolResult:
-    """Something went wrong, and these words say what."""
+    """Return the result of a failed call; `words` give the reason."""
     return ToolResult(call=call, text=words, shown=f"could not {tool.title}: {words}", outcome=CallOutcome.FAILED)
 
 
 def faults(problem: ValidationError) -> str:
-    """In one line that a model can act on."""
+    """Return the validation errors in one line that a model can act on."""
     told = [f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in problem.errors()[:4]]
     return "; ".join(told)
 
@@ -88,7 +90,7 @@ LOG = logging.getLogger(__name__)
 
 
 async def carried_out(tool: Tool, call: ToolCall, occasion: ToolContext) -> ToolOutput:
-    """Raises whatever the tool raises, ValidationError for its arguments, and LetheError where it does not come to an end."""
+    """Execute a call. Raise whatever the tool raises, ValidationError for invalid arguments, and LetheError after a timeout."""
     arguments = understood(tool.arguments, call.arguments)
     try:
         async with asyncio.timeout(tool.seconds) as alarm:
@@ -103,7 +105,9 @@ async def carried_out(tool: Tool, call: ToolCall, occasion: ToolContext) -> Tool
 
 
 async def at_stake(tool: Tool, call: ToolCall, occasion: ToolContext) -> str:
-    """What the user is told beside the arguments. Raises ValidationError and LetheError where the tool would fail."""
+    """Return the explanation shown beside the arguments in a permission request. Raise ValidationError and LetheError if the
+    call would fail.
+    """
     wish = understood(tool.arguments, call.arguments)
     if tool.about is None:
         return ""

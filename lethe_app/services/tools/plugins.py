@@ -1,4 +1,4 @@
-"""Finds sets of tools that others wrote: entry points of the group `lethe.tools`. A broken one harms nothing but itself."""
+"""Load tool sets of plug-ins: entry points of the group `lethe.tools`. A broken plug-in affects nothing but itself."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 @dataclass(frozen=True)
 class ToolFault:
-    """A plug-in that cannot be used, and why, in one sentence."""
+    """Plug-in that cannot be used, with the reason in one sentence."""
 
     distribution: str
     words: str
     in_use: bool = False
-    """It could be loaded, and broke while it was used."""
+    """True if it was loaded and failed later, during use."""
 
 
 def found() -> tuple[list[ToolSet], list[ToolFault]]:
-    """Every plug-in that is installed now, by the name of its entry point."""
+    """Return every installed plug-in, sorted by the name of its entry point, and the faults of unusable ones."""
     return load(sorted(entry_points(group=GROUP), key=lambda entry: entry.name))
 
 
 def load(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[ToolFault]]:
-    """Those that can be used, and the faults of the others. What they bring in asks the user before every use."""
+    """Load plug-ins; return the usable ones and the faults of the others. Every tool of a plug-in requires permission for
+    each call.
+    """
     sets: list[ToolSet] = []
     faults: list[ToolFault] = []
     for entry in entries:
@@ -46,22 +48,23 @@ def load(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[ToolFault]]
 
 
 def _made(entry: EntryPoint) -> ToolSet:
-    """Raises whatever the plug-in raises, TypeError and ValueError among it."""
+    """Instantiate and check a tool set. Raise whatever the plug-in raises; TypeError or ValueError if the set is invalid."""
     made = entry.load()()
     if not isinstance(made, ToolSet) or not made.tools:
-        raise TypeError("it is no ToolSet with tools in it.")
+        raise TypeError("it is not a ToolSet with tools.")
     if not _NAME.fullmatch(made.name) or not made.title.strip():
-        raise ValueError("its name must be short, of small letters, digits and _, and it needs a title.")
+        raise ValueError("its name must be short and consist of lower-case letters, digits and _, and it needs a title.")
     return replace(made, tools=tuple(_checked(tool) for tool in made.tools))
 
 
 def _checked(tool: Tool) -> Tool:
     if not isinstance(tool, Tool) or not _NAME.fullmatch(tool.name):
-        raise ValueError("the name of a tool must be short, of small letters, digits and _.")
+        raise ValueError("the name of a tool must be short and consist of lower-case letters, digits and _.")
     if not issubclass(tool.arguments, BaseModel):
-        raise TypeError("the arguments of a tool are a pydantic model.")
+        raise TypeError("the arguments of a tool must be a pydantic model.")
     if not tool.title.strip() or not tool.description.strip():
         raise ValueError("every tool needs a title and a description.")
     tool.declared  # noqa: B018 - raises where its schema cannot be told
     re.compile(tool.hint)
+    # Code of others must not act without the user's permission, whatever it declares.
     return replace(tool, asks=True)

@@ -1,13 +1,12 @@
-"""The tools there are, which of them a persona may use, and a turn of them for every reply."""
+"""Registry of tool sets: the tools available to a persona, and the tool state of each reply."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer, Tool, ToolCall, ToolSet
@@ -15,11 +14,14 @@ from lethe_app.prompt.format.tool_calls import equipped, is_equipped
 from lethe_app.services.events import AskTool, Listeners
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import Prompting
+from lethe_app.services.prompting.assembler import ToolPrompt
+from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.tool_messages import results_above
+from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.builtin_web import WEB
 from lethe_app.services.tools.forced_call import AnswerModel, decided, likely
+from lethe_app.services.tools.instructions import ToolNote
 from lethe_app.services.tools.invocation import Means
 from lethe_app.services.tools.plugins import ToolFault
 from lethe_app.services.tools.turn import ToolTurn
@@ -28,18 +30,16 @@ from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
 
 ALLOWED = "tools allowed"
-"""Key of a session's state: tools of which the user said “always”."""
+"""Key of the session state: tools that the user always allows in this session."""
 BENCH = "bench"
 MOST_KEYS = 8
-"""Of the workbench, of which such a model is told."""
-LOOK_BACK = 80
-"""Messages above a reply among which what tools did for it is looked for."""
+"""Number of keys of working memory listed for a model without native tool calls."""
 LEAST_ROOM, MOST_ROOM, SHARE = 400, 2400, 6
-"""Characters of one result in a prompt: a share of the context in tokens, within bounds."""
+"""Characters of one result in a prompt: minimum, maximum, and the divisor of the context length in tokens."""
 
 
 class Tooling:
-    """One for all personas."""
+    """Registry of tools for all personas."""
 
     def __init__(
         self,
@@ -49,23 +49,26 @@ class Tooling:
         chats: Chats,
         state: SessionState,
         preferences: Preferences,
-        prompting: Prompting,
+        formats: ModelFormats,
+        note: ToolNote,
         asker: AnswerModel,
         is_trusted: Callable[[], bool],
     ) -> None:
-        """`asker` works within the turn; a model that is not trusted asks before it changes anything."""
+        """Create the registry. `asker` must be usable within the turn. A model that is not qualified asks before every call
+        with side effects.
+        """
         self.changed: Listeners[None] = Listeners()
-        """There is another fault to be told."""
+        """Emitted when a fault was added."""
         self.sets = list({one.name: one for one in reversed(sets)}.values())[::-1]  # of two of one name the first one counts
         self.faults = [*faults, *_taken(sets)]
         self.bench = bench
         self._chats, self._state = chats, state
-        self._preferences, self._prompting = preferences, prompting
+        self._preferences, self._formats, self._tool_note = preferences, formats, note
         self._asker, self._is_trusted = asker, is_trusted
         self._question: AskTool | None = None
 
     def names_of(self, persona: Persona) -> list[str]:
-        """Of the sets she may use, in the order in which they are registered."""
+        """Return the names of the sets the persona may use, in the order of registration."""
         settings = self._preferences.current
         if not settings.tools_enabled:
             return []
@@ -79,14 +82,14 @@ class Tooling:
         try:
             return one.is_there()
         except Exception as error:  # the code of a plug-in may raise anything, and the reply comes all the same
-            self._note(one, f"Its tools “{one.title}” cannot tell whether they may be used ({type(error).__name__}).")
+            self._note(one, f"The availability of its tools “{one.title}” could not be checked ({type(error).__name__}).")
             return False
 
     def _broke(self, tool: Tool, error: Exception) -> None:
-        """Its own code broke; the user sees it where plug-ins are told of, and with the reply."""
+        """Record an error in a plug-in's tool, which is shown in the list of plug-ins and with the reply."""
         owner = next((one for one in self.sets if any(each.name == tool.name for each in one.tools)), None)
         if owner is not None and owner.plugin:
-            self._note(owner, f"It broke when it was to {tool.title} ({type(error).__name__}).")
+            self._note(owner, f"An error occurred when it was asked to {tool.title} ({type(error).__name__}).")
 
     def _note(self, one: ToolSet, words: str) -> None:
         fault = ToolFault(one.plugin or one.title, words, in_use=True)
@@ -98,35 +101,38 @@ class Tooling:
         active = set(self.names_of(persona))
         return [tool for one in self.sets if one.name in active for tool in one.tools]
 
-    def offered(self, persona: Persona) -> list[dict[str, Any]]:
-        """As chat templates want to be told of them."""
-        return [tool.declared for tool in self.tools_of(persona)]
-
     def give_way(self) -> None:
-        """Another reply is wanted: a question that nobody answered waits no longer."""
+        """Deny a pending permission request, because another reply is requested."""
         if self._question is not None:
             self._question.decide(PermissionAnswer.NOT_NOW)
 
     async def turn(
         self,
-        session: ChatSession,
-        cast: Participants,
+        turn: TurnContext,
         model: LoadedModel,
-        above: UUID | None,
         so_far: Alternative | None,
         writing: ReplyWriter,
     ) -> ToolTurn:
-        """The tools of one reply. A wording that goes on uses none: it stands there already."""
+        """Return the tools of one reply. A wording that is continued uses none: what they did is in the history already."""
+        session, cast = turn.session, turn.participants
         names = (cast.persona.name, cast.user.name)
         tools = self.tools_of(cast.persona)
         inventory = await self.bench.inventory(of_session(session.guid)) if tools else ""
         if not tools or so_far is not None:
-            return ToolTurn(session, writing, *names, above, lead=so_far, unheard=[tool.name for tool in tools])
-        messages = await self._chats.tail(session.guid, LOOK_BACK, above)
-        asked = next((one for one in reversed(messages) if one.role is Role.USER and not one.hidden), None)
-        means = await self._means(session, cast, model, tools, asked, inventory)
-        turn = str(asked.id) if asked is not None else str(session.guid)
-        return ToolTurn(session, writing, *names, above, means, turn, results_above(messages) if above else ())
+            return ToolTurn(session, writing, *names, lead=so_far, unheard=[tool.name for tool in tools])
+        question = turn.question
+        means = await self._means(session, cast, model, tools, question, inventory)
+        number = str(question.id) if question is not None else str(session.guid)
+        known = results_above(turn.messages) if turn.before is not None else ()
+        return ToolTurn(session, writing, *names, means, number, known)
+
+    async def prompt_of(self, persona: Persona, model: LoadedModel) -> ToolPrompt:
+        """Return what the prompts of a persona say of tools."""
+        declared = [tool.declared for tool in self.tools_of(persona)]
+        if not declared:
+            return ToolPrompt()
+        renderer = (await self._formats.renderer(model)).renderer
+        return ToolPrompt(self._tool_note.text() if is_equipped(equipped(renderer, declared)) else "", declared)
 
     async def _means(
         self,
@@ -137,7 +143,7 @@ class Tooling:
         asked: Message | None,
         inventory: str,
     ) -> Means:
-        renderer = (await self._prompting.form(model)).renderer
+        renderer = (await self._formats.renderer(model)).renderer
         allowed = await self._allowed(session.guid)
         settings = self._preferences.current
 
@@ -174,7 +180,9 @@ class Tooling:
         )
 
     async def _on_bench(self, session: ChatSession, tools: Sequence[Tool], text: str) -> list[Tool]:
-        """What shows the workbench, with its keys, to a model that cannot ask for it by itself, where it is spoken of."""
+        """Return the tool that reads working memory, with the matching keys in its description, for a model without native
+        tool calls.
+        """
         keys = [entry.key for entry in await self.bench.spoken_of(of_session(session.guid), text)][:MOST_KEYS]
         shows = next((tool for tool in tools if tool.name == "bench_get"), None)
         return [replace(shows, description=f"{shows.description} There is: {', '.join(keys)}.")] if shows and keys else []
@@ -188,10 +196,10 @@ class Tooling:
 
 
 def _taken(sets: Sequence[ToolSet]) -> list[ToolFault]:
-    """Sets of plug-ins whose name another one has already."""
+    """Return faults of plug-ins whose set has the name of another set."""
     names, found = set[str](), list[ToolFault]()
     for one in sets:
         if one.name in names:
-            found.append(ToolFault(one.plugin or one.title, f"There are tools “{one.name}” already."))
+            found.append(ToolFault(one.plugin or one.title, f"A tool set called “{one.name}” already exists."))
         names.add(one.name)
     return found

@@ -1,4 +1,4 @@
-"""Tools in one reply: hears what the model asks for, asks the user where that is wanted, does it, and tells the model."""
+"""Tool use within one reply: detect the model's calls, ask for permission, execute them and return the results to the model."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
-from uuid import UUID
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from lethe_app.domain.chat import Alternative, ChatSession
-from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Tool, ToolCall, ToolContext, ToolOutput, ToolResult
 from lethe_app.errors import LetheError
 from lethe_app.prompt.format.tool_calls import CallEars
 from lethe_app.services.events import AskTool, Began, NoteAdded, ToolUsed
-from lethe_app.services.participants import Participants
 from lethe_app.services.prompting.tool_messages import as_messages
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.services.tools.invocation import NO_SUCH, NOT_WANTED, UNREADABLE, Means, at_stake, carried_out, failed, faults
@@ -27,33 +24,33 @@ from lethe_app.services.tools.invocation import NO_SUCH, NOT_WANTED, UNREADABLE,
 Report = TypeVar("Report")
 LOG = logging.getLogger(__name__)
 ROUNDS = 10
-"""Times that a model may ask for tools in one reply."""
+"""Maximum number of generations of one reply that may end with tool calls."""
 AT_ONCE = 5
-"""Calls that are heard in one of them."""
+"""Maximum number of calls executed per generation."""
 
 
 @dataclass
 class ToolTurn:
-    """Made for every reply; without tools it does nothing at all."""
+    """State of tool use within one reply. One is made for every reply; without tools it does nothing."""
 
     session: ChatSession
     writing: ReplyWriter
     persona: str
     user: str
-    above: UUID | None
-    """The message whose history ends above it, where the reply is not the newest one yet."""
     means: Means | None = None
     turn: str = ""
     known: Sequence[ToolResult] = ()
-    """What was done already for another wording of the same reply."""
+    """Results of calls made for other alternatives of the same reply."""
     unheard: Sequence[str] = ()
-    """Names of tools that are not to be used now; a model that asks for one all the same does so unseen."""
+    """Names of tools that are not available now; a call of one is removed from the text and not executed."""
     rounds: int = 0
     lead: Alternative | None = None
-    """What was said and thought of the reply before it asked for something."""
+    """Text and thinking of the reply before its first call."""
     _ears: CallEars | None = None
     _counts: dict[str, int] = field(default_factory=dict)
     _refused: set[str] = field(default_factory=set)
+    has_stored: bool = False
+    """True if calls and results were stored in the session, which belong to the history of the next prompt."""
     _is_fresh: bool = True
     _earlier: Sequence[ToolResult] = ()
 
@@ -61,29 +58,24 @@ class ToolTurn:
         self._earlier = self.known  # what this wording does itself comes on top of `known`
 
     @property
-    def before(self) -> UUID | None:
-        """Where the history of the prompt ends."""
-        return self.above or (self.writing.message.id if self.writing.is_stored else None)
-
-    @property
     def so_far(self) -> Alternative | None:
-        """What of the reply stands at the end of the prompt."""
+        """Return the part of the reply that ends the prompt; None if it is empty."""
         return self.lead if self.lead is not None and self.lead.content.strip() else None
 
     def remembered(self, memory: TurnMemory | None) -> TurnMemory | None:
-        """With what lies on the workbench."""
+        """Return the memory of the turn with the inventory of working memory added."""
         if self.means is None or not self.means.inventory:
             return memory
         return (memory or TurnMemory()).model_copy(update={"bench": self.means.inventory})
 
     def listen(self) -> CallEars | None:
-        """For one generation; None where the model does not ask by itself."""
+        """Return a parser of tool calls for one generation; None if the model has no native tool calls."""
         names = [tool.name for tool in self.means.tools] if self.means is not None and self.means.is_native else self.unheard
         self._ears = CallEars(names) if names else None
         return self._ears
 
     async def attend(self, reports: AsyncGenerator[Report]) -> AsyncGenerator[Report]:
-        """What the model says, up to where it asks and makes up the answer."""
+        """Pass on the generation up to a complete call, so that the model does not continue with an invented result."""
         async with aclosing(reports) as stream:
             async for report in stream:
                 yield report
@@ -92,22 +84,22 @@ class ToolTurn:
 
     @property
     def is_wanted(self) -> bool:
-        """Did the last generation ask for something that it may have?"""
+        """Return whether the last generation contains calls and the limit of rounds is not reached."""
         return self.means is not None and self._ears is not None and bool(self._ears.calls) and self.rounds < ROUNDS
 
     def keep_text(self, wording: Alternative) -> None:
-        """What is said before tools are used; what comes after them begins a paragraph."""
+        """Store the text before the calls; what follows them begins a new paragraph."""
         if wording.content.strip():
             wording = wording.model_copy(update={"content": f"{wording.content.rstrip()}\n\n"})
         self.lead = wording.model_copy(update={"complete": False})
 
     @property
     def goes_on(self) -> bool:
-        """Is there something to be said still? At first there is."""
+        """Return whether another generation is needed; always true before the first."""
         return self._is_fresh or self.is_wanted
 
     async def work(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
-        """What is to be done before the model speaks, or speaks again."""
+        """Execute the pending calls before the next generation."""
         is_first, self._is_fresh = self._is_fresh, False
         if is_first:
             async with aclosing(self._beforehand()) as early:
@@ -122,7 +114,9 @@ class ToolTurn:
                 yield later
 
     async def _beforehand(self) -> AsyncGenerator[AskTool | Began | NoteAdded | ToolUsed]:
-        """What a model that cannot ask by itself wants before it answers. Nothing where it was asked already."""
+        """Let a model without native tool calls choose one before it answers. Nothing happens if results or text are present
+        already.
+        """
         if self.means is None or self.means.is_native or self.known or self.lead is not None:
             return
         call = await self.means.decide()
@@ -152,13 +146,15 @@ class ToolTurn:
             if not is_stored and results:  # stopped in the middle: what was done is known all the same
                 await asyncio.shield(self._store(results))
 
-    # One call
+    # Single calls
 
     def _tool(self, call: ToolCall) -> Tool | None:
         return next((tool for tool in self.means.tools if tool.name == call.name), None) if self.means else None
 
     async def _question(self, call: ToolCall) -> AskTool | None:
-        """Asked where a tool always asks, or where what was done for another wording would be done differently again."""
+        """Return a permission request; None if none is needed. It is needed if the tool always asks, or if a tool with side
+        effects was used for another alternative and would be called differently now.
+        """
         tool = self._tool(call)
         if tool is None or self.means is None or self._again(call) is not None:
             return None
@@ -185,11 +181,12 @@ class ToolTurn:
         return verdict
 
     def _again(self, call: ToolCall) -> ToolResult | None:
-        """What came of the same wish before, for this reply in any wording."""
+        """Return the result of an equal call made before for this reply, in any alternative; None if it must be executed."""
         number = self._counts.get(call.key, 0)
         same = [one for one in self.known if one.call.key == call.key and one.outcome is CallOutcome.DONE]
         tool = self._tool(call)
         if number < len(same):
+            # Equal calls get the earlier results in their order, so that all alternatives of a reply see the same ones.
             return same[number]
         return same[-1] if same and tool is not None and not tool.every_time else None
 
@@ -207,7 +204,7 @@ class ToolTurn:
             self._refused.add(call.key)
             title = tool.title if (tool := self._tool(call)) else call.name
             told = NOT_WANTED.format(user=self.user)
-            return ToolResult(call=call, text=told, shown=f"did not {title}: you said not now", outcome=CallOutcome.REFUSED)
+            return ToolResult(call=call, text=told, shown=f"did not {title}: you declined", outcome=CallOutcome.REFUSED)
         result = await self._used(call, number)
         self.known = [*self.known, result]
         return result
@@ -218,7 +215,7 @@ class ToolTurn:
         if tool is None:
             names = ", ".join(one.name for one in means.tools)
             words = UNREADABLE if call.name == MALFORMED else NO_SUCH.format(name=call.name[:60], names=names)
-            return ToolResult(call=call, text=words, shown="asked for a tool that is not there", outcome=CallOutcome.FAILED)
+            return ToolResult(call=call, text=words, shown="called an unknown tool", outcome=CallOutcome.FAILED)
         try:
             told = await carried_out(tool, call, self._occasion(number))
         except ValidationError as problem:
@@ -241,47 +238,11 @@ class ToolTurn:
         return replace(told, text=f"{told.text[: means.room].rstrip()} …\n({where}.)")
 
     async def _store(self, results: Sequence[ToolResult]) -> list[NoteAdded]:
-        """Right above the reply, whether it is on disk already or still to come."""
+        """Store calls and results as messages directly before the reply, whether that is stored already or not."""
         assert self.means is not None
         chats, below = self.means.chats, self.writing.message.id
         messages = as_messages(self.session, self.persona, [one.call for one in results], results)
+        self.has_stored = True
         if not self.writing.is_stored:
             return [NoteAdded(message, below) for message in await chats.add_messages(messages)]
         return [NoteAdded(await chats.add_above(message, below), below) for message in messages]
-
-
-class TurnsOfTools(Protocol):
-    """Whoever has tools for replies."""
-
-    def give_way(self) -> None:
-        """Another reply is wanted: a question that nobody answered waits no longer."""
-
-    async def turn(
-        self,
-        session: ChatSession,
-        cast: Participants,
-        model: LoadedModel,
-        above: UUID | None,
-        so_far: Alternative | None,
-        writing: ReplyWriter,
-    ) -> ToolTurn:
-        """The tools of one reply."""
-
-
-class NoTools:
-    """Where nobody has any."""
-
-    def give_way(self) -> None:
-        """Nothing waits."""
-
-    async def turn(
-        self,
-        session: ChatSession,
-        cast: Participants,
-        _model: LoadedModel,
-        above: UUID | None,
-        so_far: Alternative | None,
-        writing: ReplyWriter,
-    ) -> ToolTurn:
-        """It does nothing."""
-        return ToolTurn(session, writing, cast.persona.name, cast.user.name, above, lead=so_far)

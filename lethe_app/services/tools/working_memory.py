@@ -1,4 +1,4 @@
-"""A place for what is too large for a prompt and needed only for minutes: put there by tools, looked at when it is wanted."""
+"""Working memory: texts too large for a prompt that are needed for some minutes, stored by tools and read on request."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from lethe_app.storage.memory.working_memory import BenchRows
 USUAL = timedelta(minutes=5)
 LONGEST = timedelta(days=1)
 MOST = 50
-"""Entries of one namespace."""
+"""Maximum number of entries of one namespace."""
 LONGEST_KEY, LONGEST_VALUE = 80, 200_000
-"""Characters."""
+"""Maximum number of characters of a key and of a value."""
 SWEEP_EVERY = 3600.0
 SHOWN = 12
-"""Entries that a prompt tells of."""
+"""Number of entries listed in a prompt."""
 
 
 class Workbench:
-    """What has expired is not there, and is swept away when something is put down, at the start, and every hour."""
+    """Working memory. Expired entries are not returned; they are deleted at each write, at the start, and every hour."""
 
     def __init__(self, rows: BenchRows) -> None:
         self._rows = rows
         self._sweeping = Background(self._sweep, SWEEP_EVERY)
 
     def start(self, pause: float = 0.0) -> None:
-        """Sweep now and then."""
+        """Begin to delete expired entries periodically."""
         self._sweeping.start(pause)
 
     async def close(self) -> None:
@@ -48,7 +48,7 @@ class Workbench:
         category: str = "",
         tags: Sequence[str] = (),
     ) -> BenchEntry:
-        """Lay something down, in the place of what has its key. Raises LetheError for a namespace or key that is none."""
+        """Store an entry, replacing one of the same key. Raise LetheError for an invalid namespace or key."""
         name = key.strip().strip("/")[:LONGEST_KEY]
         if not name:
             raise LetheError("What is laid down needs a key.")
@@ -66,29 +66,29 @@ class Workbench:
         return entry
 
     async def get(self, namespace: str, key: str) -> BenchEntry | None:
-        """By its key, or by its whole path."""
+        """Return an entry by its key or its full path; None if there is none."""
         path = key.strip().strip("/")
         return await self._rows.get(namespace, path.removeprefix(f"{namespace}/"), now())
 
     async def entries_of(self, namespace: str) -> list[BenchEntry]:
-        """All that lie there, by key."""
+        """Return all entries of a namespace, sorted by key."""
         return await self._rows.entries_of(namespace, now())
 
     async def search(self, namespace: str, words: str, most: int = 5) -> list[BenchEntry]:
-        """Those in which most of the words occur, the best first."""
+        """Return the entries that contain at least one of the words, best match first."""
         wanted = {word.casefold() for word in words.split() if word}
         scored = [(sum(word in _text(entry) for word in wanted), entry) for entry in await self.entries_of(namespace)]
         found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
         return [entry for _score, entry in found[:most]]
 
     async def spoken_of(self, namespace: str, message: str) -> list[BenchEntry]:
-        """Those in which at least half of the words that carry a message occur; of one without such words, none."""
+        """Return the entries that contain at least half of the content words of a message; none if it has no content words."""
         wanted = {fold(word) for word in cut(message)} - EVERYDAY
         texts = [(entry, _text(entry)) for entry in await self.entries_of(namespace)] if wanted else []
         return [entry for entry, text in texts if 2 * sum(word in text for word in wanted) >= len(wanted)]
 
     async def inventory(self, namespace: str) -> str:
-        """What lies there and for how long, without what it says; empty where nothing does."""
+        """Return the list of keys with their remaining time for the prompt; empty if there are no entries."""
         entries = await self.entries_of(namespace)
         if not entries:
             return ""
@@ -101,12 +101,12 @@ class Workbench:
 
 
 def of_session(session_id: UUID) -> str:
-    """The namespace of a conversation."""
+    """Return the namespace of a session."""
     return f"session/{session_id}"
 
 
 def checked(namespace: str) -> str:
-    """Raises LetheError unless it has two segments."""
+    """Return the namespace. Raise LetheError unless it has two segments."""
     first, slash, second = namespace.partition("/")
     if first not in {"session", "task"} or not slash or not second or "/" in second:
         raise LetheError(f"“{namespace}” is no place on the workbench.")
@@ -114,7 +114,7 @@ def checked(namespace: str) -> str:
 
 
 def describe_entry(entry: BenchEntry) -> str:
-    """One line of the inventory."""
+    """Return one line of the inventory."""
     seconds = max(0, int((entry.expires - now()).total_seconds()))
     minutes = seconds // 60
     left = f"{minutes // 60} h" if minutes >= 60 else f"{minutes} min" if minutes else "a moment"

@@ -1,1 +1,1 @@
-"""The one gate to the internet, look-ups and research."""
+"""Web access: the gate for all requests, look-ups during a conversation, and research."""

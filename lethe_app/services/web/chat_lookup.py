@@ -1,4 +1,4 @@
-"""Looks something up on the internet in the middle of a conversation, where the user asks for it and has allowed it."""
+"""Web look-up during a conversation, when the user asks for it and web access is allowed."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from lethe_app.services.truncation import shortened
 from lethe_app.storage.chats.sessions import Chats
 
 SEARCH = "search"
-"""How the note of a hidden line begins that tells what was looked up; behind it stand the topic and the sources."""
+"""Prefix of the note of a hidden message about a look-up; topic and sources follow as JSON."""
 WEB_TOOLS = "web"
-"""The set of tools beside which this steps aside: then the model asks for itself."""
+"""Tool set that replaces this look-up: with it the model searches by itself."""
 LINES, LONGEST_LINES = 6, 1500
-"""Newest messages shown to the model that decides, and characters of them."""
+"""Number of newest messages shown to the model that decides, and the maximum number of their characters."""
 MOST_READ = 1000
-"""Tokens of pages: somebody waits while they are read."""
+"""Maximum number of tokens of pages, because the user waits while they are read."""
 LONGEST_TOLD = 3500
 LONGEST_ROLE = 400
 _NOTE = TypeAdapter(tuple[str, list[tuple[str, str]]])
@@ -39,24 +39,26 @@ _NOTE = TypeAdapter(tuple[str, list[tuple[str, str]]])
 
 @dataclass(frozen=True)
 class LookedUp:
-    """What was looked up before a reply, and where it was read; without sources nothing was found."""
+    """Look-up before a reply, with its sources; without sources nothing was found."""
 
     topic: str
     sources: tuple[WebHit, ...] = ()
 
 
 class LookingUp:
-    """Decides by words, then by the model where it may be trusted; whatever goes wrong, the reply comes all the same."""
+    """Decide whether a message needs a look-up, by words and by a qualified model. Whatever fails, the reply is still
+    generated.
+    """
 
     def __init__(
         self, preferences: Preferences, chats: Chats, gathering: Gathering, asker: TaskModel, is_trusted: Callable[[], bool]
     ) -> None:
-        """`asker` must not wait for the end of the turn it works in."""
+        """Create the service; `asker` must not wait for the end of the turn, within which it is called."""
         self._preferences, self._chats = preferences, chats
         self._gathering, self._asker, self._is_trusted = gathering, asker, is_trusted
 
     def is_on(self, cast: Participants) -> bool:
-        """Has the user allowed it, and does the model not search by itself?"""
+        """Return whether look-ups are allowed and the model does not have the web tools itself."""
         settings, persona = self._preferences.current, cast.persona
         tools = persona.tools if persona.override_default_toolset else settings.default_tools
         is_aside = settings.tools_enabled and WEB_TOOLS in tools
@@ -65,7 +67,7 @@ class LookingUp:
     async def of_turn(
         self, session: ChatSession, cast: Participants, message: Message
     ) -> AsyncGenerator[Searching | NoteAdded]:
-        """Search for what a message of the user's asks for, and put what was found above it in a hidden line."""
+        """Search for what the user's message asks for, and insert the result before it as a hidden message."""
         if not self.is_on(cast) or wanted(message.content) is WebIntent.NO:
             return
         topic = await self._topic(session, cast, message)
@@ -83,7 +85,7 @@ class LookingUp:
         yield NoteAdded(await self._chats.add_above(line, message.id), message.id)
 
     async def _topic(self, session: ChatSession, cast: Participants, message: Message) -> str:
-        """What to search for; empty if nothing is to be searched."""
+        """Return the topic to search for; empty if there is none."""
         plainly = wanted(message.content) is WebIntent.PLAINLY
         if not self._is_trusted():
             return topic_in(message.content) if plainly else ""
@@ -106,7 +108,7 @@ class LookingUp:
         return await self._gathering.merged(wish, pages, self._asker if self._is_trusted() else None, MOST_READ)
 
     async def _line(self, cast: Participants, message: Message, topic: str, merge: Merge) -> str:
-        """What the model is told; words of strangers only as quotations."""
+        """Return the hidden message for the model, in which untrusted text is quoted."""
         name, user = cast.persona.name, cast.user.name
         if not merge.plain_text:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
@@ -121,12 +123,12 @@ class LookingUp:
 
 
 def note_of(topic: str, merge: Merge) -> str:
-    """Kept with the hidden line, and so with the message."""
+    """Return the note of the hidden message, with topic and sources."""
     return f"{SEARCH} {json.dumps([topic, [[one.title, one.address] for one in merge.sources]], ensure_ascii=False)}"
 
 
 def looked_up(line: Message) -> LookedUp | None:
-    """What a hidden line tells of; None if it is another one."""
+    """Parse the note of a hidden message; None if it is no look-up."""
     kind, _, told = line.note.partition(" ")
     if not line.hidden or kind != SEARCH:
         return None

@@ -1,4 +1,4 @@
-"""The one gate to the internet: shut unless the user opened it, and whatever leaves is told and written down before it goes."""
+"""Gate for all web access: closed unless the user allows it. Every request is logged and announced before it is sent."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ from lethe_app.web.search_engines import Brave, SearXNG
 
 SCOPE, LIST, DAYS = "outgoing", "list", "days"
 MOST_KEPT, MOST_DAYS = 300, 60
-"""Requests and days that are written down."""
+"""Number of requests and of days that are logged."""
 MORE_HITS = 2
-"""Hits asked for beyond those wanted, since some are doubles."""
-NOT_ALLOWED = ("Lethe may not use the internet.", "The settings can allow it.")
+"""Additional hits requested, because some are duplicates."""
+NOT_ALLOWED = ("Internet search is not allowed.", "Allow it in the settings.")
 _LIST = TypeAdapter(list[Outgoing])
 _DAYS = TypeAdapter(dict[str, DayOut])
 
 EngineFor = Callable[[Settings, NetworkRoute, Meter], SearchEngine]
-"""Raises SearchFailed where a key or an address is missing."""
+"""Factory of the search engine. Raises SearchFailed if a key or an address is missing."""
 
 
 def chosen_engine(settings: Settings, way: NetworkRoute, meter: Meter) -> SearchEngine:
-    """Whom the settings name. Nothing is connected to, and no library of theirs imported, before it is asked."""
+    """Return the search engine selected in the settings. It connects to nothing and imports no library before its first
+    search.
+    """
     if settings.web_provider is SearchProvider.BRAVE:
         return Brave(settings.web_brave_key, way, meter=meter)
     if settings.web_provider is SearchProvider.SEARXNG:
@@ -48,7 +50,7 @@ def chosen_engine(settings: Settings, way: NetworkRoute, meter: Meter) -> Search
 
 
 class WebGate:
-    """Searches and reads pages for whoever asks, each time saying why."""
+    """Search the web and read pages. Every request carries a reason, which is logged."""
 
     def __init__(
         self,
@@ -59,9 +61,11 @@ class WebGate:
         pages: PageFetcher | None = None,
         way: NetworkRoute | None = None,
     ) -> None:
-        """`count` tells the tokens of texts; `way` is how requests leave, as far as the settings do not say it."""
+        """Create the gate. `count` returns the tokens of texts; `way` is the network route as far as the settings do not
+        define it.
+        """
         self.changed: Listeners[Outgoing] = Listeners()
-        """Told of every request before it leaves, and again when it is over."""
+        """Emitted for every request before it is sent, and again when it has ended."""
         self._preferences, self._state, self._count = preferences, state, count
         self._engine_for, self._pages, self._usual = engine_for, pages or PageFetcher(), way or NetworkRoute()
         self._list: deque[Outgoing] | None = None
@@ -73,22 +77,22 @@ class WebGate:
         self._is_closed = False
         self._forget = preferences.changed.add(lambda _settings: self._stop_if_shut())
 
-    # what one may ask
+    # Requests
 
     @property
     def is_allowed(self) -> bool:
-        """Has the user opened the gate?"""
+        """Return whether the user allows web access."""
         return self._preferences.current.web_allowed and not self._is_closed
 
     def check(self) -> None:
-        """Raises NotAllowed unless the gate is open."""
+        """Raise NotAllowed unless web access is allowed."""
         if not self.is_allowed:
             raise NotAllowed(*NOT_ALLOWED)
 
     async def search(self, query: str, why: str, count: int = 0) -> list[WebHit]:
-        """At most `count` hits (0: as many as the settings say), the best first; none is no failure.
+        """Return at most `count` hits (0: the number in the settings), best first; the list may be empty.
 
-        Raises NotAllowed and SearchFailed.
+        Raise NotAllowed or SearchFailed.
         """
         async with self._trip(why) as trip:
             settings, meter, words = self._preferences.current, Meter(), clean_query(query)
@@ -98,7 +102,9 @@ class WebGate:
             return (await engine.search(words, wanted + MORE_HITS))[:wanted]
 
     async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText:
-        """What a page says, of at most `most_tokens` (0: as many as the settings say). Raises NotAllowed and PageUnreadable."""
+        """Return the text of a page, at most `most_tokens` (0: the number in the settings). Raise NotAllowed or
+        PageUnreadable.
+        """
         async with self._trip(why) as trip:
 
             async def leaving(purpose: Purpose, host: str, what: str, meter: Meter) -> None:
@@ -108,9 +114,10 @@ class WebGate:
         return await self._shortened(page, most_tokens or self._preferences.current.web_page_tokens)
 
     async def look_up(self, query: str, why: str, count: int = 0) -> list[tuple[WebHit, PageText]]:
-        """The hits of a search, each with what its page says; of a page that cannot be read, what the engine says of it.
+        """Return the hits of a search, each with the text of its page; if the page cannot be read, with the engine's
+        description.
 
-        Raises NotAllowed and SearchFailed.
+        Raise NotAllowed or SearchFailed.
         """
         hits = await self.search(query, why, count)
         reading = [asyncio.ensure_future(self._read_or_described(hit, why)) for hit in hits]
@@ -123,19 +130,19 @@ class WebGate:
         self.check()
         return list(zip(hits, pages, strict=True))
 
-    # what left
+    # Log
 
     async def outgoing(self) -> list[Outgoing]:
-        """What left this computer, the newest first."""
+        """Return the logged requests, newest first."""
         return list(reversed(await self._known()))
 
     async def days(self) -> dict[str, DayOut]:
-        """How much it was, by day (YYYY-MM-DD)."""
+        """Return the daily totals by day (YYYY-MM-DD)."""
         await self._known()
         return dict(self._days)
 
     async def clear_log(self) -> None:
-        """The list of what left, and what was read."""
+        """Clear the log, the daily totals and the page cache; requests in progress stay in the log."""
         known = await self._known()
         kept = [one for one in known if one.is_under_way]
         known.clear()
@@ -145,13 +152,13 @@ class WebGate:
         await self._keep()
 
     async def close(self) -> None:
-        """What is under way ends, and nothing leaves any more."""
+        """Cancel requests in progress and refuse new ones."""
         self._is_closed = True
         self._forget()
         self._stop_if_shut()
         await self._all_home.wait()
 
-    # inside
+    # Internals
 
     def _way(self) -> NetworkRoute:
         settings = self._preferences.current
@@ -171,7 +178,7 @@ class WebGate:
 
     @asynccontextmanager
     async def _trip(self, why: str) -> AsyncIterator[Trip]:
-        """Room for requests; it ends at once when the gate is shut meanwhile."""
+        """Open a group of requests; it is cancelled at once when web access is switched off."""
         self.check()
         trip = Trip(self, why)
         self._trips += 1
@@ -185,8 +192,8 @@ class WebGate:
                     self._under_way.discard(alarm)
             await trip.end()
         except TimeoutError as error:
-            await trip.end("the internet was switched off")
-            raise NotAllowed("The internet was switched off meanwhile.") from error
+            await trip.end("internet search was switched off")
+            raise NotAllowed("Internet search was switched off in the meantime.") from error
         except LetheError as error:
             await trip.end(error.message)
             raise
@@ -202,10 +209,11 @@ class WebGate:
         if not self.is_allowed:
             alarms, self._under_way = self._under_way, set()
             for alarm in alarms:
+                # A timeout that expires now cancels the request from outside, and `_trip` turns it into NotAllowed.
                 alarm.reschedule(asyncio.get_running_loop().time())
 
     async def write_down(self, one: Outgoing) -> None:
-        """Keep it, and tell everybody; for trips."""
+        """Store a request in the log and notify listeners. Called by `Trip`."""
         known = await self._known()
         day = self._days.setdefault(day_of(one.when), DayOut())
         place = next((place for place, other in enumerate(known) if other.id == one.id), None)
@@ -237,23 +245,25 @@ class WebGate:
 
 
 class Trip:
-    """The requests of one wish, one after the other: a page may ask for its rules first, and send its readers on."""
+    """Sequential requests of one search or page: a page may first need its robots.txt, and may redirect."""
 
     def __init__(self, surfing: WebGate, why: str) -> None:
         self._surfing, self._why = surfing, why
         self._now: tuple[Outgoing, Meter, int] | None = None
 
     async def leave(self, purpose: Purpose, to: str, host: str, what: str, meter: Meter) -> None:
-        """Called before a request leaves; what it raises keeps it at home."""
+        """Log a request before it is sent; if this raises, the request is not sent."""
         await self.end()
         self._surfing.check()
         one = Outgoing(purpose=purpose, to=to, host=host, what=what, why=self._why)
         self._now = one, meter, meter.received
+        # The write awaits the database, and the user may switch web access off meanwhile; so the gate is checked before and
+        # after.
         await self._surfing.write_down(one)
         self._surfing.check()
 
     async def end(self, trouble: str = "") -> None:
-        """The last request is over."""
+        """Log the end of the last request."""
         if self._now is not None:
             one, meter, before = self._now
             self._now = None
@@ -262,5 +272,5 @@ class Trip:
 
 
 def _ended(one: Outgoing) -> Outgoing:
-    """What was under way when the program ended has no end of its own."""
+    """Mark a request as ended that was in progress when the program ended."""
     return one.model_copy(update={"ended": one.when, "trouble": "Lethe was closed"}) if one.is_under_way else one

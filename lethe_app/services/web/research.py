@@ -1,7 +1,7 @@
-"""Finds out about something because the user asked for it: one question at a time, seen as it grows, kept however it ends.
+"""Deep research at the user's request: one inquiry at a time, shown as it progresses, stored however it ends.
 
-It is recorded among what was done, with what it cost, and counts against what the persona may spend in a day. But it was the
-user's own wish, so it is not refused where nothing is left for today; what she would do by herself waits the longer.
+Each inquiry is recorded in the activity log with its cost, which counts for the persona's daily budget. Because the user
+requested it, it is not refused when the budget is used up; it reduces what is left for the persona's tasks.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from lethe_app.storage.key_value import AppState
 SCOPE = "inquiries"
 MOST_KEPT = 50
 SHORTEST, LONGEST = 3, 200
-"""Characters of a question."""
+"""Minimum and maximum number of characters of a question."""
 PRIORITY = 3
 LOG = logging.getLogger(__name__)
 
 
 class Researching:
-    """`changed` tells every step of an inquiry, and None when one was forgotten."""
+    """Inquiries of the user. `changed` emits every step of an inquiry, and None when one was removed."""
 
     def __init__(
         self,
@@ -53,10 +53,10 @@ class Researching:
         doings: ActivityLog,
         bounds: Bounds | None = None,
     ) -> None:
-        """A model that is not trusted writes nothing: then the pages themselves are quoted."""
+        """Create the service. A model that is not qualified writes nothing; the pages are quoted instead."""
         self.changed: Listeners[Inquiry | None] = Listeners()
         self.running: Inquiry | None = None
-        """The one that is under way, as it stands."""
+        """The inquiry in progress; None if there is none."""
         self._surfing, self._gathering, self._asker, self._is_trusted = surfing, gathering, asker, is_trusted
         self._casting, self._brain, self._state, self._bounds = casting, brain, state, bounds
         self._doings = doings
@@ -64,7 +64,7 @@ class Researching:
         self._task: asyncio.Task[None] | None = None
 
     async def all(self) -> list[Inquiry]:
-        """Newest first."""
+        """Return all inquiries, newest first."""
         found: list[Inquiry] = []
         for value in (await self._state.all(SCOPE)).values():
             try:
@@ -74,21 +74,25 @@ class Researching:
         return sorted(found, key=lambda one: one.began, reverse=True)
 
     async def get(self, inquiry_id: UUID) -> Inquiry:
-        """Raises LetheError if it was forgotten."""
+        """Return an inquiry. Raise LetheError if it was removed."""
         found = next((one for one in await self.all() if one.id == inquiry_id), None)
         if found is None:
-            raise LetheError("This is not there any more.")
+            raise LetheError("This report no longer exists.")
         return found
 
     async def start_inquiry(self, persona_id: str, topic: str) -> Inquiry:
-        """Find out about it from now on. Raises NotAllowed, and LetheError where it cannot be begun."""
+        """Start an inquiry. Raise NotAllowed without web access, and LetheError if the question is invalid or another
+        inquiry is running.
+        """
         self._surfing.check()
         words = " ".join(topic.split())
         if not SHORTEST <= len(words) <= LONGEST:
-            raise LetheError("This is no question that can be looked up.", "Write a few words, at most two hundred letters.")
+            raise LetheError("This question cannot be researched.", "Enter a few words, at most 200 characters.")
         if self.running is not None:
-            raise LetheError(f"“{self.running.topic}” is still being looked up.", "Stop it first, or wait for it.")
-        inquiry = self.running = Inquiry(persona_id=persona_id, topic=words, doing="Beginning")
+            raise LetheError(
+                f"“{self.running.topic}” is still being researched.", "Stop it first, or wait until it is finished."
+            )
+        inquiry = self.running = Inquiry(persona_id=persona_id, topic=words, doing="Starting")
         try:
             await self._put(inquiry)
             cast = await self._casting.of_persona(persona_id)
@@ -100,38 +104,39 @@ class Researching:
         return inquiry
 
     def stop(self) -> None:
-        """End what is under way; what was found stays."""
+        """Stop the inquiry in progress; its findings are kept."""
         if self._doing is not None:
             self._doing.stop()
         elif self._task is not None:
             self._task.cancel()
 
     async def remove_report(self, inquiry_id: UUID) -> Inquiry:
-        """Let go of a report; a memory made of it stays. Returns it, for whoever thinks better of it."""
+        """Remove an inquiry and return it for undo; a memory made of it is kept. Raise LetheError if it is in progress."""
         inquiry = await self.get(inquiry_id)
         if inquiry.is_running:
-            raise LetheError("It is still under way.", "Stop it first.")
+            raise LetheError("The research is still running.", "Stop it first.")
         await self._state.set(SCOPE, str(inquiry_id), None)
         self.changed.tell(None)
         return inquiry
 
     async def restore(self, inquiry: Inquiry) -> None:
-        """Take back what was forgotten."""
+        """Store a removed inquiry again."""
         await self._put(inquiry)
 
     async def save_as_memory(self, inquiry_id: UUID, *, protected: bool = True) -> Inquiry:
-        """Make a memory of its report, with its sources. Raises LetheError where there is no report."""
+        """Store the report with its sources as a memory. Raise LetheError if there is no report."""
         inquiry = await self.get(inquiry_id)
         if not inquiry.report:
-            raise LetheError("Nothing was found that could be kept.")
+            raise LetheError("Nothing was found that could be saved.")
         cast = await self._casting.of_persona(inquiry.persona_id)
         found = [WebHit(one.title, one.address) for one in inquiry.findings]
+        # Untrusted text must not contain macros, because memories are inserted into prompts.
         report = inquiry.report.replace("{{", "").replace("}}", "")
         memory = MemoryUnit(
             category=MemoryType.WEB_SEARCH,
             name=inquiry.topic,
             content=f"{report}\n\nRead at {sites(found)}.",
-            reason=f"{cast.user.name} wanted to find out about it.",
+            reason=f"{cast.user.name} wanted to know more about it.",
             priority=PRIORITY,
             protected=protected,
             sources=[one.address for one in found],
@@ -141,29 +146,29 @@ class Researching:
         return await self._put(inquiry.model_copy(update={"memory": memory.guid}))
 
     async def let_go(self, inquiry_id: UUID) -> Inquiry:
-        """Take the memory back that was made of it; it moves to the trash."""
+        """Move the memory of the report to the trash."""
         inquiry = await self.get(inquiry_id)
         if inquiry.memory is not None:
             await self._brain.forget_memory(inquiry.memory)
         return await self._put(inquiry.model_copy(update={"memory": None}))
 
     async def close(self) -> None:
-        """What is under way ends as if it was stopped."""
+        """Stop the inquiry in progress, with the same result as `stop`."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    # one run
+    # Runs
 
     async def _run(self, inquiry: Inquiry, whose: tuple[str, str], name: str) -> None:
         try:
             await self._doings.carry_out(RESEARCH, whose, partial(self._find_out, inquiry, name), is_asked=True)
         except asyncio.CancelledError:
-            await self._end(InquiryState.STOPPED, "It was stopped.")
+            await self._end(InquiryState.STOPPED, "Stopped.")
         except LetheError as error:
             await self._end(InquiryState.FAILED, error.message)
         except Exception as error:  # a fault of ours: what was found is kept all the same
-            await self._end(InquiryState.FAILED, "Something in it broke down.")
+            await self._end(InquiryState.FAILED, "An error occurred.")
             LOG.warning("an inquiry broke down with %s", type(error).__name__)
         finally:
             if self._task is asyncio.current_task():
@@ -183,12 +188,12 @@ class Researching:
         try:
             done = await work.run(inquiry, name)
         except asyncio.CancelledError:
-            await self._end(InquiryState.STOPPED, "It was stopped.")
+            await self._end(InquiryState.STOPPED, "Stopped.")
             raise
         await self._end(InquiryState.DONE, done.doing)
         if not done.findings:
             return Result(f"Nothing was found about “{inquiry.topic}”.", outcome=RunOutcome.NOTHING)
-        return Result(f"Found out about “{inquiry.topic}”.")
+        return Result(f"Researched “{inquiry.topic}”.")
 
     async def _end(self, state: InquiryState, words: str) -> None:
         inquiry, self.running, self._doing = self.running, None, None
@@ -196,12 +201,12 @@ class Researching:
             await self._put(with_rest(inquiry).model_copy(update={"state": state, "doing": words, "ended": now()}))
 
     async def revert_run(self, _run: TaskRun, made: Made) -> None:
-        """Let go of the report that a run made; the user was asked."""
+        """Remove the report that a run made; the user has confirmed this."""
         with suppress(LetheError):  # it is gone already
             await self.remove_report(UUID(made.id))
 
     async def _put(self, inquiry: Inquiry) -> Inquiry:
-        """Keep it as it stands, and tell."""
+        """Store the inquiry and notify listeners."""
         if self.running is not None and self.running.id == inquiry.id:
             self.running = inquiry
         await self._state.set(SCOPE, str(inquiry.id), inquiry.model_dump(mode="json"))
@@ -215,8 +220,12 @@ class Researching:
             await self._state.set(SCOPE, str(old.id), None)
 
     def _as_it_is(self, inquiry: Inquiry) -> Inquiry:
-        """What was under way when the program ended was stopped by that."""
+        """Mark an inquiry as stopped that was in progress when the program ended."""
         if not inquiry.is_running or (self.running is not None and self.running.id == inquiry.id):
             return inquiry
-        words = {"state": InquiryState.STOPPED, "doing": "Lethe was closed.", "ended": inquiry.ended or inquiry.began}
+        words = {
+            "state": InquiryState.STOPPED,
+            "doing": "Interrupted because Lethe was closed.",
+            "ended": inquiry.ended or inquiry.began,
+        }
         return with_rest(inquiry).model_copy(update=words)

@@ -1,1 +1,1 @@
-"""Worlds as the user edits, checks and tries them."""
+"""Services for worlds (lorebooks): editing, key checks and the test bench."""

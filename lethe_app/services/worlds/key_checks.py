@@ -1,4 +1,4 @@
-"""Looks over an entry's keys before they disappoint: those that are nearly always said, and those that never can be."""
+"""Checks of an entry's keys: keys that would match nearly every message, keys that can never match, and conflicts."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from lethe_app.prompt.macros import unknown_macros
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS
 
 ENOUGH = 8
-"""Messages from which on it means something how many of them have a word."""
+"""Minimum number of messages for which the share of matching messages is computed."""
 OFTEN = 0.4
-"""Share of the user's messages in which a key may stand before it is told."""
+"""Share of the user's messages from which a matching key is reported."""
 HOLDING = frozenset({WordLink.NOT, WordLink.NOT_ALL})
-"""With these the other keys keep an entry asleep."""
+"""Links with which a matching secondary key blocks the entry."""
 SHORT = 3
-"""Letters up to which a key that need not be a whole word is in many a word."""
+"""Maximum letters of a key that is reported as too short if it need not be a whole word."""
 
 
 class KeyProblem(StrEnum):
-    """What is wrong with a key."""
+    """Problem of a key or an entry."""
 
     BROKEN = "broken"
-    """A regular expression that cannot be read."""
+    """Invalid regular expression."""
     NEVER = "never"
-    """There is nothing in it that could be found."""
+    """The key has no character that could match."""
     SIGNS = "signs"
-    """Only punctuation, which is found wherever it stands."""
+    """The key consists of punctuation only, which matches wherever it occurs."""
     OFTEN = "often"
-    """In many of the user's own messages."""
+    """The key matches many of the user's own messages."""
     COMMON = "common"
-    """A word that nearly every message has."""
+    """The key matches nearly every message."""
     SHORT = "short"
-    """A few letters that are inside many a word."""
+    """The key has only a few letters, which occur inside many words."""
     TWIN = "twin"
-    """Another entry has it too."""
+    """Another entry has the same key."""
     KEYLESS = "keyless"
-    """No key at all, and not constant."""
+    """The entry has no key and is not constant."""
     HELD = "held"
-    """Where it is said, another key is said too, and keeps the entry asleep."""
+    """Wherever the key matches, a secondary key matches too and blocks the entry."""
     ABSENT = "absent"
-    """The entry waits for nothing but that something is not said."""
+    """The entry has no primary key: its only condition is that secondary keys are absent."""
     LUCKLESS = "luckless"
-    """It comes in none of a hundred cases."""
+    """The entry's probability is 0."""
     MACRO = "macro"
-    """What stands in braces in its text means nothing."""
+    """The entry's text contains an unknown macro."""
     OVER = "over"
-    """Its days have passed."""
+    """The entry's end time has passed."""
 
 
 HOPELESS = frozenset({KeyProblem.BROKEN, KeyProblem.NEVER, KeyProblem.HELD})
-"""With these a key never does anything."""
+"""Problems with which a key never has an effect."""
 ORDINARY = (
     "Hello! How are you today?",
     "I don't know what you mean.",
@@ -71,23 +71,23 @@ ORDINARY = (
     "She looked at the door and said nothing.",
     "Ok",
 )
-"""What anybody might say: an expression that is found in half of it is found nearly everywhere."""
+"""Ordinary messages: a regular expression that matches at least half of them matches nearly every message."""
 
 
 @dataclass(frozen=True)
 class KeyIssue:
-    """One thing to look at; `key` is empty where it concerns the entry as a whole."""
+    """Problem found by `check`; `key` is empty if it concerns the whole entry."""
 
     trouble: KeyProblem
     key: str = ""
     detail: str = ""
-    """What is broken, or the name of the other entry."""
+    """The syntax error, the conflicting key, the unknown macro, or the name of the other entry."""
     share: float = 0.0
 
 
 @dataclass(frozen=True)
 class Index:
-    """Who has which key, for a whole world; made once per version of it."""
+    """Entries of a world by normalised primary key; built once per version of the world."""
 
     entries: Mapping[str, Sequence[tuple[UUID, str]]] = field(default_factory=dict)
 
@@ -101,7 +101,9 @@ class Index:
 
 
 def check(entry: WorldEntry, index: Index, said: Sequence[str] = ()) -> list[KeyIssue]:
-    """What a person should know about the keys of an entry; `said` are messages of theirs, by which keys are measured."""
+    """Return the problems of an entry and its keys. `said` are messages of the user, with which the keys' frequency is
+    measured.
+    """
     findings = list(_of_entry(entry))
     if not entry.keywords_main and not entry.keywords_secondary and not entry.sticky:
         return [*findings, KeyIssue(KeyProblem.KEYLESS)]
@@ -119,14 +121,14 @@ def check(entry: WorldEntry, index: Index, said: Sequence[str] = ()) -> list[Key
 
 
 def objection_to(key: str) -> str:
-    """Why a key written as `/pattern/flags` can never be found, while it is typed; nothing for any other."""
+    """Return why a key of the form `/pattern/flags` is invalid; empty if it is valid or not a regular expression."""
     if read_expression(key.strip()) is None:
-        return "misses its closing slash" if key.strip().startswith("/") and key.count("/") == 1 else ""
+        return "has no closing slash" if key.strip().startswith("/") and key.count("/") == 1 else ""
     return KeywordMatcher([Keyword(key.strip())]).problems.get(0, "")
 
 
 def _of_entry(entry: WorldEntry) -> Iterator[KeyIssue]:
-    """What is wrong with it whatever its keys are."""
+    """Yield the problems that do not depend on a single key."""
     for macro in unknown_macros(entry.content) if "{{" in entry.content else ():
         yield KeyIssue(KeyProblem.MACRO, detail=macro)
     if entry.trigger_chance <= 0:
@@ -138,7 +140,7 @@ def _of_entry(entry: WorldEntry) -> Iterator[KeyIssue]:
 
 
 def _holder(key: str, entry: WorldEntry) -> str:
-    """The other key that is said wherever this one is, and keeps the entry asleep; empty where there is none."""
+    """Return the secondary key that matches wherever this key matches and blocks the entry; empty if there is none."""
     others = [one for one in entry.keywords_secondary if one.strip()]
     if entry.word_link not in HOLDING or not others or read_expression(key.strip()) is not None:
         return ""
@@ -158,6 +160,7 @@ def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIssue
     is_main = key in entry.keywords_main
     found: KeyIssue | None = None
     if problem:
+        # Ordered by severity: only the first problem of a key is reported.
         found = KeyIssue(KeyProblem.BROKEN, key, problem)
     elif not folded:
         found = KeyIssue(KeyProblem.NEVER, key)
@@ -179,7 +182,9 @@ def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIssue
 
 
 def _is_in_many_words(folded: str, entry: WorldEntry) -> bool:
-    """A single letter as a word, or a few letters anywhere; in scripts without spaces a sign or two are a word."""
+    """Return whether the key is a single letter as a whole word, or a few letters anywhere; not in scripts that write words
+    with one or two characters.
+    """
     if SPACELESS.search(folded) or any(KINDS[character] is CharacterKind.HANGUL for character in folded):
         return False
     return len(folded) == 1 if entry.whole_word else len(folded) <= SHORT

@@ -1,4 +1,4 @@
-"""The user's worlds: what they write is kept by itself, deleted ones can be had back, and each belongs to whom they say."""
+"""The user's worlds (lorebooks): automatic saving, trash, and assignment to personas, sessions or everybody."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
+from lethe_app.services.bound_worlds import BOUND
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
-from lethe_app.services.memory.lore import BOUND
 from lethe_app.services.participants import NOBODY, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import Counting
@@ -28,12 +28,12 @@ from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.world_usage import Awakenings
 
 DELAY = 0.6
-"""Seconds after the last change until a world is written."""
+"""Seconds after the last change before a world is written."""
 Stamp = tuple[int, int]
 
 
 class Owner(StrEnum):
-    """To whom a world can belong."""
+    """Owner to which a world can be assigned."""
 
     PERSONA = "persona"
     USER = "user"
@@ -43,27 +43,29 @@ class Owner(StrEnum):
 
 @dataclass(frozen=True)
 class OpenWorld:
-    """A world as it is now, written already or not."""
+    """World in its current state, with or without unsaved changes."""
 
     world: World
     is_own: bool
-    """Is there a file of the user's, which can be deleted?"""
+    """True if the user has a file of this name, which can be deleted."""
     is_shipped: bool
-    """Does it come with Lethe? Then one of the user's with the same name stands before it."""
+    """True if a world of this name ships with Lethe; the user's takes precedence over it."""
 
 
 @dataclass(frozen=True)
 class WorldSaved:
-    """Something was written, or could not be."""
+    """Result of saving a world; `error` is set if it failed."""
 
     stem: str
     error: LetheError | None = None
     replaced: Path | None = None
-    """Where the version lies that another program had written meanwhile."""
+    """Path in the trash of a version that another program had written in the meantime."""
 
 
 class Worlds:
-    """Changes wait a moment, so that what is typed in one go is written once; `flush` and `close` write what waits."""
+    """Edit worlds. Changes are written after `DELAY` seconds, together if they follow each other; `flush` and `close` write
+    at once.
+    """
 
     def __init__(
         self,
@@ -89,10 +91,10 @@ class Worlds:
         self._writing: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
 
-    # What there is
+    # Listing
 
     async def all(self) -> list[OpenWorld]:
-        """By name. Broken files are not among them; see `problems`."""
+        """Return all readable worlds, unsaved changes included, sorted by name; for broken files see `problems`."""
         worlds = {**await self._library.worlds(), **self._waiting}
         stamps, shipped = await self._database.aside(self._look)
         self._stamps = {**stamps, **{stem: self._stamps.get(stem) for stem in self._waiting}}
@@ -100,27 +102,29 @@ class Worlds:
         return sorted(held, key=lambda one: (one.world.name.casefold(), one.world.unique_name))
 
     async def problems(self) -> list[FileError]:
-        """Files of worlds that cannot be read."""
+        """Return the errors of world files that cannot be read."""
         folders = {self._paths.worlds, self._paths.shipped_worlds}
         return [problem for problem in await self._library.problems() if problem.path.parent in folders]
 
     async def counts(self) -> Mapping[UUID, int]:
-        """How many turns each entry came in, by its guid."""
+        """Return the number of turns in which each entry was activated, by guid."""
         return await Awakenings(self._database).counts()
 
     async def tokens(self, texts: Sequence[str]) -> list[int]:
-        """Of each text, by the loaded model's tokenizer where there is one."""
+        """Return the token count of each text, by the loaded model's tokenizer, or an estimate without one."""
         return await self._counting.count(texts)
 
-    # Writing
+    # Saving
 
     def schedule_save(self, world: World) -> None:
-        """Write it in a moment, under the name it has."""
+        """Schedule a world to be saved under the file name it has."""
         self._waiting[world.unique_name] = world
         self._soon()
 
     def part_with(self, part: World) -> None:
-        """Entries that were deleted from the world with its name, and cannot be had back by undo any more, go to the trash."""
+        """Schedule deleted entries, in a world of the same name, to be moved to the trash, once undo can no longer restore
+        them.
+        """
         self._parted.append(part)
         self._soon()
 
@@ -131,11 +135,11 @@ class Worlds:
 
     @property
     def is_waiting(self) -> bool:
-        """Is there anything not written yet?"""
+        """Return whether there are unsaved changes."""
         return bool(self._waiting) or bool(self._parted) or bool(self._writing)
 
     async def flush(self) -> bool:
-        """Write what waits now; False if something could not be written, which then still waits."""
+        """Save all changes now; return False if one could not be saved. Unsaved changes stay scheduled."""
         async with self._turn:
             done = [await self._write(world) for world in list(self._waiting.values())]
             done.append(await self._part())
@@ -182,28 +186,33 @@ class Worlds:
         return True
 
     async def _make_way(self, stem: str) -> Path | None:
-        """What another program wrote since we read the file goes to the trash; what is broken stays, and we do not write."""
+        """Move a version that another program wrote since the file was last read to the trash, and return its path there.
+
+        Raise FileError if that version is broken: it is left in place, and nothing is written.
+        """
         there = await self._database.aside(lambda: _stamp(self._path(stem)))
         if there is None or there == self._stamps.get(stem):
             return None
         for problem in await self.problems():
             if problem.path == self._path(stem):
-                raise FileError(problem.path, problem.problem, problem.field, "Your changes wait until it is mended or moved.")
+                raise FileError(
+                    problem.path, problem.problem, problem.field, "Your changes are kept until the file is repaired or moved."
+                )
         return await self._library.delete_world(stem)
 
-    # Making and deleting
+    # Creating and deleting
 
     async def create(self, name: str) -> World:
-        """A new and empty one."""
+        """Create an empty world."""
         return await self._added(World(name=name))
 
     async def duplicate(self, world: World, name: str) -> World:
-        """The same under another name; its entries are others, so that both can be awake."""
+        """Create a copy under another name. Its entries get new ids, so that both worlds can be active at the same time."""
         entries = [twin(entry) for entry in world.entries]
         return await self._added(world.model_copy(update={"unique_name": "", "name": name, "entries": entries}))
 
     async def delete(self, stem: str) -> Path:
-        """Move it to the trash and return where it lies; raises ReadOnly for one that comes with Lethe."""
+        """Move a world to the trash and return its path there. Raise ReadOnly for a shipped world."""
         await self.flush()
         self._waiting.pop(stem, None)
         before = (await self._library.worlds()).get(stem)
@@ -212,7 +221,7 @@ class Worlds:
         return trashed
 
     async def restore(self, trashed: Path) -> str:
-        """Take it out of the trash again; returns its file name."""
+        """Restore a world from the trash and return its file name."""
         stem = await self._library.restore_world(trashed)
         self._stamps[stem] = await self._database.aside(lambda: _stamp(self._path(stem)))
         return stem
@@ -223,10 +232,10 @@ class Worlds:
         self._stamps[stem] = await self._database.aside(lambda: _stamp(self._path(stem)))
         return saved
 
-    # To whom it belongs
+    # Assignment
 
     async def owners(self, session: ChatSession | None) -> dict[Owner, str]:
-        """To whom a world can be given now, with their names where they have one."""
+        """Return the owners to which a world can be assigned in this session, with their names where they have one."""
         cast = await self._cast(session)
         found = {Owner.PERSONA: cast.persona.name} if cast else {}
         if cast and cast.user is not NOBODY:
@@ -234,7 +243,7 @@ class Worlds:
         return {**found, **({Owner.SESSION: ""} if session else {}), Owner.EVERYBODY: ""}
 
     async def bound(self, session: ChatSession | None) -> dict[Owner, list[str]]:
-        """The file names of the worlds that belong to each of them."""
+        """Return the file names of the worlds assigned to each owner."""
         cast = await self._cast(session)
         chosen = await self._state.get(session.guid, BOUND) if session else None
         return {
@@ -245,7 +254,7 @@ class Worlds:
         }
 
     async def bind(self, stem: str, owner: Owner, session: ChatSession | None, *, on: bool) -> None:
-        """Give a world to them, or take it away."""
+        """Assign a world to an owner, or remove the assignment."""
         names = [name for name in (await self.bound(session))[owner] if name != stem] + [stem] * on
         cast = await self._cast(session)
         if owner is Owner.EVERYBODY:
@@ -265,18 +274,18 @@ class Worlds:
         return self._paths.worlds / f"{stem}.json"
 
     def _look(self) -> tuple[dict[str, Stamp | None], set[str]]:
-        """The user's files as they are now, and the names of those that come with Lethe."""
+        """Return the file stamps of the user's worlds, and the names of the shipped ones. Runs in the storage thread."""
         own = sorted(self._paths.worlds.glob("*.json")) if self._paths.worlds.is_dir() else []
         return {path.stem: _stamp(path) for path in own}, {path.stem for path in self._paths.shipped_worlds.glob("*.json")}
 
 
 def twin(entry: WorldEntry) -> WorldEntry:
-    """The same entry as another one."""
+    """Return a copy of an entry with a new id and without its activation count."""
     return entry.model_copy(update={"guid": uuid4(), "trigger_count": 0})
 
 
 def as_memory(entry: WorldEntry, insertion: MemoryInsertion) -> MemoryUnit:
-    """A persona's own memory of what an entry says, which finds its way into a conversation as `insertion` says."""
+    """Convert an entry to a memory of a persona, inserted as `insertion` says. It is dated now at the earliest, and enabled."""
     shared = {name: getattr(entry, name) for name in MemoryUnit.model_fields if name not in {"guid", "last_trigger"}}
     category = MemoryType.GENERAL if entry.category is MemoryType.WORLD_INFO else entry.category
     told = {"category": category, "insertion": insertion, "added": max(entry.added, now()), "trigger_count": 0, "enabled": True}
@@ -284,7 +293,9 @@ def as_memory(entry: WorldEntry, insertion: MemoryInsertion) -> MemoryUnit:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """When it was written and how long it is; None where there is no file."""
+    """Return modification time and size of a file, by which a change by another program is detected; None if there is no
+    file.
+    """
     try:
         status = path.stat()
     except OSError:

@@ -1,85 +1,91 @@
-"""Tries a text on a world: which of its entries would wake, by which word, and what keeps the others asleep."""
+"""Test bench for a world: which entries a text would activate, by which key, and what blocks the others."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
-from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired, Why
+from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired
 from lethe_app.brain.lore.keyword_matcher import Keyword, Span, spots
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import expand
+from lethe_app.services.bound_worlds import Bound
 from lethe_app.services.events import ModelState, Ready
-from lethe_app.services.memory.lore import Bound, LoreKeeping
-from lethe_app.services.memory.recall import DEEPEST, USUAL_CONTEXT, WINDOW
-from lethe_app.services.memory.selection import LORE
+from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.memory.recall_context import WINDOW
+from lethe_app.services.memory.recallers import LORE
 from lethe_app.services.models.service import Models
 from lethe_app.services.participants import ParticipantService
+from lethe_app.services.prompting.turn_context import DEEPEST, USUAL_CONTEXT
 from lethe_app.services.token_counts import Counting
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.key_value import SessionState
 
 MOST_MESSAGES, MOST_SESSIONS = 100, 6
-"""Of the user's, by which keys are measured."""
+"""Maximum number of the user's messages, and of sessions, with which the frequency of keys is measured."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What is to be tried."""
+    """Input of a test."""
 
     world: World
-    """As it is now, written or not."""
+    """The world in its current state, saved or not."""
     text: str
     session: ChatSession | None = None
-    """The conversation in which it would be said."""
+    """Session in which the text is tested; None to test without one."""
     message_id: UUID | None = None
-    """It was said there already, as this message."""
+    """Message of the session whose text is tested; None for a text that would be sent next."""
     alone: bool = False
-    """Without the other worlds of the conversation."""
+    """True to leave out the other worlds of the session."""
     fresh: bool = False
-    """As if nothing had been said before."""
+    """True to ignore the session's messages and stored activation state."""
     times: int = 1
-    """How often the dice are thrown."""
+    """Number of evaluations with different random numbers."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What becomes of one entry that was mentioned."""
+    """Result for one entry that was activated or blocked."""
 
     entry: WorldEntry
     world: World
     cause: ActivationCause | None = None
-    """Why it comes; None if it does not."""
-    why: Why | None = None
-    """What keeps it back."""
-    detail: str = ""
+    """Cause of the activation; None if the entry is blocked."""
+    why: BlockReason | None = None
+    """Rule that blocks the entry; None if it is activated."""
+    values: Mapping[str, Parameter] = field(default_factory=dict)
+    """Parameters of the rule, as documented for `BlockReason`."""
     key: str = ""
     before: int | None = None
-    """How many messages before this text the key was said; 0 is in the text itself, None nowhere."""
+    """Number of messages between the match and the text; 0 if the key matches in the text itself, None if it matches
+    nowhere.
+    """
     woken_by: str = ""
     until: int = 0
-    """The turn until which it stays, where that is longer than this one."""
+    """Last turn in which the entry stays active; 0 if that is the current turn."""
     tokens: int = 0
     spans: Sequence[Span] = ()
-    """Where its key stands in the text."""
+    """Positions of the matched key in the text."""
     share: float | None = None
-    """Of several throws of the dice, in how many it came."""
+    """Share of the evaluations that activated the entry; None for a single evaluation."""
 
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """Everything that came of a trial."""
+    """Result of a test."""
 
     tried: list[Tried] = field(default_factory=list)
-    """Those that come, in the order in which they stand in the prompt; then those kept back."""
+    """Activated entries in prompt order, followed by blocked ones."""
     tokens: int = 0
-    """Of all that come."""
+    """Tokens of all activated entries."""
     turn: int = 1
     worlds: int = 1
 
@@ -89,7 +95,7 @@ class TrialOutcome:
 
 
 class WorldTrials:
-    """Changes nothing: the state of a conversation is read and what came of it let go."""
+    """Run tests of worlds. The state of a session is read, and nothing is stored."""
 
     def __init__(
         self,
@@ -100,13 +106,17 @@ class WorldTrials:
         models: Models,
         counting: Counting,
     ) -> None:
-        """`keeping` is its own, so that worlds that are being written do not push those of conversations out of memory."""
+        """Set up the test bench. `keeping` is an instance of its own, because its cache of compiled worlds is small: worlds
+        under edit would evict those of the sessions.
+        """
         self._keeping = keeping
         self._chats, self._casting, self._state = chats, casting, state
         self._models, self._counting = models, counting
 
     async def run(self, trial: Trial) -> TrialOutcome:
-        """Throw the dice as they would fall for that message; further throws are for other messages like it."""
+        """Evaluate the test text with the random numbers its message would get; further evaluations get others and only
+        count activations.
+        """
         bound = await self._bound(trial)
         turn, history = await self._turn(trial, bound)
         window = ScanWindow.of(history, trial.text)
@@ -121,7 +131,7 @@ class WorldTrials:
         return await self._outcome(trial, first, turn, shares, len(bound.worlds))
 
     async def messages(self, session: ChatSession, count: int) -> list[Message]:
-        """The newest messages that were said aloud, newest first."""
+        """Return up to `count` of the newest visible messages of a session, newest first."""
         if session.leaf_id is None and not (await self._chats.session(session.guid)).leaf_id:
             return []
         tail = await self._chats.tail(session.guid, 2 * count)
@@ -129,7 +139,7 @@ class WorldTrials:
         return spoken[::-1][:count]
 
     async def said(self, session: ChatSession | None) -> list[str]:
-        """What the user said lately to the same persona, newest first within each of the newest conversations."""
+        """Return recent messages of the user to the session's persona, newest session first, and newest first within each."""
         said: list[str] = []
         for summary in (await self._chats.sessions(session.persona_id))[:MOST_SESSIONS] if session else []:
             tail = await self._chats.tail(summary.guid, 2 * MOST_MESSAGES)
@@ -146,7 +156,7 @@ class WorldTrials:
         return Bound({**bound.worlds, stem: trial.world})
 
     async def _turn(self, trial: Trial, bound: Bound) -> tuple[EvaluationTurn, list[Message]]:
-        """The turn it would be, and what was said before it."""
+        """Return the turn of the test and the messages before it."""
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
             return EvaluationTurn(identity, 1, 1, moment), []
@@ -154,7 +164,7 @@ class WorldTrials:
         history: list[Message] = []
         spoken = asked = 1
         if not trial.fresh:
-            reach = max(WINDOW, 2 * min(self._keeping.depth(bound), DEEPEST))
+            reach = max(WINDOW, 2 * min(bound.depth, DEEPEST))
             history = await self._chats.tail(session.guid, reach, trial.message_id)
             spoken, asked = await self._counted(trial.message_id, history)
         return (
@@ -163,7 +173,7 @@ class WorldTrials:
         )
 
     async def _counted(self, message_id: UUID | None, history: Sequence[Message]) -> tuple[int, int]:
-        """Messages and turns up to this one, itself included."""
+        """Return the number of messages and of turns of the session up to the tested message, itself included."""
         last = message_id or (history[-1].id if history else None)
         if last is None:
             return 1, 1
@@ -207,7 +217,7 @@ def _kept_back(blocked: Blocked, text: str) -> Tried:
         blocked.entry,
         blocked.world,
         why=blocked.why,
-        detail=blocked.detail,
+        values=blocked.values,
         key=blocked.key,
         before=blocked.message_index,
         spans=spans,

@@ -1,1 +1,1 @@
-"""Runs of background tasks and the log of what they changed."""
+"""Runs of background tasks, and the log of the changes they made."""

@@ -1,4 +1,4 @@
-"""Keeps the log of what dreams proposed and did to memories, so that every change can be seen and taken back."""
+"""Log of the changes that dreams proposed or made to memories and facts, with undo."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _PUT = f"INSERT OR REPLACE INTO changes ({', '.join(COLUMNS)}) VALUES ({', '.joi
 
 
 class Changes:
-    """Every method is one transaction."""
+    """Table of changes. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save_changes(self, *changes: RecordedChange) -> None:
-        """New ones, or what has become of those that are known. All of them or none."""
+        """Insert changes, or update those already stored; all or none."""
         rows = [_row(change) for change in changes]
         await self._database.run(lambda connection: connection.executemany(_PUT, rows))
 
     async def get(self, change_id: UUID) -> RecordedChange | None:
-        """None if there is none."""
+        """Return a change, or None if there is none."""
         found = await self._read("WHERE id = ?", (str(change_id),))
         return found[0] if found else None
 
     async def carry_out(self, change: RecordedChange) -> RecordedChange:
-        """Make what a change says true, and note it as applied, together or not at all; returns it as it was done.
+        """Apply a proposed change and record it as applied, in one transaction; returns the change as it was applied.
 
-        Upon the records as they are now. Raises StorageError where one of them is gone, was changed meanwhile, or is the
-        user's: that is left as it is. A change that was decided about already stays so.
+        It is applied to the records as they are now. Raise StorageError, without any change, if a record is gone, was
+        changed meanwhile or belongs to the user. A change that was decided before is returned unaltered.
         """
 
         def work(connection: sqlite3.Connection) -> RecordedChange:
@@ -56,9 +56,9 @@ class Changes:
         return await self._database.run(work)
 
     async def revert_change(self, change_id: UUID) -> RecordedChange:
-        """Make the records just what they were before, and note that, together or not at all.
+        """Restore the records from before a change and record it as reverted, in one transaction.
 
-        Raises StorageError where somebody changed since what the change had made: that is left as it is.
+        Raise StorageError, without any change, if a record was changed since.
         """
 
         def work(connection: sqlite3.Connection) -> RecordedChange:
@@ -75,12 +75,12 @@ class Changes:
         return await self._database.run(work)
 
     async def changes_of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[RecordedChange]:
-        """Newest first; those in one state, where it is given."""
+        """Return the changes of a persona, newest first, optionally only those in one state."""
         where, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
         return await self._read(f"WHERE persona_id = ? {where} ORDER BY at DESC, id LIMIT ?", (*values, limit))
 
     async def of_run(self, run_id: UUID) -> list[RecordedChange]:
-        """In the order in which they were made."""
+        """Return the changes of a task run, in order."""
         return await self._read("WHERE run_id = ? ORDER BY at, id", (str(run_id),))
 
     async def _read(self, where: str, values: Sequence[object]) -> list[RecordedChange]:
@@ -99,7 +99,7 @@ def _known(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | 
 def _carried_out(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
     held = _held(connection, Records.before(change))
     if any(map(is_the_users, held.memories)) or any(map(is_the_users, held.facts)):
-        raise StorageError("This is about something of the user's own, so it was left as it is.")
+        raise StorageError("This belongs to the user, so it was left unchanged.")
     done = rebased(change, held)
     new = Records.after(done)
     kept = new.guids
@@ -126,7 +126,7 @@ def _put_back(connection: sqlite3.Connection, change: RecordedChange) -> None:
 
 
 def _held(connection: sqlite3.Connection, records: Records) -> Records:
-    """These records as they are now. Raises StorageError where one of them is gone, or is another by now."""
+    """Return the current versions of these records. Raise StorageError if one is gone or was changed."""
     found_memories = [_unchanged(one, _memory(connection, one.guid)) for one in records.memories]
     found_facts = [_unchanged(one, _fact(connection, one.guid)) for one in records.facts]
     return Records(memories=found_memories, facts=found_facts)
@@ -135,9 +135,11 @@ def _held(connection: sqlite3.Connection, records: Records) -> Records:
 def _unchanged(one: Record, current: Record | None) -> Record:
     title = one.content if isinstance(one, MemoryUnit) else one.fact
     if current is None:
-        raise StorageError(f"“{title[:60]}” is no longer there, so this was left as it is.")
+        raise StorageError(f"“{title[:60]}” no longer exists, so nothing was changed.")
     if not same(one, current):
-        raise StorageError(f"“{title[:60]}” was changed since, so this was left as it is.", "Decline it, or dream again.")
+        raise StorageError(
+            f"“{title[:60]}” has been changed since, so nothing was changed.", "Decline the change, or run Dreams again."
+        )
     return current
 
 

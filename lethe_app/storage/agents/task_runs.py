@@ -1,4 +1,4 @@
-"""Keeps every attempt at a task: what was tried, what it cost and what came of it."""
+"""Records of every run of a background task: what was attempted, its cost and its outcome."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from lethe_app.storage.row_mapping import storable, understood, utc
 COLUMNS = tuple(TaskRun.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours
 _SET = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "id")
-# not INSERT OR REPLACE: that deletes the row first, and the changes of a run would forget whose they are
+# Not INSERT OR REPLACE: that deletes the row first, and ON DELETE SET NULL would detach the run's changes.
 _PUT = f"""
 INSERT INTO task_runs ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))}) ON CONFLICT (id) DO UPDATE SET {_SET}
 """  # noqa: S608
 
 
 class TaskRuns:
-    """Every method is one transaction."""
+    """Table of task runs. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save_run(self, run: TaskRun) -> None:
-        """A new one, or what has become of one that is known."""
+        """Insert a run, or update one already stored."""
         row = _row(run)
         await self._database.run(lambda connection: connection.execute(_PUT, row))
 
     async def get(self, run_id: UUID) -> TaskRun | None:
-        """None if there is none."""
+        """Return a run, or None if there is none."""
 
         def work(connection: sqlite3.Connection) -> TaskRun | None:
             row = connection.execute(f"{_ALL} WHERE id = ?", (str(run_id),)).fetchone()
@@ -43,22 +43,24 @@ class TaskRuns:
         return await self._database.run(work)
 
     async def runs_of(self, persona_id: str, task: str = "", limit: int = 50, before: datetime | None = None) -> list[TaskRun]:
-        """The newest of a persona, of one task unless that is empty; `before` leaves out what began at or after a moment."""
+        """Return the newest runs of a persona, of one task unless that is empty; with `before`, only those that began before
+        it.
+        """
         where, values = ("AND task = ?", (persona_id, task)) if task else ("", (persona_id,))
         values = (*values, utc(before) if before is not None else "9999", limit)
         return await self._read(f"WHERE persona_id = ? {where} AND began < ? ORDER BY began DESC LIMIT ?", values)
 
     async def newest(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
-        """Of all personas, newest first; only those that began before a moment, where one is given."""
+        """Return the newest runs of all personas, newest first; with `before`, only those that began before it."""
         until = utc(before) if before is not None else "9999"
         return await self._read("WHERE began < ? ORDER BY began DESC LIMIT ?", (until, limit))
 
     async def since(self, persona_id: str, moment: datetime) -> list[TaskRun]:
-        """All that a persona began at or after a moment, oldest first."""
+        """Return all runs of a persona that began at or after a moment, oldest first."""
         return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc(moment)))
 
     async def close_lost(self, still_open: Collection[UUID] = ()) -> int:
-        """Runs that were under way when the program ended are over; returns how many there were. Some may go on already."""
+        """Mark unfinished runs as lost, except `still_open`, after the program ended during them; returns their number."""
         is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
         question = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
         values = (RunOutcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))
@@ -72,7 +74,7 @@ class TaskRuns:
 
 
 def _row(run: TaskRun) -> tuple[str | int | None, ...]:
-    """In the order of the columns."""
+    """Return the values of a run in the order of the columns."""
     made = storable(json.dumps([one.model_dump(mode="json") for one in run.made], ensure_ascii=False))
     special = {
         "id": str(run.id),

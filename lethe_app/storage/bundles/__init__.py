@@ -1,1 +1,1 @@
-"""A persona with everything of hers, out of the database and into it."""
+"""Export and import of a persona's database records."""

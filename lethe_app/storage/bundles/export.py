@@ -1,4 +1,4 @@
-"""Gathers all that belongs to a persona, to be packed for another home; what lies in the trash does not come along."""
+"""Export of all database records of a persona; what is in the trash is left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lethe_app.storage.memory.memories import MEMORY
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, understood
 
 WORLDS, SCRATCH = "worlds", "scratch"
-"""Keys of a conversation's state that are as true in another home."""
+"""Keys of the session state that are valid in another home."""
 ALIVE = "persona_id = ? AND deleted_at IS NULL"
 SESSIONS = "SELECT guid FROM sessions JOIN memories m USING (guid) WHERE m.persona_id = ? AND m.deleted_at IS NULL"
 MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"  # noqa: S608 - names are ours
@@ -33,19 +33,20 @@ HELD = {
     "conversations": f"SELECT count(*) FROM ({SESSIONS})",  # noqa: S608 - names are ours
     "messages": f"SELECT count(*) FROM ({MESSAGES})",  # noqa: S608 - names are ours
 }
+"""Queries that count the records, by kind."""
 WORDS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"  # noqa: S608 - names are ours
 PARTS = "SELECT part, state, made_by, maker, tries, trouble FROM session_parts WHERE session_id = ?"
 TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 
 
 class Belongings:
-    """Every method is one transaction."""
+    """Reader of a persona's records. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def held(self, persona_id: str) -> tuple[Holds, int]:
-        """How much there is, and how many characters were said."""
+        """Return the number of records by kind, and the number of characters in all messages."""
 
         def work(connection: sqlite3.Connection) -> tuple[Holds, int]:
             counts = {what: connection.execute(question, (persona_id,)).fetchone()[0] for what, question in HELD.items()}
@@ -55,9 +56,10 @@ class Belongings:
         return await self._database.run(work)
 
     async def past(self, persona_id: str, sources: Collection[UUID] | None) -> Past:
-        """Memories, facts and what was forgotten for good, without conversations.
+        """Return memories, facts and tombstones of forgotten facts, without sessions.
 
-        Facts name the `sources` they were taken from, those that come along; None stands for all.
+        `sources` are the sessions to be exported: facts name only those and memories as their sources, and tombstones are
+        left out. None stands for all sessions.
         """
 
         def work(connection: sqlite3.Connection) -> Past:
@@ -79,14 +81,14 @@ class Belongings:
         return await self._database.run(work)
 
     async def sessions(self, persona_id: str) -> list[UUID]:
-        """Oldest first."""
+        """Return the ids of the persona's sessions, by last activity, oldest first."""
         question = f"{SESSIONS} ORDER BY last_activity"
         return await self._database.run(
             lambda connection: [UUID(guid) for (guid,) in connection.execute(question, (persona_id,))]
         )
 
     async def conversation(self, guid: UUID) -> Conversation | None:
-        """The whole of one, in the order in which it was said; None if it is in the trash by now."""
+        """Return a complete session with its messages in order of arrival, or None if it is in the trash."""
         return await self._database.run(lambda connection: _conversation(connection, str(guid)))
 
 
@@ -111,7 +113,7 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> Conversation | N
 
 
 def _with_turn(message: Message, turn: str | None) -> KeptMessage:
-    """A turn that another version wrote differently counts as none."""
+    """Attach the recalled memories to a message; those in the format of another version are left out."""
     try:
         kept = KeptTurn.model_validate_json(turn) if turn is not None else None
     except ValidationError:
@@ -129,7 +131,7 @@ def _state(connection: sqlite3.Connection, guid: str, key: str) -> object:
     try:
         return json.loads(row[0]) if row else None
     except ValueError as error:
-        raise DatabaseDamaged("The database holds a conversation's state that cannot be understood.") from error
+        raise DatabaseDamaged("The database contains an unreadable state of a conversation.") from error
 
 
 def _texts(value: object) -> list[str]:

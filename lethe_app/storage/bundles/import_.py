@@ -1,6 +1,6 @@
-"""Stores what a persona brings along from another home, in one transaction: all of it or nothing.
+"""Import of a persona's records from a bundle, in one transaction.
 
-Whatever arrives gets new ids, each the same one wherever it is named, so that it never meets what is here already.
+All records get new ids, the same wherever an id is referenced, so that they never collide with existing ones.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class NewIds:
-    """From the ids in the file to those in this home; what is not in the file keeps the id it has."""
+    """Mapping from the ids in the bundle to new ones; other ids remain."""
 
     def __init__(self, past: Past, others: Mapping[UUID, UUID]) -> None:
-        """`others` are ids that were exchanged already, such as those of world entries."""
+        """Assign new ids to all records of the bundle; `others` were assigned before, such as those of World Info entries."""
         talks = past.conversations
         known = [
             *(memory.guid for memory in past.memories),
@@ -49,37 +49,39 @@ class NewIds:
         return self._new.get(str(old), str(old)) if old is not None else None
 
     def all(self, old: Iterable[UUID]) -> str:
-        """A list of ids as it lies in a row."""
+        """Return the new ids as a JSON list."""
         return json.dumps([self.new_id(one) for one in old])
 
     def within(self, text: str) -> str:
-        """A record as text, with every id in it exchanged."""
+        """Replace every known id inside a JSON text."""
         return UUIDS.sub(lambda found: self._new.get(found[0], found[0]), text)
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody whose files are in this home by now."""
+    """Records to import for a persona whose files are written."""
 
     persona_id: str
     past: Past
     entries: Mapping[UUID, UUID]
-    """Ids of world entries in this home by those in the file; `worlds` are the same for their names."""
+    """New ids of World Info entries by those in the bundle; `worlds` is the same for their names."""
     worlds: Mapping[str, str]
     speaker: Callable[[str], str]
-    """Who speaks, by the name in this home for that in the file."""
+    """Function from a speaker's name in the bundle to the name in this home."""
     app_state: Mapping[tuple[str, str], object]
-    """For the app state, by scope and key."""
+    """Values for the app state by scope and key."""
 
 
 class Arrivals:
-    """Lets somebody in."""
+    """Import of bundles."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def let_in(self, enter: Callable[[], Arrival], check: Callable[[float], None]) -> None:
-        """`enter` writes the files, within the transaction; `check` hears how far it is, and may raise to have all undone."""
+        """Import a bundle. `enter` writes the files, inside the transaction; `check` receives the progress from 0 to 1 and
+        may raise, which rolls the import back.
+        """
 
         def work(connection: sqlite3.Connection) -> None:
             arrival = enter()
@@ -115,7 +117,7 @@ def _store(connection: sqlite3.Connection, arrival: Arrival, ids: NewIds, check:
 
 
 def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: NewIds) -> None:
-    """What goes into the app state, by scope and key; what is empty is passed over."""
+    """Write values to the app state; empty ones are skipped."""
     for (scope, key), values in places.items():
         if values:
             text = storable(ids.within(json.dumps(values, ensure_ascii=False)))

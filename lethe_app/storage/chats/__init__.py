@@ -1,1 +1,1 @@
-"""Sessions, messages, receipts and archive jobs."""
+"""Sessions with their messages, alternatives and branches; archive jobs, feedback and prompt receipts."""

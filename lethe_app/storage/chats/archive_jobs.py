@@ -1,4 +1,4 @@
-"""Keeps the work of archiving, so that a program that ends in the middle goes on where it was."""
+"""State of archive jobs, so that work interrupted by the end of the program continues."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OF_SESSION = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa
 
 
 class Parts:
-    """Every method is one transaction."""
+    """Table of the archive jobs, one per session and part. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -36,10 +36,11 @@ class Parts:
     async def start_archive(
         self, session_id: UUID, parts: Iterable[SessionPart] = SessionPart, *, archive: bool = True
     ) -> None:
-        """Note all that is to be done for a session and mark it as archived; parts the user wrote stay as they are.
+        """Queue the given parts of a session and mark it as archived; parts written by the user remain. Raise `StorageError`
+        if it is gone.
 
-        What a model made of a session that then went on does not tell of all of it: it counts as made by rules, which may make
-        it anew. Of one that did not go on it stands until a model makes it again. Raises `StorageError` for one that is gone.
+        If the session continued since a model wrote its parts, those no longer cover all of it: they count as made by rules,
+        which may overwrite them. If it did not continue, they stay until a model writes them again.
         """
         here = str(session_id)
         rows = [(here, part.value) for part in parts]
@@ -58,7 +59,7 @@ class Parts:
         await self._database.run(work)
 
     async def parts_of(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
-        """In the order of `SessionPart`; empty for a session that was never archived."""
+        """Return the jobs of a session in the order of `SessionPart`; empty if it was never archived."""
 
         def work(connection: sqlite3.Connection) -> dict[SessionPart, PartRecord]:
             found = _records(connection.execute(OF_SESSION, (str(session_id),)))
@@ -67,7 +68,7 @@ class Parts:
         return await self._database.run(work)
 
     async def pending(self) -> list[PartRecord]:
-        """Everything still to be done, the newest session first."""
+        """Return all pending jobs, those of the most recent session first."""
         question = f"""
             SELECT {", ".join(f"p.{name}" for name in COLUMNS.split(", "))} FROM session_parts p
             JOIN sessions s ON s.guid = p.session_id JOIN memories m ON m.guid = s.guid
@@ -76,14 +77,14 @@ class Parts:
         return await self._database.run(lambda connection: _in_order(_records(connection.execute(question))))
 
     async def save_part(self, record: PartRecord) -> None:
-        """Note how far a part has come; what the user wrote is not overwritten by anybody else."""
+        """Save the state of a job; a part written by the user is never overwritten by anything else."""
         await self._database.run(lambda connection: _put(connection, record))
 
     async def fill(self, record: PartRecord, before: PartRecord | None = None, /, **fields: object) -> bool:
-        """Write fields of the session and note who did, both or neither.
+        """Write fields of the session and the state of the job in one transaction.
 
-        With `before` only if the part is still as it was then; False if it is not. Raises `StorageError` for a session that is
-        gone.
+        With `before` only if the job is still in that state; returns False if it is not. Raise `StorageError` if the session
+        is gone.
         """
         here = str(record.session)
         values = cells(ChatSession.model_validate({"persona_id": "", **fields}), fields)
@@ -104,10 +105,10 @@ class Parts:
         return await self._database.run(work)
 
     async def redo(self, parts: Sequence[SessionPart], model: str = "") -> int:
-        """Have these parts made again wherever only rules made them; returns how many that are.
+        """Queue these parts again for all sessions where only rules wrote them; returns the number of jobs.
 
-        Not those at which this very model failed: their trouble begins with its name. How often they were tried is not
-        forgotten, for a model that dies at a part each time it is loaded would else do so for ever.
+        Jobs at which this very model failed are skipped: their error text begins with the model's name. The number of tries
+        is kept; otherwise a model that crashes at a part whenever it is loaded would do so for ever.
         """
         rows = [(part.value, f"{storable(model)}: ") for part in parts]
 
@@ -134,6 +135,6 @@ def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[P
 
 
 def _in_order(records: list[PartRecord]) -> list[PartRecord]:
-    """Sessions stay in their order; within each the parts are put in theirs."""
+    """Sort the parts within each session; the order of the sessions remains."""
     sessions = {record.session: number for number, record in reversed(list(enumerate(records)))}
     return sorted(records, key=lambda record: (sessions[record.session], ORDER[record.part]))

@@ -1,9 +1,9 @@
-"""Finds the messages of the branch on display.
+"""Queries for the messages of the displayed branch.
 
-Every message names the one above it as its parent, be that in the trash or not; a branch is the chain of parents from the
-session's tip upwards, without what is in the trash. So deleting and restoring change one cell each, in any order. Another
-parent is named only where a message is put in above or erased for good, and where conversations are split or joined. A parent
-always has a smaller `seq` than its children; a session that never branched is simply ordered by `seq`.
+Every message references its parent, which may be in the trash; a branch is the chain of parents from the session's tip
+upwards, without messages in the trash. Deleting and restoring therefore change one cell each, in any order. A parent changes
+only when a message is inserted above or erased for good, and when sessions are split or merged. A parent always has a
+smaller `seq` than its children; a session that never branched is simply ordered by `seq`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lethe_app.domain.chat import MessageOutline, Role
 from lethe_app.errors import StorageError
 
 ROLES = {role.value: role for role in Role}
-"""Quicker than asking the enum ten thousand times."""
+"""Roles by value; a dictionary is faster than ten thousand enum lookups."""
 
 NEAREST_LIVE = """
 WITH RECURSIVE up (id, parent_id, deleted_at) AS (
@@ -50,30 +50,30 @@ WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq LIMIT ? OFFSET ?
 
 @dataclass(frozen=True)
 class BranchState:
-    """Where a session's branch on display ends, in the trash or not, and whether there is any other branch."""
+    """Tip of the displayed branch, which may be in the trash, and whether the session has other branches."""
 
     tip: str | None
     branched: bool
 
 
 def standing(connection: sqlite3.Connection, session_id: str) -> BranchState:
-    """Raises `StorageError` if the session is not there or in the trash."""
+    """Return tip and branching of a session. Raise `StorageError` if it does not exist or is in the trash."""
     row = connection.execute(
         "SELECT tip_id, branched FROM sessions JOIN memories USING (guid) WHERE guid = ? AND deleted_at IS NULL", (session_id,)
     ).fetchone()
     if row is None:
-        raise StorageError("This conversation is no longer there.", "It may be in the trash.")
+        raise StorageError("This conversation no longer exists.", "It may be in the Trash.")
     return BranchState(row[0], bool(row[1]))
 
 
 def nearest_live(connection: sqlite3.Connection, message_id: str | None) -> str | None:
-    """The message itself, or if it is in the trash the first one above it that is not."""
+    """Return the message itself or, if it is in the trash, its nearest ancestor that is not; None if there is none."""
     row = connection.execute(NEAREST_LIVE, (message_id,)).fetchone()
     return str(row[0]) if row else None
 
 
 def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutline]:
-    """One pass over the session from the newest message, keeping those that the chain of parents names."""
+    """Return an outline of the displayed branch, oldest first, in one pass over the session from its newest message."""
     wanted = standing(connection, session_id).tip
     found = []
     for id_, parent, deleted, role, hidden, length in connection.execute(OUTLINE, (session_id,)):
@@ -86,10 +86,11 @@ def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutl
 
 
 def window(connection: sqlite3.Connection, session_id: str, start: int, count: int) -> list[str]:
-    """Ids of `count` messages of the branch from index `start` on, oldest first."""
+    """Return the ids of `count` messages of the displayed branch from index `start` on, oldest first."""
     where = standing(connection, session_id)
     start, count = max(start, 0), max(count, 0)
     if where.branched:
+        # A branch can only be found upwards from its tip; the index by seq serves sessions that never branched.
         newest_first = [row[0] for row in connection.execute(UPWARDS, (where.tip, -1))]
         newest_first.reverse()
         return newest_first[start : start + count]
@@ -97,14 +98,14 @@ def window(connection: sqlite3.Connection, session_id: str, start: int, count: i
 
 
 def newest(connection: sqlite3.Connection, session_id: str, count: int, before: str | None) -> list[str]:
-    """Ids of the last `count` messages of the branch, or of those above `before`, oldest first."""
+    """Return the ids of the last `count` messages of the displayed branch, or of those above `before`, oldest first."""
     tip = standing(connection, session_id).tip
     if before is not None:
         row = connection.execute(
             "SELECT parent_id FROM messages WHERE id = ? AND session_id = ?", (before, session_id)
         ).fetchone()
         if row is None:
-            raise StorageError("This message is no longer there.")
+            raise StorageError("This message no longer exists.")
         tip = row[0]
     ids = [row[0] for row in connection.execute(UPWARDS, (tip, count))]
     ids.reverse()

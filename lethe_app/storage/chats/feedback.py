@@ -1,4 +1,4 @@
-"""Keeps what the user thinks of replies: thumbs, and corrections in words, each with the wording it is about."""
+"""Feedback of the user on replies: thumbs and comments, per alternative."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ COLUMNS = tuple(Feedback.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours
 _PUT = f"INSERT OR REPLACE INTO feedback ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 AT_ONCE = 500
-"""Messages asked about in one question; SQLite takes no more than some thousands."""
+"""Messages per query; SQLite allows some thousands of parameters."""
 
 
 class FeedbackRows:
-    """One for each wording; every method is one transaction."""
+    """Table with at most one feedback per alternative. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save_feedback(self, *all_of_them: Feedback) -> None:
-        """In the place of what was thought of the same wordings before. Of a wording that is gone, nothing is kept."""
+        """Insert or replace feedback; feedback on an alternative that no longer exists is ignored."""
 
         def work(connection: sqlite3.Connection) -> None:
             for one in all_of_them:
@@ -35,17 +35,17 @@ class FeedbackRows:
         await self._database.run(work)
 
     async def get(self, message_id: UUID, position: int) -> Feedback | None:
-        """None where nothing was said of this wording."""
+        """Return the feedback on an alternative, or None."""
         found = await self._read("WHERE message_id = ? AND position = ?", (str(message_id), position))
         return found[0] if found else None
 
     async def take_away(self, message_id: UUID, position: int) -> None:
-        """Nothing is thought of this wording any more."""
+        """Delete the feedback on an alternative."""
         here = (str(message_id), position)
         await self._database.run(lambda c: c.execute("DELETE FROM feedback WHERE message_id = ? AND position = ?", here))
 
     async def about(self, messages: Sequence[UUID]) -> list[Feedback]:
-        """All that was said of any wording of these messages."""
+        """Return the feedback on all alternatives of these messages."""
         found: list[Feedback] = []
         for start in range(0, len(messages), AT_ONCE):
             part = [str(one) for one in messages[start : start + AT_ONCE]]
@@ -53,12 +53,12 @@ class FeedbackRows:
         return found
 
     async def feedback_of(self, persona_id: str, limit: int = 100, *, settled: bool | None = None) -> list[Feedback]:
-        """Newest first; with `settled` only that from which a dream has drawn its conclusion, or only the rest."""
+        """Return a persona's feedback, newest first; with `settled` only what a dream has evaluated, or only the rest."""
         which, values = ("AND settled = ?", (persona_id, settled)) if settled is not None else ("", (persona_id,))
         return await self._read(f"WHERE persona_id = ? {which} ORDER BY at DESC LIMIT ?", (*values, limit))
 
     async def mark_concluded(self, all_of_them: Iterable[Feedback]) -> None:
-        """A dream has drawn its conclusion from these."""
+        """Mark feedback as evaluated by a dream."""
         rows = [(str(one.message_id), one.position) for one in all_of_them]
         question = "UPDATE feedback SET settled = 1 WHERE message_id = ? AND position = ?"
         await self._database.run(lambda connection: connection.executemany(question, rows))

@@ -1,4 +1,4 @@
-"""What follows from the messages of a conversation, counted anew after some moved: how many, how late, whether branched."""
+"""Derived values of a session, recomputed after messages moved: message count, last activity, branching."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNION ALL SELECT added FROM memories WHERE guid = :id AND NOT EXISTS (SELECT 1 F
 
 
 def update_session_row(connection: sqlite3.Connection, session: str) -> None:
-    """Put right what the session's row says of its messages; its tip has to be right already."""
+    """Recompute message count, branching and last activity of a session; its tip must be correct already."""
     here = {"id": session}
     messages.recount(connection, session)
     (is_branched,) = connection.execute(IS_BRANCHED, here).fetchone()
@@ -33,12 +33,12 @@ def update_session_row(connection: sqlite3.Connection, session: str) -> None:
 
 
 def owe(connection: sqlite3.Connection, session: str) -> None:
-    """Have everything that is found of this session made anew: its place or its source is another one."""
+    """Queue a session and all its messages for indexing, because their position or session changed."""
     of_messages = "INSERT INTO passage_debts (kind, id) SELECT 'message', id FROM messages WHERE session_id = ?"
     connection.execute(of_messages, (session,))
     connection.execute("INSERT INTO passage_debts (kind, id) VALUES ('session', ?)", (session,))
 
 
 def marks(values: Sequence[object]) -> str:
-    """As many question marks as there are values."""
+    """Return as many SQL placeholders as there are values."""
     return ", ".join("?" * len(values))

@@ -1,4 +1,4 @@
-"""Reads and writes single messages and their alternatives, inside a transaction that `chats` has begun."""
+"""Reading and writing of messages and their alternatives inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -27,42 +27,49 @@ STANDING = """
 SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m JOIN messages here ON here.session_id = m.session_id
 WHERE here.id = ? AND m.seq <= here.seq AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant')
 """
+STANDING_AT_END = """
+SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m
+WHERE m.session_id = ? AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant')
+"""
 NEWEST_OF_USER = """
 SELECT m.time FROM messages m INDEXED BY messages_in_order
 WHERE m.session_id = ? AND m.deleted_at IS NULL AND m.role = 'user' AND m.id <> ? ORDER BY m.seq DESC LIMIT 1
 """
 HAS_LATER = """
 SELECT EXISTS (
-    SELECT 1 FROM messages m JOIN sessions here ON here.guid = m.session_id JOIN memories began ON began.guid = here.guid
+    SELECT 1 FROM sessions here JOIN memories began ON began.guid = here.guid
     JOIN sessions s ON s.persona_id = here.persona_id AND s.guid <> here.guid JOIN memories u ON u.guid = s.guid
-    WHERE m.id = ? AND u.deleted_at IS NULL AND julianday(u.added) > julianday(began.added))
+    WHERE here.guid = ? AND u.deleted_at IS NULL AND julianday(u.added) > julianday(began.added))
 """
 NEWEST_SESSIONS = """
 SELECT s.guid FROM sessions s JOIN memories u USING (guid)
-WHERE s.persona_id = (SELECT persona_id FROM sessions JOIN messages h ON h.session_id = guid WHERE h.id = ?)
+WHERE s.persona_id = (SELECT persona_id FROM sessions WHERE guid = ?)
     AND u.deleted_at IS NULL ORDER BY s.last_activity DESC LIMIT 8
 """
 
 
 @dataclass(frozen=True)
 class MessageStanding:
-    """Where a message stands in its conversation."""
+    """Position of a message in its session, and the user's previous activity."""
 
     spoken: int
-    """Messages said aloud up to it, itself included."""
+    """Number of visible messages up to and including this one."""
     asked: int
-    """Of these, the user's."""
+    """Number of these that are the user's."""
     heard_before: datetime | None
-    """When the user last wrote to the same persona before, in whatever conversation."""
+    """Time of the user's previous message to the same persona, in any session; None if there is none."""
     is_latest: bool
-    """Is there no conversation with that persona that began later?"""
+    """True if no session with this persona began later."""
 
 
 ACTIVITY = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
+"""Statement that raises a session's last activity to a time (UTC)."""
 
 
 def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
-    """The messages with these ids in this order; a parent in the trash is replaced by the nearest one that is not."""
+    """Return the messages with these ids, in this order; a parent in the trash is replaced by its nearest ancestor that is
+    not.
+    """
     wanted = json.dumps(ids)
     wordings: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
     for message_id, *values in connection.execute(ALTERNATIVES, (wanted,)):
@@ -77,28 +84,30 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
 
 
 def load_one(connection: sqlite3.Connection, message_id: str) -> Message:
-    """One message that is not in the trash."""
+    """Return a message. Raise StorageError if it does not exist or is in the trash."""
     session_of(connection, message_id)
     return load(connection, [message_id])[0]
 
 
 def session_of(connection: sqlite3.Connection, message_id: str) -> str:
-    """The session of a message that is not in the trash."""
+    """Return the session id of a message. Raise StorageError if the message does not exist or is in the trash."""
     row = connection.execute("SELECT session_id FROM messages WHERE id = ? AND deleted_at IS NULL", (message_id,)).fetchone()
     if row is None:
-        raise StorageError("This message is no longer there.", "It may be in the trash.")
+        raise StorageError("This message no longer exists.", "It may be in the Trash.")
     return str(row[0])
 
 
 def add(connection: sqlite3.Connection, message: Message) -> Message:
-    """Store it as the child of the newest message, or of its own `parent_id`, and let the branch on display end with it."""
+    """Store a message as child of the displayed branch's tip, or of its own `parent_id`, and make it the tip. Raise
+    StorageError.
+    """
     session_id = str(message.session_id)
     where = branches.standing(connection, session_id)
     parent, branched = where.tip, where.branched
     if message.parent_id is not None and str(message.parent_id) != branches.nearest_live(connection, where.tip):
         parent, branched = str(message.parent_id), True
         if session_of(connection, parent) != session_id:
-            raise StorageError("A message cannot follow one of another conversation.")
+            raise StorageError("A message cannot follow a message of another conversation.")
     (seq,) = connection.execute("SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?", (session_id,)).fetchone()
     shown = min(message.shown, len(message.alternatives) - 1)
     row = cells(message, MESSAGE_COLUMNS)
@@ -114,11 +123,13 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
 
 
 def insert_above(connection: sqlite3.Connection, below: str, message: Message) -> Message:
-    """Put a message between another one and the one before that; the other moves down by one place."""
+    """Insert a message between another one and its parent; the `seq` of all later messages grows by one. Raise StorageError."""
     session_id = session_of(connection, below)
     parent, seq = connection.execute("SELECT parent_id, seq FROM messages WHERE id = ?", (below,)).fetchone()
     for (later,) in connection.execute(
-        "SELECT id FROM messages WHERE session_id = ? AND seq >= ? ORDER BY seq DESC", (session_id, seq)
+        # From the last one on, since `seq` must be unique in a session after every single update.
+        "SELECT id FROM messages WHERE session_id = ? AND seq >= ? ORDER BY seq DESC",
+        (session_id, seq),
     ).fetchall():
         connection.execute("UPDATE messages SET seq = seq + 1 WHERE id = ?", (later,))
     row = cells(message, MESSAGE_COLUMNS)
@@ -132,17 +143,31 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
 
 
 def standing(connection: sqlite3.Connection, message_id: str) -> MessageStanding:
-    """Looks through the newest conversations only: the last one in which the user spoke is among them."""
+    """Return the position of a message that is stored. For the user's previous activity only the eight most recent sessions are
+    searched, which include the last one the user wrote in. Raise StorageError.
+    """
     spoken, asked = connection.execute(STANDING, (message_id,)).fetchone()
-    newest = connection.execute(NEWEST_SESSIONS, (message_id,)).fetchall()
+    return _among_sessions(connection, session_of(connection, message_id), message_id, spoken, asked)
+
+
+def standing_of_next(connection: sqlite3.Connection, session_id: str) -> MessageStanding:
+    """Return the position that the user's next message in a session will have."""
+    spoken, asked = connection.execute(STANDING_AT_END, (session_id,)).fetchone()
+    return _among_sessions(connection, session_id, "", spoken + 1, asked + 1)
+
+
+def _among_sessions(
+    connection: sqlite3.Connection, session_id: str, message_id: str, spoken: int, asked: int
+) -> MessageStanding:
+    newest = connection.execute(NEWEST_SESSIONS, (session_id,)).fetchall()
     times = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
     heard = [datetime.fromisoformat(row[0]) for row in times if row]
-    (has_later,) = connection.execute(HAS_LATER, (message_id,)).fetchone()
+    (has_later,) = connection.execute(HAS_LATER, (session_id,)).fetchone()
     return MessageStanding(spoken, asked, max(heard, default=None), is_latest=not has_later)
 
 
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:
-    """One more wording, at once on display; returns its position."""
+    """Add an alternative, display it and return its position."""
     session_id = session_of(connection, message_id)
     position = _count(connection, message_id)
     insert(connection, "alternatives", _alternative_row(message_id, position, alternative))
@@ -152,7 +177,7 @@ def append_alternative(connection: sqlite3.Connection, message_id: str, alternat
 
 
 def replace_alternative(connection: sqlite3.Connection, message_id: str, position: int, alternative: Alternative) -> None:
-    """Overwrite the wording at that position."""
+    """Overwrite the alternative at a position. Raise StorageError if there is none."""
     row = _alternative_row(message_id, position, alternative)
     done = connection.execute(
         "UPDATE alternatives SET content = :content, thinking = :thinking, length = :length, created = :created,"
@@ -160,15 +185,18 @@ def replace_alternative(connection: sqlite3.Connection, message_id: str, positio
         row,
     )
     if done.rowcount == 0:
-        raise StorageError("This message is no longer there.", "It may have been deleted.")
+        raise StorageError("This message no longer exists.", "It may have been deleted.")
 
 
 def remove_alternative(connection: sqlite3.Connection, message_id: str, position: int) -> None:
-    """The ones after it move up; the one on display stays on display, or its neighbour takes its place."""
+    """Delete an alternative. Later ones move up; the displayed one stays displayed, or its neighbour takes its place.
+
+    Raise StorageError for the only alternative of a message.
+    """
     count = _count(connection, message_id)
     _check_position(position, count)
     if count == 1:
-        raise StorageError("The only wording of a message cannot be removed.", "Delete the message instead.")
+        raise StorageError("The only version of a message cannot be removed.", "Delete the message instead.")
     here = (message_id, position)
     connection.execute("DELETE FROM alternatives WHERE message_id = ? AND position = ?", here)
     for later in range(position + 1, count):  # one by one, since two may not share a position even for a moment
@@ -182,14 +210,14 @@ def remove_alternative(connection: sqlite3.Connection, message_id: str, position
 
 
 def show(connection: sqlite3.Connection, message_id: str, position: int) -> None:
-    """Put the wording at that position on display."""
+    """Display the alternative at a position. Raise StorageError if there is none."""
     session_of(connection, message_id)
     _check_position(position, _count(connection, message_id))
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
 
 
 def recount(connection: sqlite3.Connection, session_id: str) -> None:
-    """How many messages of the session the user could see."""
+    """Update the number of visible messages of a session."""
     connection.execute(
         "UPDATE sessions SET message_count ="
         " (SELECT count(*) FROM messages WHERE session_id = :id AND deleted_at IS NULL AND hidden = 0) WHERE guid = :id",
@@ -208,4 +236,4 @@ def _count(connection: sqlite3.Connection, message_id: str) -> int:
 
 def _check_position(position: int, count: int) -> None:
     if not 0 <= position < count:
-        raise StorageError(f"The message has {count} wordings, so there is no number {position + 1}.")
+        raise StorageError(f"The message has {count} swipes, so there is no number {position + 1}.")

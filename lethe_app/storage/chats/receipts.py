@@ -1,7 +1,7 @@
-"""Keeps what the prompt of each reply was made of and what it cost, and of the newest ones every word.
+"""Receipts of prompts (parts, costs), and the newest prompts word for word.
 
-The receipts are small and stay as long as the reply. The words are many and private: only so many prompts are kept, and they go
-as soon as something of that persona's is forgotten (see `receipt_schema`).
+Receipts are small and stay as long as the reply. Prompts are large and private: only a limited number is stored, and a
+persona's prompts are deleted as soon as something of that persona is forgotten (see `receipt_schema`).
 """
 
 from __future__ import annotations
@@ -20,45 +20,30 @@ from lethe_app.storage.row_mapping import storable
 from lethe_app.storage.schema.receipts import delete_prompts_of
 
 KEPT = 200
-"""Prompts of a home that are kept word for word."""
+"""Maximum number of stored prompts."""
 _ENTRY = TypeAdapter(ReceiptEntry)
 
 
 class Receipts:
-    """By message and the position of the wording. What another version wrote differently counts as none."""
+    """Table of receipts by message and alternative. A receipt in the format of another version counts as missing."""
 
     def __init__(self, database: Database, kept: int = KEPT) -> None:
         self._database = database
         self._kept = kept
 
-    async def forgotten(self, persona_id: str) -> int:
-        """How often something of this persona was forgotten; to be asked before a prompt is made, and handed over with it."""
-        return await self._database.run(lambda connection: _forgotten(connection, persona_id))
-
     async def save_receipt(
         self, message_id: UUID, entry: ReceiptEntry, persona_id: str, spans: Sequence[PromptSpan], forgotten: int
     ) -> None:
-        """Keep them with the wording on display; of a message that is in the trash or gone for good, nothing is kept.
+        """Store a receipt and the prompt for the displayed alternative; ignored if the message is in the trash or erased.
 
-        The words are not kept if something was forgotten since `forgotten` was asked for.
+        The prompt is not stored if something was deleted since `forgotten` was read.
         """
-        value = storable(_ENTRY.dump_json(entry).decode())
-
-        def work(connection: sqlite3.Connection) -> None:
-            row = connection.execute(SHOWN, (str(message_id),)).fetchone()
-            if row is None:
-                return
-            here = (str(message_id), row[0])
-            connection.execute(PUT, (*here, value))
-            connection.execute("DELETE FROM kept_prompts WHERE message_id = ? AND position = ?", here)
-            if spans and _forgotten(connection, persona_id) == forgotten:
-                connection.execute(KEEP, (*here, persona_id, _packed(spans)))
-                connection.execute(DROP_OLD, (self._kept,))
-
-        await self._database.run(work)
+        await self._database.run(
+            lambda connection: save_in_transaction(connection, message_id, entry, persona_id, spans, forgotten, self._kept)
+        )
 
     async def get(self, message_id: UUID, position: int) -> ReceiptEntry | None:
-        """None where nothing is known."""
+        """Return a receipt, or None."""
 
         def work(connection: sqlite3.Connection) -> ReceiptEntry | None:
             row = connection.execute(
@@ -72,7 +57,7 @@ class Receipts:
         return await self._database.run(work)
 
     async def spans(self, message_id: UUID, position: int) -> tuple[PromptSpan, ...]:
-        """The prompt word for word; empty where it is not kept."""
+        """Return the stored prompt; empty if there is none."""
 
         def work(connection: sqlite3.Connection) -> tuple[PromptSpan, ...]:
             row = connection.execute(
@@ -83,7 +68,7 @@ class Receipts:
         return await self._database.run(work)
 
     async def delete_prompts(self, persona_id: str) -> None:
-        """Keep no word of what this persona was told in prompts until now."""
+        """Delete all stored prompts of a persona, and prevent those being built now from being stored."""
         await self._database.run(lambda connection: delete_prompts_of(connection, persona_id))
 
 
@@ -99,7 +84,29 @@ KEEP = "INSERT INTO kept_prompts (message_id, position, persona_id, spans) VALUE
 DROP_OLD = "DELETE FROM kept_prompts WHERE number NOT IN (SELECT number FROM kept_prompts ORDER BY number DESC LIMIT ?)"
 
 
-def _forgotten(connection: sqlite3.Connection, persona_id: str) -> int:
+def save_in_transaction(
+    connection: sqlite3.Connection,
+    message_id: UUID,
+    entry: ReceiptEntry,
+    persona_id: str,
+    spans: Sequence[PromptSpan],
+    forgotten: int,
+    kept: int = KEPT,
+) -> None:
+    """Store a receipt as `Receipts.save_receipt` does, inside a transaction; the newest `kept` prompts remain."""
+    row = connection.execute(SHOWN, (str(message_id),)).fetchone()
+    if row is None:
+        return
+    here = (str(message_id), row[0])
+    connection.execute(PUT, (*here, storable(_ENTRY.dump_json(entry).decode())))
+    connection.execute("DELETE FROM kept_prompts WHERE message_id = ? AND position = ?", here)
+    if spans and deletions_of(connection, persona_id) == forgotten:
+        connection.execute(KEEP, (*here, persona_id, _packed(spans)))
+        connection.execute(DROP_OLD, (kept,))
+
+
+def deletions_of(connection: sqlite3.Connection, persona_id: str) -> int:
+    """Return how often memories of a persona were deleted."""
     row = connection.execute("SELECT times FROM forgettings WHERE persona_id = ?", (persona_id,)).fetchone()
     return int(row[0]) if row else 0
 

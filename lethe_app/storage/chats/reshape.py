@@ -1,7 +1,7 @@
-"""Splits and joins conversations and puts messages into old ones, each in one transaction and so that it can be taken back.
+"""Splitting and merging of sessions and insertion of messages into old ones, each in one transaction and with undo.
 
-Messages keep their order, their branches and their dates. Where one moves to another conversation, what is derived from it is
-owed to the passages again, and facts that were taken from it name the conversation in which it stands now.
+Messages keep their order, branches and dates. A message that moves to another session is queued for indexing, and facts
+extracted from it name its new session as their source.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ WITH RECURSIVE down (id) AS (
 SELECT id FROM down
 """
 COPIED_STATE = ("worlds", "scratch")
-"""What a conversation keeps besides its words and is as true of the part that is split off."""
+"""Keys of the session state that are copied to the new session of a split."""
 
 
 class Reshaping:
-    """Every method is one transaction; what is in the trash goes along with what it belongs to."""
+    """Changes of the structure of sessions. Every method is one transaction; messages in the trash move with the others."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def split(self, message_id: UUID, fresh: ChatSession) -> Before:
-        """Everything from this message on becomes the new conversation `fresh`, other branches below it included.
+        """Move a message and everything below it, other branches included, to the new session `fresh`; returns what undo
+        needs.
 
-        Raises StorageError for a message that is not on display, or with which its conversation begins.
+        Raise StorageError if the message is not on the displayed branch or is its first.
         """
 
         def work(connection: sqlite3.Connection) -> Before:
@@ -45,9 +46,9 @@ class Reshaping:
             old = messages.session_of(connection, here)
             branch = branches.newest(connection, old, -1, None)
             if here not in branch:
-                raise StorageError("A conversation can only be split where it is on display.")
+                raise StorageError("A conversation can only be split at a message that is shown.")
             if branch[0] == here:
-                raise StorageError("This message begins the conversation already.")
+                raise StorageError("This is already the first message of the conversation.")
             before = snapshot(connection, [old], made=[str(fresh.guid)])
             _move_down(connection, old, here, fresh)
             return before
@@ -55,9 +56,9 @@ class Reshaping:
         return await self._database.run(work)
 
     async def merge(self, guids: Sequence[UUID]) -> Before:
-        """Make one conversation of several of one persona's, in the order in which they began; it is the earliest of them.
+        """Merge sessions of one persona, in the order in which they began, into the earliest; returns what undo needs.
 
-        `Before.kept` names it. Raises StorageError where there are not several, or they are not one persona's.
+        `Before.kept` is the merged session. Raise StorageError for fewer than two sessions or several personas.
         """
 
         def work(connection: sqlite3.Connection) -> Before:
@@ -69,13 +70,13 @@ class Reshaping:
         return await self._database.run(work)
 
     async def insert(self, message: Message, above: UUID | None) -> Message:
-        """Put a message above another one of its session, or at the end of the branch on display."""
+        """Insert a message above another one of its session, or at the end of the displayed branch. Raise StorageError."""
 
         def work(connection: sqlite3.Connection) -> Message:
             if above is None:
                 return messages.add(connection, message)
             if messages.session_of(connection, str(above)) != str(message.session_id):
-                raise StorageError("A message cannot stand above one of another conversation.")
+                raise StorageError("A message cannot be inserted above a message of another conversation.")
             made = messages.insert_above(connection, str(above), message)
             owe(connection, str(message.session_id))  # all below it have moved on by one place
             return made
@@ -83,7 +84,7 @@ class Reshaping:
         return await self._database.run(work)
 
     async def take_out(self, message_id: UUID) -> None:
-        """Undo `insert`: the message is gone for good, and what followed it follows the one before."""
+        """Undo `insert`: erase the message for good; its children become those of its parent."""
 
         def work(connection: sqlite3.Connection) -> None:
             here = str(message_id)
@@ -98,12 +99,12 @@ class Reshaping:
         await self._database.run(work)
 
     async def undo(self, before: Before) -> None:
-        """Make it as it was, with what was said since then where it belongs now."""
+        """Undo a split or merge; messages added since are kept in the session they belong to now."""
         await self._database.run(lambda connection: put_back(connection, before))
 
 
 def _move_down(connection: sqlite3.Connection, old: str, first: str, fresh: ChatSession) -> None:
-    """The message and all below it go to the new session, which ends where the old one ended."""
+    """Move a message and its descendants to the new session, whose tip is that of the old one."""
     new, (parent,) = (
         str(fresh.guid),
         connection.execute("SELECT parent_id FROM messages WHERE id = ?", (first,)).fetchone(),

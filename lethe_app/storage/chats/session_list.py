@@ -1,4 +1,4 @@
-"""What a list of sessions shows of each, read for thousands of them in one go."""
+"""Queries for lists of sessions, made for thousands of sessions at once."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import of_values
 
 PREVIEW_CHARACTERS = 160
+"""Characters of a preview."""
 
-# The tip itself is nearly always what a preview shows; only when it is hidden or deleted the chain above it is climbed.
+# The preview is nearly always that of the tip; the recursive query is needed only if the tip is hidden or deleted.
 SUMMARIES = """
 SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, m.sticky, coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
@@ -48,11 +49,15 @@ s.guid IN (
 """
 WHICH = ("true", "s.persona_id = :persona", EARLIER, "NOT s.archived")
 OF_ALL, OF_ONE, BEFORE, UNARCHIVED = (SUMMARIES.format(which=which) for which in WHICH)
-"""Of all and of one are two questions, because only the second can follow the index from the newest on."""
+"""Queries for all sessions, those of a persona, earlier ones, and unarchived ones. The first two are separate because only
+the second can use the index by persona.
+"""
 
 
 def listed(connection: sqlite3.Connection, persona_id: str | None, deleted: bool, most: int | None) -> list[SessionSummary]:
-    """Of one persona or of all, newest activity first, no more than `most`; those in the trash instead if `deleted`."""
+    """Return sessions of one persona or of all, by last activity, newest first, at most `most`; with `deleted` those in the
+    trash.
+    """
     values = {
         "persona": persona_id,
         "deleted": deleted,
@@ -63,9 +68,10 @@ def listed(connection: sqlite3.Connection, persona_id: str | None, deleted: bool
 
 
 def before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: str, most: int) -> list[SessionSummary]:
-    """Those but `guid` that began up to a moment (to the millisecond) and in which the user said something.
+    """Return the sessions other than `guid` that began up to a moment (to the millisecond) and contain a message of the
+    user.
 
-    The newest `most` of them, and all sticky ones.
+    These are the `most` newest ones and all sticky ones.
     """
     values = {"persona": persona_id, "guid": guid, "moment": moment, "near": most}
     common = {"deleted": False, "preview": PREVIEW_CHARACTERS, "most": -1}
@@ -73,7 +79,7 @@ def before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: s
 
 
 def unarchived(connection: sqlite3.Connection) -> list[SessionSummary]:
-    """Sessions of all personas that are not archived, newest activity first."""
+    """Return the sessions of all personas that are not archived, newest activity first."""
     values = {"deleted": False, "preview": 0, "most": -1}
     return [_summary(row) for row in connection.execute(UNARCHIVED, values)]
 
@@ -96,13 +102,14 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) 
         )
     except (TypeError, ValueError) as error:
         raise DatabaseDamaged(
-            f"The database holds a conversation that cannot be understood ({error}).",
-            "Restore a backup, or delete what cannot be shown.",
+            f"The database contains an unreadable conversation ({error}).",
+            "Restore a backup, or delete the damaged entry.",
         ) from error
 
 
 FIRST_WORDS = 80
-# Who made what is read in one go and put together here: 5,000 small questions cost more.
+"""Characters of the first message, shown for a session without title."""
+# The parts of all sessions are read by one query and grouped in Python; 5,000 subqueries take longer.
 PARTS = """
 SELECT p.session_id, p.part, p.state, p.made_by FROM session_parts p JOIN sessions s ON s.guid = p.session_id
 WHERE s.persona_id = ?
@@ -122,13 +129,13 @@ ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?4
 
 
 class SessionLines:
-    """Every method is one transaction."""
+    """Rows of the session page. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def sessions_of(self, persona_id: str, only: str | None = None, most: int | None = None) -> list[SessionLine]:
-        """Newest activity first, no more than `most`; with `only` just that one."""
+        """Return the sessions of a persona, newest activity first, at most `most`; with `only` just that one."""
 
         def work(connection: sqlite3.Connection) -> list[SessionLine]:
             rows = connection.execute(LINES, (persona_id, only, FIRST_WORDS, -1 if most is None else most)).fetchall()
@@ -167,13 +174,13 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
         )
     except (KeyError, ValueError) as error:
         raise DatabaseDamaged(
-            f"The database holds a conversation that cannot be understood ({error}).",
-            "Restore a backup, or delete what cannot be shown.",
+            f"The database contains an unreadable conversation ({error}).",
+            "Restore a backup, or delete the damaged entry.",
         ) from error
 
 
 def _maker(parts: list[tuple[str, str, str]]) -> Maker:
-    """Who told of it: the user if they wrote anything, else the model if it made the summary."""
+    """Return who wrote the archive parts: the user if they wrote any, else the model if it wrote the summary."""
     by = {part: made_by for part, _state, made_by in parts}
     if not by:
         return Maker.NOBODY

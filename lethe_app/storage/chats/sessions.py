@@ -1,4 +1,4 @@
-"""Keeps conversations: sessions, their messages with every wording, and the trash from which all of it comes back."""
+"""Sessions and their messages, alternatives and branches, with the trash."""
 
 from __future__ import annotations
 
@@ -24,10 +24,16 @@ SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
 """  # noqa: S608 - names are ours
+MENTIONABLE = """
+SELECT guid FROM sessions s JOIN memories m USING (guid)
+WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))
+"""
 
 
 class Chats:
-    """Every method is one transaction. What is in the trash is not there for any method but those that name it."""
+    """Store of sessions and messages. Every method is one transaction. Records in the trash do not exist for any method but
+    those for the trash.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,40 +41,40 @@ class Chats:
     # Sessions
 
     async def add_session(self, session: ChatSession) -> ChatSession:
-        """A new session is empty: its `leaf_id` follows from the messages added to it."""
+        """Store a new, empty session; `leaf_id` is ignored, since it follows from the messages."""
         row = cells(session, SESSION_COLUMNS)
 
         def work(connection: sqlite3.Connection) -> ChatSession:
             memory = cells(session, MEMORY_COLUMNS)
             insert(connection, "memories", {**memory, "persona_id": row["persona_id"]})
             insert(connection, "sessions", {**row, "guid": memory["guid"], "last_activity": utc(session.added)})
-            return _session(connection, str(session.guid))
+            return load_session(connection, str(session.guid))
 
         return await self._database.run(work)
 
     async def session(self, guid: UUID) -> ChatSession:
-        return await self._database.run(lambda connection: _session(connection, str(guid)))
+        return await self._database.run(lambda connection: load_session(connection, str(guid)))
 
     async def change_session(self, guid: UUID, **fields: object) -> ChatSession:
-        """Replace some fields of a session as it is now, and no others: a record read earlier may know an old `leaf_id`."""
+        """Replace only the given fields of the session's current record: one read earlier may contain an outdated `leaf_id`."""
 
         def work(connection: sqlite3.Connection) -> ChatSession:
-            known = _session(connection, str(guid))
+            known = load_session(connection, str(guid))
             changed = ChatSession.model_validate({**known.model_dump(), **fields})
             memory, row = cells(changed, MEMORY_COLUMNS), cells(changed, SESSION_COLUMNS)
             update(connection, "memories", "guid", {**memory, "persona_id": row["persona_id"]})
             update(connection, "sessions", "guid", {**row, "guid": memory["guid"]})
-            return _session(connection, str(guid))
+            return load_session(connection, str(guid))
 
         return await self._database.run(work)
 
     async def set_leaf(self, session_id: UUID, message_id: UUID) -> None:
-        """Show the branch that ends with this message; the next one added follows it."""
+        """Display the branch that ends with this message; the next message follows it. Raise StorageError."""
 
         def work(connection: sqlite3.Connection) -> None:
             tip = branches.standing(connection, str(session_id)).tip
             if messages.session_of(connection, str(message_id)) != str(session_id):
-                raise StorageError("A conversation cannot end with a message of another one.")
+                raise StorageError("A conversation cannot end with a message of another conversation.")
             if branches.nearest_live(connection, tip) != str(message_id):
                 connection.execute(
                     "UPDATE sessions SET tip_id = ?, branched = 1 WHERE guid = ?", (str(message_id), str(session_id))
@@ -79,11 +85,13 @@ class Chats:
     async def sessions(
         self, persona_id: str | None = None, *, deleted: bool = False, most: int | None = None
     ) -> list[SessionSummary]:
-        """Of one persona or of all, newest activity first, no more than `most`; those in the trash instead if `deleted`."""
+        """Return sessions of one persona or of all, newest activity first, at most `most`; with `deleted` those in the
+        trash.
+        """
         return await self._database.run(lambda connection: session_list.listed(connection, persona_id, deleted, most))
 
     async def newest(self, persona_id: str) -> SessionSummary | None:
-        """The session of a persona in which something was said last."""
+        """Return the persona's session with the latest activity, or None."""
         return next(iter(await self.sessions(persona_id, most=1)), None)
 
     async def unarchived(self) -> list[SessionSummary]:
@@ -91,30 +99,24 @@ class Chats:
         return await self._database.run(session_list.unarchived)
 
     async def before(self, session: ChatSession, most: int) -> list[SessionSummary]:
-        """Those that began before this one and in which the user said something: the newest `most` and all sticky ones."""
+        """Return sessions that began before this one and contain a message of the user: the `most` newest ones and all
+        sticky ones.
+        """
         guid, moment = str(session.guid), session.added.isoformat()
         work = partial(session_list.before, persona_id=session.persona_id, guid=guid, moment=moment, most=most)
         return await self._database.run(work)
 
     async def mentionable(self, persona_id: str) -> list[ChatSession]:
-        """Sessions that are always to be brought up, or by keywords of their own."""
+        """Return the sessions that are recalled always (sticky) or by keywords of their own."""
 
-        def work(connection: sqlite3.Connection) -> list[ChatSession]:
-            rows = connection.execute(
-                "SELECT guid FROM sessions s JOIN memories m USING (guid) WHERE s.persona_id = ? AND m.deleted_at IS NULL"
-                " AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))",
-                (persona_id,),
-            ).fetchall()
-            return [_session(connection, guid) for (guid,) in rows]
-
-        return await self._database.run(work)
+        return await self._database.run(lambda connection: load_mentionable(connection, persona_id))
 
     async def standing(self, message_id: UUID) -> MessageStanding:
-        """Where a message stands in its conversation, and when the user had spoken before it."""
+        """Return the position of a message in its session and the user's previous activity."""
         return await self._database.run(lambda connection: messages.standing(connection, str(message_id)))
 
     async def delete_session(self, guid: UUID) -> None:
-        """Move it to the trash."""
+        """Move a session to the trash. Raise StorageError."""
         await self._database.run(lambda connection: trash.delete_session(connection, str(guid)))
 
     async def restore_session(self, guid: UUID) -> None:
@@ -123,22 +125,22 @@ class Chats:
     # Messages
 
     async def add_message(self, message: Message) -> Message:
-        """Store it after the newest message of the branch on display, or under its `parent_id` if that is another one."""
+        """Store a message after the tip of the displayed branch, or under its own `parent_id`. Raise StorageError."""
         return (await self.add_messages([message]))[0]
 
     async def add_above(self, message: Message, below: UUID) -> Message:
-        """Put a message right above another one of its session. Raises StorageError if that is gone."""
+        """Insert a message directly above another one of its session. Raise StorageError if that is gone."""
         return await self._database.run(lambda connection: messages.insert_above(connection, str(below), message))
 
     async def add_messages(self, new: list[Message]) -> list[Message]:
-        """All of them or none, each after the one before."""
+        """Store messages, each after the one before; all or none."""
         return await self._database.run(lambda connection: [messages.add(connection, message) for message in new])
 
     async def message(self, message_id: UUID) -> Message:
         return await self._database.run(lambda connection: messages.load_one(connection, str(message_id)))
 
     async def edit(self, message_id: UUID, content: str) -> Message:
-        """Change the text on display; the other wordings stay."""
+        """Change the text of the displayed alternative; the others remain."""
         text = storable(content)
         return await self._change(
             message_id,
@@ -150,7 +152,7 @@ class Chats:
         )
 
     async def restore_shown(self, before: Message) -> Message:
-        """Overwrite the wording at the position shown in `before` with its own, and put it on display."""
+        """Restore the text of the alternative displayed in `before`, and display it."""
 
         def restore(connection: sqlite3.Connection, id_: str) -> None:
             messages.replace_alternative(connection, id_, before.shown, before.current)
@@ -162,44 +164,44 @@ class Chats:
         return await self._change(message_id, lambda connection, id_: messages.show(connection, id_, position))
 
     async def save_alternative(self, message_id: UUID, alternative: Alternative) -> int:
-        """Add another wording, put it on display, and return its position."""
+        """Add an alternative, display it and return its position."""
         id_ = str(message_id)
         return await self._database.run(lambda connection: messages.append_alternative(connection, id_, alternative))
 
     async def replace_alternative(self, message_id: UUID, position: int, alternative: Alternative) -> None:
-        """Overwrite one wording: cheap, for keeping a reply while it streams."""
+        """Overwrite an alternative. It is cheap enough to be called while a reply is streamed."""
         id_ = str(message_id)
         await self._database.run(lambda connection: messages.replace_alternative(connection, id_, position, alternative))
 
     async def remove_alternative(self, message_id: UUID, position: int) -> Message:
-        """Take back a wording for good, such as a reply that never got a word."""
+        """Delete an alternative for good, such as that of a reply without text."""
         return await self._change(message_id, lambda connection, id_: messages.remove_alternative(connection, id_, position))
 
     async def delete_message(self, *message_ids: UUID) -> None:
-        """Move them to the trash together; what follows them stays on the branch."""
+        """Move messages to the trash, all or none; their descendants remain on the branch."""
         await self._database.run(lambda connection: trash.delete_messages(connection, [str(id_) for id_ in message_ids]))
 
     async def restore_message(self, *message_ids: UUID) -> None:
-        """Bring them back to where they were."""
+        """Restore messages from the trash to their former positions, all or none."""
         await self._database.run(lambda connection: trash.restore_messages(connection, [str(id_) for id_ in message_ids]))
 
     async def deleted_messages(self, session_id: UUID) -> list[Message]:
-        """What is in the trash of one session, in the order it was written."""
+        """Return the messages of a session that are in the trash, in order of arrival."""
         return await self._database.run(lambda connection: trash.messages_of(connection, str(session_id)))
 
     async def purge(self, days: int, moment: datetime | None = None) -> int:
-        """Erase for good what has been in the trash longer than this; returns how many sessions and messages that were."""
+        """Erase for good what has been in the trash for more than `days`; returns the number of records."""
         before = utc((moment or now()) - timedelta(days=days))
         return await self._database.run(lambda connection: trash.purge(connection, before))
 
-    # The branch on display
+    # Displayed branch
 
     async def outline(self, session_id: UUID) -> list[MessageOutline]:
-        """Every message from the first to the newest."""
+        """Return an outline of the displayed branch, oldest first."""
         return await self._database.run(lambda connection: branches.outline(connection, str(session_id)))
 
     async def page(self, session_id: UUID, start: int, count: int) -> list[Message]:
-        """Whole messages by their index in the outline."""
+        """Return messages of the displayed branch by their index in the outline."""
 
         def work(connection: sqlite3.Connection) -> list[Message]:
             return messages.load(connection, branches.window(connection, str(session_id), start, count))
@@ -207,7 +209,7 @@ class Chats:
         return await self._database.run(work)
 
     async def tail(self, session_id: UUID, count: int, before: UUID | None = None) -> list[Message]:
-        """The newest `count` messages, oldest first; with `before`, those above that message."""
+        """Return the last `count` messages of the displayed branch, oldest first; with `before`, those above that message."""
 
         def work(connection: sqlite3.Connection) -> list[Message]:
             above = str(before) if before else None
@@ -216,7 +218,7 @@ class Chats:
         return await self._database.run(work)
 
     async def unfinished(self) -> list[Message]:
-        """Messages with a wording that is not complete: cut off by a crash, or stopped by the user."""
+        """Return messages with an incomplete alternative, cut off by a crash or stopped by the user."""
 
         def work(connection: sqlite3.Connection) -> list[Message]:
             rows = connection.execute(
@@ -229,7 +231,7 @@ class Chats:
         return await self._database.run(work)
 
     async def _change(self, message_id: UUID, change: Callable[[sqlite3.Connection, str], object]) -> Message:
-        """Change one message that is not in the trash and return it as it is now."""
+        """Change one message and return its new version. Raise StorageError if it is gone or in the trash."""
         id_ = str(message_id)
 
         def work(connection: sqlite3.Connection) -> Message:
@@ -240,9 +242,16 @@ class Chats:
         return await self._database.run(work)
 
 
-def _session(connection: sqlite3.Connection, guid: str) -> ChatSession:
+def load_mentionable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
+    """Return the sessions of a persona that are sticky or have keywords of their own."""
+    rows = connection.execute(MENTIONABLE, (persona_id,)).fetchall()
+    return [load_session(connection, guid) for (guid,) in rows]
+
+
+def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:
+    """Return one session. Raises StorageError if it is not there or in the trash."""
     row = connection.execute(SESSION, (guid,)).fetchone()
     if row is None:
-        raise StorageError("This conversation is no longer there.", "It may be in the trash.")
+        raise StorageError("This conversation no longer exists.", "It may be in the Trash.")
     values = dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), row[:-1], strict=True))
     return understood(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})

@@ -1,4 +1,4 @@
-"""Makes one conversation of several: their messages one after the other, and what was written of each kept together."""
+"""Merging of sessions: concatenates the messages and combines titles, summaries and settings."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.f
     s.archived FROM memories m JOIN sessions s USING (guid) WHERE m.guid = ?
 """
 PARTS = ("title", "summary", "keywords", "goals", "relevance", "roleplay")
-"""What can be in the user's own words."""
+"""Parts of a session that the user may have written."""
 OF_USER = """
 INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble)
 SELECT ?, part, 'done', 'user', '', 0, '' FROM session_parts WHERE session_id = ? AND made_by = 'user'
 ON CONFLICT (session_id, part) DO UPDATE SET state = 'done', made_by = 'user', maker = '', tries = 0, trouble = ''
 """
+"""Statement that copies the marks of parts written by the user to the merged session."""
 SOURCES = """
 SELECT guid, source_memories, source_messages FROM facts
 WHERE EXISTS (SELECT 1 FROM json_each(source_memories) WHERE value = ?)
 """
+"""Query: facts extracted from a session, with their sources."""
 
 
 def in_order(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
-    """The conversations as they began. Raises StorageError if they cannot become one."""
+    """Return the sessions in the order in which they began. Raise StorageError if they cannot be merged."""
     if len(guids) < 2:
-        raise StorageError("It takes two conversations to make one of them.")
+        raise StorageError("At least two conversations are needed to merge them.")
     began, personas = {}, set()
     for guid in guids:
         branches.standing(connection, guid)
@@ -42,12 +44,12 @@ def in_order(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
         began[guid] = datetime.fromisoformat(added)
         personas.add(persona)
     if len(personas) > 1:
-        raise StorageError("Only conversations with one persona can become one.")
+        raise StorageError("Only conversations of the same persona can be merged.")
     return sorted(guids, key=lambda guid: began[guid])
 
 
 def join(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
-    """Everything of the later ones goes to the first; they are gone afterwards."""
+    """Merge all sessions into the first; the others are deleted."""
     kept, *others = guids
     told = _told(connection, guids)
     for other in others:
@@ -62,7 +64,7 @@ def join(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
 
 
 def _append(connection: sqlite3.Connection, kept: str, other: str) -> None:
-    """Whatever began the other follows what ended the first."""
+    """Append the messages of one session: its first messages become children of the tip of the other."""
     tip, next_tip = branches.standing(connection, kept).tip, branches.standing(connection, other).tip
     (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?", (kept,)).fetchone()
     (first,) = connection.execute("SELECT coalesce(min(seq), 1) FROM messages WHERE session_id = ?", (other,)).fetchone()
@@ -74,7 +76,7 @@ def _append(connection: sqlite3.Connection, kept: str, other: str) -> None:
 
 
 def _told(connection: sqlite3.Connection, guids: Sequence[str]) -> dict[str, dict[str, Cell]]:
-    """What is told of all of them together; the user's own words come before what was made."""
+    """Return the combined fields of all sessions by table; values written by the user take precedence."""
     rows = [connection.execute(TOLD, (guid,)).fetchone() for guid in guids]
     names, texts, words, sticky, protected, enabled, goals, relevance, roleplay, archived = zip(*rows, strict=True)
     own = {part: _by_user(connection, guids, part) for part in PARTS}
@@ -112,7 +114,9 @@ def _united(lists: Sequence[str]) -> str:
 
 
 def rename_sources(connection: sqlite3.Connection, old: str, moved: Collection[str] | None, new: str) -> None:
-    """Facts that were taken from the moved messages of `old`, or from any of it, were taken from `new`."""
+    """Replace the source of facts extracted from `moved` messages of the session `old`, or from any of it, by the session
+    `new`.
+    """
     gone = set(moved) if moved is not None else None
     for guid, memories, said in connection.execute(SOURCES, (old,)).fetchall():
         lines = set(json.loads(said))

@@ -1,4 +1,4 @@
-"""What conversations were before they were split or joined, and how they become that again whatever was said since."""
+"""Snapshots of sessions before a split or merge, and their restoration with the messages added since."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import Cell, insert, update
 
 TABLES = {"memories": "guid", "sessions": "guid", "session_parts": "session_id", "session_state": "session_id"}
-"""Where the rows of a session lie, and by which column they are found; each only after the one it refers to."""
+"""Tables with the rows of a session and the column of its id; a table follows those it references."""
 ASIDE = 2**40
-"""Added to the place of a message while others take theirs."""
+"""Offset added to `seq` while messages are renumbered, because `seq` must be unique in a session after every update."""
 
 
 def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequence[str] = ()) -> Before:
-    """These sessions as they are now; `made` are about to be made of them."""
+    """Return the current rows of these sessions; `made` are the sessions about to be created from them."""
     rows = {
         table: _rows(connection, f"SELECT * FROM {table} WHERE {key} IN ({marks(sessions)})", sessions)  # noqa: S608 - ours
         for table, key in TABLES.items()
@@ -37,7 +37,7 @@ def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequ
 
 
 def put_back(connection: sqlite3.Connection, before: Before) -> None:
-    """Messages, records and sources as they were; what was said since goes with what it answers."""
+    """Restore messages, rows and sources of facts; messages added since stay with the message they follow."""
     sessions = [str(guid) for guid in before.sessions]
     tips = _tips(connection, [*sessions, *map(str, before.made)])
     _put_rows(connection, before.rows)
@@ -78,7 +78,7 @@ def _put_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]])
 
 
 def _put_places(connection: sqlite3.Connection, before: Before) -> dict[str, str]:
-    """Every message where it stood, and new ones below the one they follow; the session of each, as it is now."""
+    """Restore every message's position, with new messages behind those they follow; returns the session id of each message."""
     sessions = [str(guid) for guid in (*before.sessions, *before.made)]
     found = connection.execute(
         f"SELECT id, session_id, parent_id FROM messages WHERE session_id IN ({marks(sessions)}) ORDER BY seq",  # noqa: S608
@@ -108,7 +108,7 @@ def _put_places(connection: sqlite3.Connection, before: Before) -> dict[str, str
 
 
 def _standing(was: Mapping[str, MessagePosition], there: set[str], parent: str | None) -> str | None:
-    """The parent, or the nearest one above it that was not purged meanwhile."""
+    """Return the parent or its nearest ancestor that was not purged meanwhile."""
     while parent is not None and parent not in there:
         parent = was[parent].parent if parent in was else None
     return parent
@@ -128,21 +128,22 @@ COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
     SessionPart.RELEVANCE: {"sessions": ("relevance",)},
     SessionPart.ROLEPLAY: {"sessions": ("is_roleplay",)},
 }
-"""Where each part lies; facts lie by themselves."""
+"""Columns of each archive part by table; facts have a table of their own."""
 RELEASE = """
 UPDATE session_parts SET made_by = 'rules', maker = '', state = 'pending', tries = 0, trouble = ''
 WHERE session_id = ? AND part = ? AND made_by = 'user'
 """
+"""Statement that removes the user's mark from a part and queues it."""
 
 
 class Retelling:
-    """Every method is one transaction."""
+    """Undo for archive parts. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def part_of(self, session: UUID, part: SessionPart) -> PartValue:
-        """The part as it is now. Raises StorageError for a session that is gone."""
+        """Return the current value of a part. Raise StorageError if the session is gone."""
 
         def work(connection: sqlite3.Connection) -> PartValue:
             here = str(session)
@@ -156,7 +157,7 @@ class Retelling:
         return await self._database.run(work)
 
     async def put_back(self, told: PartValue) -> None:
-        """Make it that again, whoever has written it since."""
+        """Restore a part to an earlier value, regardless of who has written it since."""
 
         def work(connection: sqlite3.Connection) -> None:
             here = str(told.session)
@@ -170,7 +171,7 @@ class Retelling:
         await self._database.run(work)
 
     async def release(self, session: UUID, part: SessionPart) -> None:
-        """The user's wording may be overwritten now."""
+        """Allow a part written by the user to be overwritten, and queue it."""
         await self._database.run(lambda connection: connection.execute(RELEASE, (str(session), part.value)).rowcount)
 
 

@@ -1,1 +1,1 @@
-"""Our JSON and Markdown files: personas, worlds, presets, notebooks."""
+"""JSON and Markdown files: personas, worlds, presets, settings and notebooks."""

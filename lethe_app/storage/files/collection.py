@@ -1,4 +1,4 @@
-"""A kind of file the user collects: those that ship with Lethe, and their own, which win."""
+"""Collection of files of one kind: those that ship with Lethe, and the user's own, which take precedence."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ T = TypeVar("T", bound=Persona | World | InstructPreset | SamplerPreset | System
 
 @dataclass(frozen=True)
 class Stock(Generic[T]):
-    """What a collection holds: values by file name without ending, sorted by name, and the files that cannot be read."""
+    """Content of a collection: values by file name without extension, sorted by display name, and the files that cannot be
+    read.
+    """
 
     values: dict[str, T] = field(default_factory=dict)
     problems: list[FileError] = field(default_factory=list)
 
 
 class FileCollection(Generic[T]):
-    """One folder of ours and one of the user's with files of one kind; only the user's is ever written."""
+    """Files of one kind in a shipped folder and a user folder; only the user folder is ever written."""
 
     def __init__(self, kind: type[T], shipped: Path, own: Path, trash: Path, *, keeps_values: bool = False) -> None:
-        """With `keeps_values` a file that has not changed is not read again: its value is the same object as before."""
+        """Set up the collection. With `keeps_values`, values are cached by file time and size: an unchanged file yields the
+        same object.
+        """
         self._kept: dict[Path, tuple[tuple[int, int], T]] | None = {} if keeps_values else None
         self._kind = kind
         self._shipped = shipped
@@ -38,7 +42,9 @@ class FileCollection(Generic[T]):
         self._trash = trash
 
     def stock(self) -> Stock[T]:
-        """Everything readable; of two files with the same name the user's, and ours only if theirs is broken."""
+        """Read everything. Of two files with the same name the user's is returned, or the shipped one if the user's is
+        broken.
+        """
         values: dict[str, T] = {}
         problems: list[FileError] = []
         for folder in (self._shipped, self._own):
@@ -55,7 +61,9 @@ class FileCollection(Generic[T]):
         return Stock(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), problems)
 
     def get(self, stem: str) -> T:
-        """The one value with this file name, as in `stock`; raises `FileError` if it is not there or cannot be read."""
+        """Return the value with this file name, with the precedence of `stock`. Raise `FileError` if it is missing or
+        unreadable.
+        """
         own, shipped = self._own_path(stem), self._shipped / f"{stem}.json"
         try:
             return read_model(own, self._kind)
@@ -65,14 +73,15 @@ class FileCollection(Generic[T]):
         return read_model(shipped, self._kind)
 
     def shipped(self, stem: str) -> T | None:
-        """The one of this name that came with Lethe, whatever the user made of it; None where there is none."""
+        """Return the shipped value of this name, even if the user has one of the same name; None if there is none."""
         path = self._shipped / f"{stem}.json"
         return read_model(path, self._kind) if is_plain(stem) and path.is_file() else None
 
     def save(self, value: T, stem: str = "") -> str:
-        """Write it to the user's folder and return its file name without ending.
+        """Write a value to the user folder and return its file name without extension.
 
-        It keeps the name it has (`stem`, or else its `unique_name`); without one it gets a new name that no other file has.
+        An existing name is kept (`stem`, or else its `unique_name`); without one it gets a new name that no other file has.
+        An unreadable file of that name is moved to the trash first. Raise FileError, StorageError.
         """
         stem = stem or str(getattr(value, NAME_FIELD, "")) or self._new_stem(value.name)
         path = self._own_path(stem)
@@ -84,23 +93,27 @@ class FileCollection(Generic[T]):
         return stem
 
     def delete(self, stem: str) -> Path:
-        """Move the user's file to the trash and return where it lies; one of ours with the same name shows again."""
+        """Move the user's file to the trash and return its path there; a shipped file of the same name becomes visible
+        again.
+
+        Raise ReadOnly for a shipped file, FileError if there is none.
+        """
         path = self._own_path(stem)
         if path.is_file():
             return set_aside(path, self._trash)
         if (self._shipped / f"{stem}.json").exists():
             raise ReadOnly(f"“{stem}” comes with Lethe and cannot be deleted.")
-        raise FileError(path, "is not there")
+        raise FileError(path, "does not exist")
 
     def put_in_trash(self, value: T) -> Path:
-        """Write what never was a file of its own into the trash, under the name it has there; returns where it lies."""
+        """Write a value that never was a file into the trash, under the name a deleted file would have; returns its path."""
         self.check(stem := str(getattr(value, NAME_FIELD, "")))
         target = place_aside(f"{stem}.json", self._trash)
         write_model(target, value)
         return target
 
     def restore(self, trashed: Path) -> str:
-        """Put a deleted file back, under another name if its own is taken by now; returns the name without ending."""
+        """Move a deleted file back, under a new name if its own is taken; returns the name without extension."""
         stem = trashed.stem.rsplit(".", 1)[0]
         taken = self._stems()
         if stem in taken and (self._own / f"{stem}.json").exists():
@@ -111,25 +124,26 @@ class FileCollection(Generic[T]):
         return stem
 
     def is_own(self, stem: str) -> bool:
-        """Does the user have a file of this name, which can be deleted?"""
+        """Return whether the user folder contains a file of this name, which can be deleted."""
         return is_plain(stem) and (self._own / f"{stem}.json").is_file()
 
     def picture(self, value: T) -> Path | None:
-        """The picture a persona names, in the user's folder or else in ours; never a file outside of them."""
+        """Return the path of a persona's avatar, in the user folder or else the shipped one; never a file outside of them."""
         name = value.avatar if isinstance(value, Persona) else ""
         if not is_plain(name):
             return None
         for folder in (self._own, self._shipped):
             path = folder / name
+            # A symbolic link in the folder could point to any file.
             if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
                 return path
         return None
 
     def save_picture(self, stem: str, content: bytes, ending: str) -> str:
-        """Keep a picture for the persona with this file name and return what to write into its `avatar`."""
+        """Write a picture for a persona and return the value for its `avatar`. Raise FileError, StorageError."""
         name = f"{stem_for(stem, self._all_names())}{ending}"
         if not is_plain(name):
-            raise FileError(self._own / name, "is not the name of a file in that folder")
+            raise FileError(self._own / name, "is not a valid name for a file in that folder")
         write_atomically(self._own / name, content)
         return name
 
@@ -146,7 +160,7 @@ class FileCollection(Generic[T]):
         return known[1]
 
     def _is_known(self, path: Path) -> bool:
-        """Is the file as we read or wrote it last?"""
+        """Return whether the file is unchanged since it was last read or written here."""
         known = self._kept.get(path) if self._kept is not None else None
         try:
             return known is not None and known[0] == _stamp(path)
@@ -154,23 +168,25 @@ class FileCollection(Generic[T]):
             return False
 
     def check(self, stem: str) -> None:
-        """Raises `FileError` for what can be the name of no file here; looks at no disk."""
+        """Raise `FileError` if the name cannot be a file name in the folder; does not access the disk."""
         if not is_plain(stem):
-            raise FileError(self._own / f"{stem}.json", "is not the name of a file in that folder")
+            raise FileError(self._own / f"{stem}.json", "is not a valid name for a file in that folder")
 
     def _own_path(self, stem: str) -> Path:
         self.check(stem)
         return self._own / f"{stem}.json"
 
     def _new_stem(self, name: str) -> str:
-        """Never that of a deleted one, whose conversations and memories are kept under it until the trash is emptied."""
+        """Return a new file name, never that of a deleted file, whose sessions and memories refer to it until the trash is
+        emptied.
+        """
         return stem_for(name, self._stems() | {path.stem.rsplit(".", 1)[0] for path in _files(self._trash)})
 
     def _stems(self) -> set[str]:
         return {path.stem for folder in (self._shipped, self._own) for path in _files(folder)}
 
     def _all_names(self) -> set[str]:
-        """Stems of everything that is not JSON, so that a picture replaces no other."""
+        """Return the stems of all files that are not JSON, so that a new picture replaces none."""
         folders = [folder for folder in (self._shipped, self._own) if folder.is_dir()]
         return {path.stem for folder in folders for path in folder.iterdir() if path.suffix != ".json"}
 
@@ -183,6 +199,6 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """By which one sees that a file was written: time and size."""
+    """Return modification time and size, by which a change is detected."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size

@@ -1,4 +1,4 @@
-"""Turns the name of a persona, world or preset into a file name that every system can hold."""
+"""File names for personas, worlds and presets that are valid on every system."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import unicodedata
 from collections.abc import Collection
 
 LONGEST_STEM_BYTES = 120
+"""Maximum length of a file name without extension, in UTF-8 bytes."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
-"""What Windows takes for a device whatever the ending: https://learn.microsoft.com/windows/win32/fileio/naming-a-file"""
+"""Windows device names, reserved with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file."""
 
 
 def stem_for(name: str, taken: Collection[str]) -> str:
-    """A short file name of letters, digits and hyphens, in any script, that is in no way one of those `taken`."""
+    """Return a short file name of letters, digits and hyphens, in any script, that equals none of `taken` on any system."""
     letters = (character if unicodedata.category(character)[0] in "LMN" else "-" for character in _folded(name))
     stem = _shortened(re.sub("-+", "-", "".join(letters)).strip("-")) or "unnamed"
     if RESERVED.fullmatch(stem):
@@ -25,12 +26,13 @@ def stem_for(name: str, taken: Collection[str]) -> str:
 
 
 def is_plain(stem: str) -> bool:
-    """Does it name a file of the folder itself, and nothing outside?"""
+    """Return whether the name is a plain file name without path separators, drive or leading dot."""
     return bool(stem) and not stem.startswith(".") and not any(character in stem for character in "/\\:\0")
 
 
 def _folded(name: str) -> str:
-    """Names that some system would take for the same become the same."""
+    """Normalise a name so that names a file system may treat as equal become equal (case, Unicode composition)."""
+    # Case folding may yield decomposed characters, so the result is composed again.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 

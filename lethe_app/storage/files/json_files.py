@@ -1,4 +1,4 @@
-"""Reads and writes our own JSON files; a file that cannot be read is named with the field at fault and left as it is."""
+"""Reading and writing of JSON files; an unreadable file is reported with the field at fault and left unchanged."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from lethe_app.storage.row_mapping import storable
 Model = TypeVar("Model", bound=BaseModel)
 
 LARGEST_FILE = 20 * 1024 * 1024
+"""Maximum size of a JSON file in bytes."""
 NAME_FIELD = "unique_name"
-"""Is the file's own name, so it is never written into the file."""
+"""Field that contains the file's own name; it is never written to the file."""
 
 
 def read_object(path: Path) -> dict[str, object]:
-    """The JSON object in a UTF-8 file of at most 20 MB; raises `FileError`."""
+    """Read a JSON object from a UTF-8 file of at most 20 MB. Raise `FileError`."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise FileError(path, f"is larger than {LARGEST_FILE // 1024 // 1024} MB")
@@ -34,7 +35,7 @@ def read_object(path: Path) -> dict[str, object]:
         if "\\ud" in text.lower():  # escapes of surrogates, perhaps of one half only, which no record could hold
             value = json.loads(storable(json.dumps(value, ensure_ascii=False)))
     except FileNotFoundError as error:
-        raise FileError(path, "is not there") from error
+        raise FileError(path, "does not exist") from error
     except OSError as error:
         raise FileError(path, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
@@ -46,12 +47,12 @@ def read_object(path: Path) -> dict[str, object]:
     except ValueError as error:  # a number of more digits than Python converts
         raise FileError(path, f"is not valid JSON: {error}") from error
     if not isinstance(value, dict):
-        raise FileError(path, "does not hold a JSON object, which begins with {")
+        raise FileError(path, "does not contain a JSON object, which begins with {")
     return value
 
 
 def read_model(path: Path, kind: type[Model]) -> Model:
-    """The record in a file; one that knows its `unique_name` takes it from the file's name. Raises `FileError`."""
+    """Read a record from a file; its `unique_name`, if it has that field, is the file's name. Raise `FileError`."""
     values = read_object(path)
     if NAME_FIELD in kind.model_fields:
         values[NAME_FIELD] = path.stem
@@ -59,7 +60,7 @@ def read_model(path: Path, kind: type[Model]) -> Model:
 
 
 def parse(path: Path, kind: type[Model], values: dict[str, object]) -> Model:
-    """What `values`, read from `path`, mean as a record; raises `FileError` with the first field at fault."""
+    """Build a record from `values` read from `path`. Raise `FileError` with the first field at fault."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:
@@ -68,7 +69,7 @@ def parse(path: Path, kind: type[Model], values: dict[str, object]) -> Model:
 
 
 def write_model(path: Path, value: BaseModel, extra: dict[str, object] | None = None) -> None:
-    """Write every field, and `extra` ones, as readable JSON; whole or not at all. Raises `StorageError`."""
+    """Write all fields, and `extra` ones, as indented JSON, atomically. Raise `StorageError`."""
     names = [name for name in type(value).model_fields if name != NAME_FIELD]
     lists = {name: records for name in names if (records := _records(getattr(value, name)))}
     fields = value.model_dump(mode="json", exclude={NAME_FIELD, *lists}) | (extra or {})
@@ -82,7 +83,7 @@ def _records(value: object) -> list[BaseModel]:
 
 
 def _list(records: list[BaseModel]) -> str:
-    """One by one, so that other threads have their turn between two of ten thousand."""
+    """Serialise records one by one: one call for ten thousand would block other threads throughout (GIL)."""
     return "[\n    " + ",\n    ".join(_record(one).replace("\n", "\n    ") for one in records) + "\n  ]"
 
 
@@ -98,7 +99,7 @@ def _indented(value: object) -> str:
 
 
 def set_aside(path: Path, trash: Path) -> Path:
-    """Move a file into the trash under a name that says when; returns where it lies now."""
+    """Move a file to the trash, with the time in its name, and return its new path. Raise StorageError."""
     with translated(path):
         trash.mkdir(parents=True, exist_ok=True)
         target = place_aside(path.name, trash)
@@ -107,12 +108,12 @@ def set_aside(path: Path, trash: Path) -> Path:
 
 
 def place_aside(name: str, trash: Path) -> Path:
-    """Where a file of that name lies in the trash, if it is put there now."""
+    """Return the path in the trash for a file of that name, if it is moved there now."""
     return trash / f"{Path(name).stem}.{now().astimezone(UTC):%Y%m%dT%H%M%S%fZ}{Path(name).suffix}"
 
 
 def keep_what_is_broken(path: Path, kind: type[BaseModel], trash: Path) -> None:
-    """Before `path` is overwritten: what cannot be read may still be worth something to the user."""
+    """Move an unreadable file to the trash before it is overwritten, since it may still be of use to the user."""
     if path.exists():
         try:
             read_model(path, kind)
@@ -122,9 +123,10 @@ def keep_what_is_broken(path: Path, kind: type[BaseModel], trash: Path) -> None:
 
 SENTENCES = {
     "missing": "is missing",
-    "extra_forbidden": "is not a field that this version knows",
+    "extra_forbidden": "is not a field this version knows",
     "string_too_short": "must not be empty",
 }
+"""Messages for pydantic's error types."""
 FAMILIES = {
     "string": "text",
     "int": "a whole number",
@@ -134,12 +136,13 @@ FAMILIES = {
     "dict": "an object",
     "model": "an object",
 }
+"""Names for the types in pydantic's error types."""
 BOUNDS = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less than"}
-"""What pydantic calls an error, and what we call it."""
+"""Wording for the bounds in the context of pydantic's errors."""
 
 
 class SettingsFile:
-    """The settings on disk. Names that only a newer version knows are passed over, and written back unchanged."""
+    """File with the settings. Names that only a newer version knows are ignored and written back unchanged."""
 
     def __init__(self, path: Path, trash: Path) -> None:
         self._path = path
@@ -147,7 +150,9 @@ class SettingsFile:
         self._unknown: dict[str, object] = {}
 
     def load(self) -> Settings:
-        """The defaults if there is no file; `FileError` names the setting that has a wrong value."""
+        """Read the settings, or return the defaults if there is no file. Raise `FileError`, which names the setting at
+        fault.
+        """
         if not self._path.exists():
             return Settings()
         values = read_object(self._path)
@@ -157,7 +162,7 @@ class SettingsFile:
         return settings
 
     def save(self, settings: Settings) -> None:
-        """Raises `StorageError`. A file that could not be loaded is kept in the trash before it is replaced."""
+        """Write the settings. A file that could not be loaded is moved to the trash first. Raise `StorageError`."""
         try:
             self.load()
         except FileError:
@@ -166,7 +171,7 @@ class SettingsFile:
 
 
 def _field(location: tuple[int | str, ...]) -> str:
-    """`first_messages[2]`, `entries[0].name`."""
+    """Return a location as text: `first_messages[2]`, `entries[0].name`."""
     name = ""
     for part in location:
         if isinstance(part, int):
@@ -177,7 +182,7 @@ def _field(location: tuple[int | str, ...]) -> str:
 
 
 def _problem(detail: Mapping[str, Any]) -> str:
-    """A pydantic error in plain words."""
+    """Return a pydantic error as the end of a sentence."""
     kind, context = str(detail["type"]), detail.get("ctx", {})
     if kind in SENTENCES:
         return SENTENCES[kind]

@@ -1,7 +1,7 @@
-"""Notebooks on the disk: a folder for each persona, a readable file for each subject, and an index of the newest ones.
+"""Notebook files: a folder per persona, a Markdown file per subject, and an index of the newest entries.
 
-The user may write in these files as well. What they wrote since a file was read is never written over, a file that cannot be
-read is left as it is, and where several files change together all of it happens or, whatever ends the program, nothing.
+The user may edit these files too. What they wrote since a file was read is never overwritten, an unreadable file is left
+unchanged, and a change of several files is applied completely or not at all, even if the program ends in the middle.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from lethe_app.storage.row_mapping import storable
 
 ENDING, INDEX = ".md", "index.txt"
 LARGEST = 2 * 1024 * 1024
+"""Maximum size of a notebook in bytes."""
 FOLDER = "notebooks"
-"""In the trash."""
+"""Name of the notebooks' folder inside the trash."""
 _DRAFT, _SETTLED, _PLAN = ".draft", ".change", "plan.json"
-"""Ending of a folder in which a change is prepared, and of one that counts: it is carried out, now or at the next start."""
+"""Suffixes of the folder in which a change is prepared, and of one that is committed and will be applied, now or at the next
+start; and the file that describes the change.
+"""
 
 
 @dataclass
 class Shelved:
-    """All notebooks of a persona, as they are now."""
+    """All readable notebooks of a persona by file name, and the files that cannot be read."""
 
     texts: dict[str, str] = field(default_factory=dict)
     problems: list[FileError] = field(default_factory=list)
@@ -44,20 +47,20 @@ class _Seen:
 
 
 class NotebookFiles:
-    """Not for several threads at once."""
+    """Notebook files of all personas. Not thread-safe."""
 
     def __init__(self, folder: Path, trash: Path) -> None:
         self._folder, self._trash = folder, trash
         self._seen: dict[Path, _Seen] = {}
 
     def folder(self, persona: str) -> Path:
-        """Where hers lie. Raises StorageError for a name that is none."""
+        """Return the folder of a persona. Raise StorageError for an invalid name."""
         if not is_plain(persona):
-            raise StorageError(f"“{persona}” is not the name of a persona.")
+            raise StorageError(f"“{persona}” is not a valid persona name.")
         return self._folder / persona
 
     def all(self, persona: str) -> Shelved:
-        """By file name; a file that cannot be read is among the problems."""
+        """Read all notebooks of a persona."""
         folder = self._settled(persona)
         found = Shelved()
         for path in sorted(folder.glob(f"[!.]*{ENDING}")):  # editors keep what is theirs in files with a dot in front
@@ -68,32 +71,32 @@ class NotebookFiles:
         return found
 
     def text(self, persona: str, name: str) -> str:
-        """Raises FileError."""
+        """Return the text of a notebook. Raise FileError."""
         return self._read(self._path(persona, name))
 
     def index(self, persona: str) -> str:
-        """The text of the index; empty where there is none that can be read."""
+        """Return the text of the index; empty if there is no readable one."""
         try:
             return self._read(self._settled(persona) / INDEX)
         except FileError:
             return ""
 
     def set_index(self, persona: str, text: str) -> None:
-        """Raises StorageError."""
+        """Write the index. Raise StorageError."""
         path = self._settled(persona) / INDEX
         if text != self.index(persona):
             write_atomically(path, text.encode())
 
     def free_name(self, persona: str, title: str) -> str:
-        """A file name for a new notebook."""
+        """Return an unused file name for a new notebook."""
         folder = self._settled(persona)
         taken = [path.stem for path in folder.iterdir()] if folder.is_dir() else []
         return stem_for(title, [*taken, Path(INDEX).stem])
 
     def write(self, persona: str, name: str, change: Callable[[str], str]) -> str:
-        """Put what `change` makes of the text that is there now in its place; what is there after that.
+        """Apply `change` to the current text of a notebook, write the result and return it.
 
-        Raises FileError where the file cannot be read, and leaves it as it is. A new one begins as an empty text.
+        A missing notebook counts as an empty text. Raise FileError if the file cannot be read; it is then left unchanged.
         """
         path = self._path(persona, name)
         before = self._read(path) if path.exists() else ""
@@ -103,7 +106,9 @@ class NotebookFiles:
         return text
 
     def exchange(self, persona: str, gone: Collection[str], new: Mapping[str, str], index: str) -> None:
-        """Some notebooks go to the trash, others come, and the index follows: all of it, or nothing. Raises StorageError."""
+        """Move the notebooks `gone` to the trash, write the `new` ones and the index, completely or not at all. Raise
+        StorageError.
+        """
         folder = self._settled(persona)
         draft = folder / f".{secrets.token_hex(6)}{_DRAFT}"
         with translated(folder):
@@ -112,6 +117,7 @@ class NotebookFiles:
                 write_atomically(draft / f"{name}{ENDING}", storable(text).encode())
             write_atomically(draft / INDEX, index.encode())
             write_atomically(draft / _PLAN, json.dumps({"gone": sorted(gone), "new": sorted(new)}).encode())
+            # Everything must be on the disk before the rename that commits the change.
             sync_folder(draft)
             settled = draft.with_suffix(_SETTLED)
             draft.rename(settled)  # from here on it has happened, whoever carries it out
@@ -119,17 +125,17 @@ class NotebookFiles:
             self._carry_out(settled, persona)
 
     def delete(self, persona: str, name: str) -> Path:
-        """Move it to the trash, readable or not; returns where it lies."""
+        """Move a notebook to the trash, readable or not, and return its path there. Raise StorageError."""
         path = self._path(persona, name)
         if not path.exists():
-            raise StorageError(f"The notebook “{name}” is no longer there.")
+            raise StorageError(f"The notebook “{name}” no longer exists.")
         return set_aside(path, self._trash / FOLDER / persona)
 
     def restore(self, trashed: Path) -> tuple[str, str]:
-        """Out of the trash again; persona and name, another one if its own is taken by now. Raises StorageError."""
+        """Move a notebook back from the trash; returns persona and name, a new one if its own is taken. Raise StorageError."""
         persona, stem = trashed.parent.name, Path(trashed.stem).stem  # without its ending, and without when it was thrown away
         if not trashed.is_file():
-            raise StorageError("This notebook is not in the trash any more.")
+            raise StorageError("This notebook is no longer in the Trash.")
         folder = self._settled(persona)
         name = stem if not (folder / f"{stem}{ENDING}").exists() else self.free_name(persona, stem)
         with translated(folder):
@@ -138,7 +144,7 @@ class NotebookFiles:
         return persona, name
 
     def erase_all(self, persona: str) -> None:
-        """Hers for good, those in the trash among them."""
+        """Delete all notebooks of a persona for good, including those in the trash."""
         for folder in (self.folder(persona), self._trash / FOLDER / persona):
             if folder.is_dir():
                 with translated(folder):
@@ -149,13 +155,13 @@ class NotebookFiles:
 
     def _path(self, persona: str, name: str) -> Path:
         if not is_plain(name):
-            raise StorageError(f"“{name}” is not the name of a notebook.")
+            raise StorageError(f"“{name}” is not a valid notebook name.")
         return self._settled(persona) / f"{name}{ENDING}"
 
     def _read(self, path: Path) -> str:
-        """Only what was written since it was read last is read again."""
+        """Read a file, or return its cached text if time and size are unchanged. Raise FileError."""
         if not is_plain(path.stem):
-            raise FileError(path, "has a name that not every system can hold", remedy="Name it without a colon.")
+            raise FileError(path, "has a name that is not valid on every system", remedy="Remove the colon from its name.")
         try:
             there = path.stat()
             stamp = there.st_mtime_ns, there.st_size
@@ -168,7 +174,7 @@ class NotebookFiles:
                 text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
                 seen = self._seen[path] = _Seen(stamp, text)
         except FileNotFoundError as error:
-            raise FileError(path, "is not there") from error
+            raise FileError(path, "does not exist") from error
         except OSError as error:
             raise FileError(path, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
         except UnicodeDecodeError as error:
@@ -178,7 +184,7 @@ class NotebookFiles:
     # Several files
 
     def _settled(self, persona: str) -> Path:
-        """Her folder, with everything carried out that was begun, and without what was only prepared."""
+        """Return the folder of a persona after applying committed changes and deleting prepared ones."""
         folder = self.folder(persona)
         if folder.is_dir():
             for path in sorted(folder.glob(f".*{_SETTLED}")):
@@ -188,7 +194,7 @@ class NotebookFiles:
         return folder
 
     def _carry_out(self, settled: Path, persona: str) -> None:
-        """Every step may be the last one before the program ends, and every step may find that it was done before."""
+        """Apply a committed change. The program may end after any step, and any step may have been done before."""
         folder = settled.parent
         with translated(folder):
             plan = json.loads((settled / _PLAN).read_text(encoding="utf-8")) if (settled / _PLAN).exists() else {}
@@ -207,6 +213,6 @@ class NotebookFiles:
 
 
 def _bytes(text: str, path: Path) -> bytes:
-    """With the ends of lines that the file has."""
+    """Encode a text with the line endings the file has."""
     is_dos = path.exists() and b"\r\n" in path.read_bytes()[:4096]
     return (text.replace("\n", "\r\n") if is_dos else text).encode()

@@ -1,4 +1,4 @@
-"""The files in the trash: what each of them was, and when it was put there."""
+"""Listing of the files in the trash, with their kind and the time of deletion."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from lethe_app.storage.files.json_files import read_model
 from lethe_app.storage.files.notebooks import FOLDER as NOTEBOOKS
 
 PUT_ASIDE = re.compile(r"(?P<stem>.+)\.(?P<when>\d{8}T\d{12}Z)")
-"""As `files.set_aside` names them."""
+"""File name in the trash, as `json_files.set_aside` builds it."""
 PRESETS: tuple[type[BaseModel], ...] = (SamplerPreset, InstructPreset, SystemPreset)
 FOLDERS: dict[str, tuple[type[BaseModel], ...]] = {"personas": (Persona,), "worldinfo": (World,), "presets": PRESETS}
+"""Kinds of records by the folder they are in."""
 
 
 def files(trash: Path) -> list[Trashed]:
-    """All that were put aside, readable or not."""
+    """Return all files in the trash, readable or not."""
     found = []
     for path in sorted(trash.rglob("*")):
         name = PUT_ASIDE.fullmatch(path.stem)
@@ -39,19 +40,19 @@ def files(trash: Path) -> list[Trashed]:
 
 
 def preset_kind(path: Path) -> type[BaseModel] | None:
-    """Which kind of preset is in this file; None where it is none that can be read."""
+    """Return the kind of preset in a file, or None if it contains no readable one."""
     return next((kind for kind in PRESETS if _read(path, kind) is not None), None)
 
 
 def erase(paths: Sequence[Path]) -> None:
-    """For good; what is gone already is passed over."""
+    """Delete files for good; missing ones are ignored. Raise StorageError."""
     for path in paths:
         with translated(path):
             path.unlink(missing_ok=True)
 
 
 def _told(path: Path) -> tuple[TrashKind, str]:
-    """What it was, and its name."""
+    """Return kind and title of a file in the trash."""
     if path.parent.parent.name == NOTEBOOKS:
         return TrashKind.NOTEBOOK, _titled(path)
     for kind in FOLDERS.get(path.parent.name, ()):
@@ -64,7 +65,7 @@ def _told(path: Path) -> tuple[TrashKind, str]:
 
 
 def _titled(path: Path) -> str:
-    """What stands in its first line."""
+    """Return the heading in the first line of a notebook."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.readline(200).strip().removeprefix("# ")

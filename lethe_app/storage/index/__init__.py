@@ -1,1 +1,1 @@
-"""Passages, their full text, and the queue of what is not indexed yet."""
+"""Passages with vectors and full-text index, and the queue of records to index."""

@@ -1,4 +1,4 @@
-"""Finds texts by their words: in the word index newest first and piece by piece, and directly what the index leaves out."""
+"""Full-text search: in the word index, newest first and in pieces, and directly in the texts the index omits."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.row_mapping import of_values, storable
 
 LAST = 2**62
-"""Above every passage."""
+"""Upper bound above every passage number."""
 PIECE, AT_ONCE = 1_500, 60
-"""Passages looked at in one go, and how many of them are read together."""
+"""Passages searched per call, and how many of them are read at once."""
 OUTSIDE = 250
-"""Texts outside the index looked at in one go."""
+"""Texts outside the index searched per call."""
 ENOUGH = 40
-"""Of those that are meant, in one go: a list is filled by these, and nobody waits longer than that takes."""
+"""Hits after which a call returns: they fill a list, and nobody waits longer than that takes."""
 MOST_OPENINGS = 20
+"""Maximum number of greetings found."""
 NUMBERS = """
 SELECT rowid FROM passage_words WHERE passage_words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?
 """
@@ -67,7 +68,7 @@ SELECT id FROM down ORDER BY seq DESC LIMIT 1
 
 
 class Sighting(NamedTuple):
-    """A text that is to be looked at."""
+    """Text that the index proposes as a hit."""
 
     kind: str
     owner: str
@@ -75,7 +76,7 @@ class Sighting(NamedTuple):
     origin: str
     title: str
     category: str | None
-    """Of the memory or session it stands for; None where it is neither."""
+    """Category of the memory or session it belongs to; None if it belongs to neither."""
     speaker: str
     time: str
     text: str
@@ -86,17 +87,19 @@ class Sighting(NamedTuple):
 
 
 Keep = Callable[[Sighting], bool]
-"""Is it really meant? Asked in the thread of the storage, so that the window need not wait."""
+"""Filter that decides whether a text is a hit. It runs in the storage thread, so that it does not block the event loop."""
 
 
 class FullTextSearch:
-    """Every method is one transaction."""
+    """Full-text queries. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def passages(self, match: str, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
-        """Those of some passages below a number that are meant, the newest first; and where to go on, 0 at the end."""
+        """Return hits among a number of passages below `below`, newest first, and the number to continue below; 0 at the
+        end.
+        """
         wanted = storable(match)
 
         def work(connection: sqlite3.Connection) -> tuple[list[Sighting], int]:
@@ -113,7 +116,7 @@ class FullTextSearch:
         return await self._database.run(work)
 
     async def in_session(self, session: UUID, keep: Keep) -> list[Sighting]:
-        """Everything said aloud in a conversation, on any branch, and its summary; the newest first."""
+        """Return hits in all visible messages of a session, on any branch, and in its summary, newest first."""
         here = (str(session),)
 
         def work(connection: sqlite3.Connection) -> list[Sighting]:
@@ -123,7 +126,7 @@ class FullTextSearch:
         return await self._database.run(work)
 
     async def openings(self, owner: str | None, keep: Keep) -> list[Sighting]:
-        """Greetings, which the index leaves out because many conversations begin alike: of each only the newest."""
+        """Return hits in greetings, which the index omits because many sessions begin alike; of equal ones only the newest."""
 
         def work(connection: sqlite3.Connection) -> list[Sighting]:
             found: dict[str, Sighting] = {}
@@ -135,11 +138,11 @@ class FullTextSearch:
         return await self._database.run(work)
 
     async def not_indexed(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
-        """Memories that are never brought up by what they say, in pieces as `passages`."""
+        """Return hits in memories that are never recalled by their content, in pieces as in `passages`."""
         return await self._piece(NOT_INDEXED, owner, below, keep)
 
     async def superseded(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
-        """Facts in whose place others came, in pieces as `passages`; the index holds only what is still true."""
+        """Return hits in superseded facts, which the index omits, in pieces as in `passages`."""
         return await self._piece(SUPERSEDED, owner, below, keep)
 
     async def _piece(self, question: str, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
@@ -151,7 +154,7 @@ class FullTextSearch:
         return await self._database.run(work)
 
     async def end_of_branch(self, message: UUID) -> UUID:
-        """The newest message that follows this one. Raises StorageError if it is gone."""
+        """Return the newest descendant of a message. Raise StorageError if the message is gone."""
 
         def work(connection: sqlite3.Connection) -> UUID:
             messages.session_of(connection, str(message))

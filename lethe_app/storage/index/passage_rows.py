@@ -1,4 +1,4 @@
-"""Passages as rows of their table: writing, taking away, reading back; text and word index always change together."""
+"""Rows of the passage table; text and word index are always changed together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = "number, kind, owner, source, origin, text, searched, time, speaker, p
 
 
 def add(connection: sqlite3.Connection, passage: Passage) -> int:
-    """Store text and words; a number of 0 gets the next free one."""
+    """Insert a passage and its words and return its number; a passage with number 0 gets the next free one."""
     row = row_of(passage)
     number = connection.execute(
         f"INSERT INTO passages ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",  # noqa: S608 - names are ours
@@ -26,11 +26,13 @@ def add(connection: sqlite3.Connection, passage: Passage) -> int:
 
 
 def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
-    """The numbers that were there. Words go first: the index needs the old text to forget it."""
+    """Delete passages and return the numbers that existed."""
     gone = []
     for number in numbers:
         row = connection.execute("SELECT searched FROM passages WHERE number = ?", (number,)).fetchone()
         if row is not None:
+            # The index has external content: FTS5 needs the old text to remove its words, so this comes before the row is
+            # deleted.
             forget = "INSERT INTO passage_words (passage_words, rowid, searched) VALUES ('delete', ?, ?)"
             connection.execute(forget, (number, row[0]))
             connection.execute("DELETE FROM passages WHERE number = ?", (number,))
@@ -41,9 +43,9 @@ def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
 def replace(
     connection: sqlite3.Connection, origins: Sequence[UUID], passages: Sequence[Passage]
 ) -> tuple[list[int], list[int]]:
-    """Put these in the place of all that came from these origins: the numbers taken away, and the number of each passage.
+    """Replace all passages of these origins; returns the numbers deleted, and the number of each new passage.
 
-    What is stored already just so stays as it is.
+    A passage that is stored already with the same content is left unchanged and keeps its number and vector.
     """
     named = {str(origin) for origin in origins}
     about = list(named | {str(passage.origin) for passage in passages})
@@ -56,7 +58,7 @@ def replace(
 
 
 def row_of(passage: Passage) -> Row:
-    """Everything but the number, as stored."""
+    """Return the column values of a passage without its number."""
     return (
         passage.kind.value,
         storable(passage.owner),
@@ -71,7 +73,7 @@ def row_of(passage: Passage) -> Row:
 
 
 def passage_of(row: Row) -> Passage:
-    """A passage of a row of `COLUMNS`."""
+    """Return the passage of a row of `COLUMNS`."""
     number, kind, owner, source, origin, text, searched, time, speaker, place = row
     when = datetime.fromisoformat(time)
     return Passage(PassageKind(kind), owner, UUID(source), UUID(origin), text, searched, when, speaker, place, number)

@@ -1,4 +1,4 @@
-"""Keeps passages with their words and vectors: what is found, where each word stands, and what each text means."""
+"""Store of passages with their words and vectors."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from lethe_app.storage.index.term_positions import NOWHERE, Listed, Occurrences
 from lethe_app.storage.row_mapping import of_values
 
 KINDS = tuple(PassageKind)
-"""The order by which sheets count kinds."""
+"""Kinds of passages in the order in which `Passages.sheet` numbers them."""
 AT_ONCE = 20_000
-"""Lines of a sheet read in one go, so that others may use the database in between."""
+"""Lines of a sheet read per query, so that other work gets the storage thread in between."""
 
 NEWEST = 500
-"""Numbers at the upper end that are looked through first for what an embedder has not seen."""
+"""Number of the highest passage numbers that are searched first for passages without vectors."""
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """The meaning of one stored passage, by one embedder."""
+    """Embedding of one passage by one embedding model."""
 
     passage: int
     vector: bytes
-    """Unit vector of float32, native byte order."""
+    """Unit vector of float32 in native byte order."""
     tokens: bytes = b""
-    """A row of signed bytes per token; may be empty."""
+    """One row of signed bytes per token; may be empty."""
     of: Passage | None = None
-    """What was embedded. Where it is given and another passage has got that number meanwhile, nothing is stored."""
+    """The passage that was embedded. If it is given and the number belongs to another passage by now, nothing is stored."""
 
 
 class StoredVector(NamedTuple):
-    """A stored vector and what it belongs to."""
+    """A stored vector with its passage number, origin and kind."""
 
     number: int
     origin: UUID
@@ -49,18 +49,18 @@ class StoredVector(NamedTuple):
 
 @dataclass(frozen=True)
 class SpokenLine:
-    """One message passage as it was said."""
+    """One message passage with its speaker."""
 
     number: int
     speaker: str
     text: str
     before: str
-    """The passage of the message above it in its session; empty where it was not asked for or there is none."""
+    """Passage of the previous message in its session; empty if not requested or if there is none."""
 
 
 @dataclass(frozen=True)
 class Closer:
-    """What is read of the few passages that are most likely meant; by number, only of those the embedder has seen."""
+    """Details of the most promising passages by number: word positions, and vectors where the embedder has made them."""
 
     occurrences: Occurrences
     vectors: dict[int, bytes]
@@ -68,21 +68,21 @@ class Closer:
 
 
 class Passages:
-    """Text and word index change in the same transaction. Removing what is not there does nothing."""
+    """Store of passages. Text and word index change in one transaction. Removing a missing passage does nothing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, passages: Sequence[Passage]) -> list[int]:
-        """The number given to each, in their order."""
+        """Insert passages and return their numbers, in order."""
         return await self._database.run(lambda connection: [rows.add(connection, passage) for passage in passages])
 
     async def replace(
         self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()
     ) -> tuple[list[int], list[int]]:
-        """Put these passages in the place of all that came from these origins, and strike the settled debts off the list.
+        """Replace all passages of these origins and delete the `settled` entries of the indexing queue, in one transaction.
 
-        The numbers taken away, and the number of each passage; what is stored already just so stays with number and vectors.
+        Return the numbers deleted and the number of each new passage; an unchanged passage keeps number and vectors.
         """
 
         def work(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
@@ -93,11 +93,13 @@ class Passages:
         return await self._database.run(work)
 
     async def remove(self, numbers: Sequence[int]) -> list[int]:
-        """The numbers that really were there."""
+        """Delete passages and return the numbers that existed."""
         return await self._database.run(lambda connection: rows.remove(connection, numbers))
 
     async def remove_of(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> list[int]:
-        """Take away all that has this source (session, memory), this origin (message, fact) and this owner, as far as given."""
+        """Delete all passages with this source (session, memory), origin (message, fact) and owner, as far as given; returns
+        their numbers.
+        """
         given = {"source": source and str(source), "origin": origin and str(origin), "owner": owner}
         wanted = {column: value for column, value in given.items() if value is not None}
         question = "SELECT number FROM passages WHERE " + " AND ".join(f"{column} = ?" for column in wanted)  # noqa: S608 - ours
@@ -109,7 +111,10 @@ class Passages:
         return await self._database.run(work)
 
     async def read(self, numbers: Sequence[int]) -> dict[int, Passage]:
-        """The passages of these numbers that still exist."""
+        """Return the passages of these numbers that exist."""
+
+        if not numbers:
+            return {}
 
         def work(connection: sqlite3.Connection) -> dict[int, Passage]:
             found = of_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
@@ -118,17 +123,18 @@ class Passages:
         return await self._database.run(work)
 
     async def passages_of(self, source: UUID) -> list[Passage]:
-        """Everything taken from a session or memory, in its order."""
+        """Return all passages of a session or memory, in order."""
         question = f"SELECT {COLUMNS} FROM passages WHERE source = ? ORDER BY place, number"  # noqa: S608 - names are ours
         return await self._database.run(
             lambda connection: [passage_of(row) for row in connection.execute(question, (str(source),))]
         )
 
     async def sheet(self, owner: str, after: int = 0) -> str:
-        """Some thousand passages of an owner above a number, by number, 68 hexadecimal digits each; empty where none are left.
+        """Return the passages of an owner above number `after` as text, 68 hexadecimal digits each, ordered by number; empty
+        at the end.
 
-        Number (16 digits), kind by its place in `KINDS` (2), whether it is its own source (2), day as `date.toordinal` counts
-        (8), length of what words find (8), source (32): read in one piece, without an object per passage.
+        Number (16 digits), kind as index in `KINDS` (2), whether it is its own source (2), day as in `date.toordinal` (8),
+        length of the searched text (8), source (32). One string is read instead of one object per passage.
         """
         kinds = " ".join(f"WHEN '{kind}' THEN {place}" for place, kind in enumerate(KINDS))
         question = f"""
@@ -140,10 +146,12 @@ class Passages:
         """  # noqa: S608 - names are ours
         return await self._database.run(lambda connection: _text(connection, question, (owner, after, AT_ONCE)))
 
-    # Meaning
+    # Vectors
 
     async def set_vectors(self, embedder: str, vectors: Sequence[Vectors]) -> list[int]:
-        """Those of another embedder are replaced; passages that are gone by now are passed over. Whose vector was stored."""
+        """Store vectors, replacing those of another embedder; returns the numbers stored. Passages that are gone or changed
+        are skipped.
+        """
 
         def work(connection: sqlite3.Connection) -> list[int]:
             found = of_values(
@@ -166,11 +174,11 @@ class Passages:
         return await self._database.run(work)
 
     async def waiting(self, embedder: str) -> int:
-        """How many passages this embedder has not seen."""
+        """Return the number of passages without a vector of this embedder."""
         return await self._database.run(lambda connection: _waiting(connection, embedder))
 
     async def without_vectors(self, embedder: str, limit: int) -> list[Passage]:
-        """Some passages of anybody that this embedder has not seen, newest first; none only where it has seen all."""
+        """Return passages of all owners without a vector of this embedder, newest first; empty only if there are none."""
         question = f"""
             SELECT {COLUMNS} FROM passages WHERE number > ? AND NOT EXISTS
                 (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?) ORDER BY number DESC LIMIT ?
@@ -187,7 +195,7 @@ class Passages:
         return await self._database.run(work)
 
     async def token_vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
-        """The token rows of these passages, where there are any."""
+        """Return the token rows of these passages, as far as stored."""
 
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
             found = of_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
@@ -212,7 +220,9 @@ class Passages:
         return await self._database.run(work)
 
     async def seen(self, embedder: str, after: int = 0) -> str:
-        """Some thousand numbers above this one that have a vector, by number, 16 hexadecimal digits each."""
+        """Return some passage numbers above `after` that have a vector, 16 hexadecimal digits each, ordered; empty at the
+        end.
+        """
         question = """
             SELECT group_concat(printf('%016x', passage), '')
             FROM (SELECT passage FROM passage_vectors WHERE embedder = ? AND passage > ? ORDER BY passage LIMIT ?)
@@ -220,7 +230,7 @@ class Passages:
         return await self._database.run(lambda connection: _text(connection, question, (embedder, after, AT_ONCE)))
 
     async def vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
-        """The vectors of these passages, where there are any."""
+        """Return the vectors of these passages, as far as stored."""
 
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
             found = of_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
@@ -229,7 +239,7 @@ class Passages:
         return await self._database.run(work)
 
     async def vectors_from(self, embedder: str, origins: Sequence[UUID]) -> list[StoredVector]:
-        """The vectors of all that was taken from these origins."""
+        """Return the vectors of all passages of these origins."""
         question = """
             SELECT number, origin, kind, embedder, vector FROM passages JOIN passage_vectors ON passage = number WHERE origin
         """
@@ -244,18 +254,18 @@ class Passages:
 
         return await self._database.run(work)
 
-    # Words
+    # Full text
 
     async def occurrences(self, words: Sequence[str]) -> Occurrences:
-        """Every place of every word in the passages of anybody; a word counts in all the forms that share its stem."""
+        """Return every position of every word in all passages; a word matches all forms with the same stem."""
         return await self._database.run(lambda connection: words_of.occurrences(connection, words) or NOWHERE)
 
     async def occurrences_if_few(self, words: Sequence[str], most: int) -> Occurrences | None:
-        """The same where that is no more than `most` places, else None."""
+        """Return every position of every word, or None if there are more than `most`."""
         return await self._database.run(lambda connection: words_of.occurrences(connection, words, most))
 
     async def closer(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> Closer:
-        """Some passages looked at more closely: where the words stand in them, their vectors and token rows."""
+        """Return word positions, vectors and token rows of some passages."""
         question = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
 
         def work(connection: sqlite3.Connection) -> Closer:
@@ -269,11 +279,11 @@ class Passages:
         return await self._database.run(work)
 
     async def listed(self, words: Sequence[str]) -> Listed:
-        """In which passages of anybody each word stands, newest first, of common words only the newest."""
+        """Return the passages of all owners that contain each word, newest first; for common words only the newest."""
         return await self._database.run(lambda connection: words_of.listed(connection, words))
 
     async def is_whole(self) -> bool:
-        """Do the words agree with the texts? Reads everything."""
+        """Return whether the word index agrees with the texts. Reads everything."""
         return await self._database.run(words_of.is_whole)
 
 

@@ -1,4 +1,4 @@
-"""What changed and is not yet in the passages; triggers note it in the transaction that changes it, so nothing is missed."""
+"""Queue of records whose passages are out of date, filled by triggers in the transaction that changes a record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uuid import UUID
 from lethe_app.domain.chat import Role
 from lethe_app.storage.database import Database
 
-# Neither place nor opening may hang on what else is hidden or deleted: a message is not made anew when another one is.
+# Place and opening must not depend on the deletion of other messages: those events do not queue this message again.
 SPOKEN = """
 WITH wanted AS MATERIALIZED (SELECT m.* FROM messages m WHERE m.id IN (SELECT value FROM json_each(?))),
 hidden AS MATERIALIZED (
@@ -30,13 +30,28 @@ INSERT INTO passage_debts (kind, id) SELECT DISTINCT 'memory', origin FROM passa
 WHERE origin NOT IN (SELECT id FROM messages) AND origin NOT IN (SELECT guid FROM memories)
     AND origin NOT IN (SELECT guid FROM facts)
 """
+"""Statement that queues passages whose origin no longer exists; the kind does not matter, since no record will be found."""
+
+WAITS_OUTSIDE = """
+SELECT EXISTS (
+    SELECT 1 FROM passage_debts d LEFT JOIN messages m ON d.kind = 'message' AND m.id = d.id
+    WHERE d.id <> :session AND (m.session_id IS NULL OR m.session_id <> :session))
+"""
+
+
+def waits_outside(connection: sqlite3.Connection, session_id: UUID) -> bool:
+    """Return whether anything but this session and its messages waits to be indexed, inside a transaction."""
+    return bool(connection.execute(WAITS_OUTSIDE, {"session": str(session_id)}).fetchone()[0])
 
 
 @dataclass(frozen=True)
 class Debt:
-    """One thing whose passages must be made anew."""
+    """Queue entry: a record whose passages must be rebuilt."""
 
     number: int
+    """Queue number. A record that changes again gets a higher one, so that a rebuild in progress does not delete the new
+    entry.
+    """
     kind: str
     """`message`, `session`, `memory` or `fact`."""
     id: UUID
@@ -44,7 +59,7 @@ class Debt:
 
 @dataclass(frozen=True)
 class PendingMessage:
-    """A message as its passages need it."""
+    """Message as needed for building its passages."""
 
     id: UUID
     session: UUID
@@ -53,20 +68,20 @@ class PendingMessage:
     role: Role
     time: datetime
     place: int
-    """Order of arrival among what was said in its session; hidden lines take no place."""
+    """Position among the visible messages of its session, in order of arrival."""
     text: str
     is_opening: bool
-    """The first words of a conversation, if they are the persona's: a greeting, the same in many sessions."""
+    """True for a greeting, the first message of a session if it is the persona's; it is the same in many sessions."""
 
 
 class PendingIndex:
-    """Settled by `Recall.replace`, which strikes them off in the transaction that changes the passages."""
+    """Indexing queue. Entries are deleted by `Passages.replace`, in the transaction that changes the passages."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def next(self, limit: int) -> list[Debt]:
-        """Newest first: what was just said is asked for soonest."""
+        """Return queue entries, newest first, because the newest message is searched for soonest."""
 
         def work(connection: sqlite3.Connection) -> list[Debt]:
             rows = connection.execute("SELECT number, kind, id FROM passage_debts ORDER BY number DESC LIMIT ?", (limit,))
@@ -80,14 +95,14 @@ class PendingIndex:
         )
 
     async def spoken(self, ids: Sequence[UUID]) -> list[PendingMessage]:
-        """Those of these messages that can be heard, neither hidden nor in the trash, in the order in which they were said."""
+        """Return those of these messages that are neither hidden nor in the trash, by session and order of arrival."""
         wanted = json.dumps([str(id_) for id_ in ids])
         return await self._database.run(lambda connection: [_spoken(row) for row in connection.execute(SPOKEN, (wanted,))])
 
     async def owe_all(self) -> None:
-        """Have everything made anew, as after passages were found to be damaged, and the words found again in the texts.
+        """Queue all records and rebuild the word index, after passages were found to be damaged.
 
-        Passages of which nothing knows any more are owed too, and so go; those of worlds, which are files, are among them.
+        Passages whose origin no longer exists are queued too and thereby deleted, including those of World Info files.
         """
 
         def work(connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""Where words stand: places in passages as the word index has them, in bounded time however many passages there are."""
+"""Positions of words in passages, read from the word index in bounded time regardless of the number of passages."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from dataclasses import dataclass
 from lethe_app.storage.row_mapping import of_values, storable
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
+"""FTS5 tokenizer; it must be that of the table `passage_words`."""
 AT_FIRST = 500
-"""Passages read of every word."""
+"""Passages read for every word."""
 MOST_READ = 3_000
-"""Passages read of all words together, beyond what is read at first."""
+"""Passages read for all words together beyond those."""
 SET_UP = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(word, tokenize = '{TOKENIZER}')",
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms USING fts5vocab('temp', 'asked', instance)",
     f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.looked_at USING fts5(searched, content = '', tokenize = '{TOKENIZER}')",
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.looked_at_places USING fts5vocab('temp', 'looked_at', instance)",
 )
+"""Temporary tables that tokenise words and texts in the same way as the word index."""
 
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Where the words of a question stand: one entry per place, all lists equally long."""
+    """Positions of the words of a query; the lists have equal length, with one entry per position."""
 
     word: list[int]
-    """Position of the word in the question as it was asked for."""
+    """Index of the word in the query."""
     passage: list[int]
     offset: list[int]
-    """Words before it in its passage."""
+    """Number of words before it in its passage."""
 
 
 NOWHERE = Occurrences([], [], [])
@@ -37,21 +39,23 @@ NOWHERE = Occurrences([], [], [])
 
 @dataclass(frozen=True)
 class Listed:
-    """In which passages words stand, one entry per word of the question."""
+    """Passages that contain the words of a query, one entry per word."""
 
     passages: list[str]
-    """Their numbers, separated by commas, from the highest down."""
+    """Passage numbers separated by commas, descending."""
     complete: list[bool]
-    """False where only the newest passages were read, for it stands in too many."""
+    """False if the word is so common that only the newest passages were read."""
 
 
 def occurrences(connection: sqlite3.Connection, words: Sequence[str], most: int | None = None) -> Occurrences | None:
-    """Every place of every word in the passages of anybody, in any form; None where that would be more than `most`."""
+    """Return every position of every word, in any form, in all passages; None if there are more than `most`."""
     return _places(connection, "passage_places", _terms(connection, words), most)
 
 
 def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers: Sequence[int]) -> Occurrences:
-    """Every place of every word in these passages: they are taken apart anew, for the word index can only be asked of all."""
+    """Return every position of every word in these passages. They are tokenised again, because fts5vocab cannot be
+    restricted to some rows.
+    """
     terms = _terms(connection, words)
     texts = of_values(connection, "SELECT number, searched FROM passages WHERE number", numbers)
     connection.execute("INSERT INTO temp.looked_at (looked_at) VALUES ('delete-all')")
@@ -60,7 +64,7 @@ def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers
 
 
 def listed(connection: sqlite3.Connection, words: Sequence[str]) -> Listed:
-    """The passages of each word, newest first; the rarer the word, the more of them are read."""
+    """Return the passages of each word, newest first; the rarer a word, the more of them are read."""
     asked = [word if terms else "" for word, terms in zip(words, _terms(connection, words), strict=True)]
     found = Listed([_newest(connection, word, AT_FIRST) for word in asked], [True] * len(asked))
     lowest = {place: _lowest(numbers) for place, numbers in enumerate(found.passages) if numbers.count(",") + 1 == AT_FIRST}
@@ -74,7 +78,7 @@ def listed(connection: sqlite3.Connection, words: Sequence[str]) -> Listed:
 
 
 def is_whole(connection: sqlite3.Connection) -> bool:
-    """Do the words agree with the texts? Reads everything."""
+    """Return whether the word index agrees with the texts (FTS5 integrity check). Reads everything."""
     try:
         connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('integrity-check', 1)")
     except sqlite3.DatabaseError:
@@ -83,13 +87,14 @@ def is_whole(connection: sqlite3.Connection) -> bool:
 
 
 def _newest(connection: sqlite3.Connection, word: str, most: int, up_to: int = 2**62) -> str:
-    """Numbers of passages with this word, in any form, from the highest down."""
+    """Return the numbers of passages with this word, in any form, descending, separated by commas."""
     if not word:
         return ""
     question = """
         SELECT group_concat(number) FROM (SELECT rowid AS number FROM passage_words
         WHERE passage_words MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?)
     """
+    # In quotation marks, a word cannot be taken for an operator of the FTS5 query syntax.
     quoted = '"' + storable(word).replace('"', '""') + '"'
     return connection.execute(question, (quoted, up_to, most)).fetchone()[0] or ""
 
@@ -101,7 +106,7 @@ def _lowest(numbers: str) -> int:
 def _places(
     connection: sqlite3.Connection, table: str, words: Sequence[Sequence[str]], most: int | None = None
 ) -> Occurrences | None:
-    """Every place of every word; one of several terms stands where they follow each other."""
+    """Return every position of every word; a word of several terms matches where these are adjacent."""
     question = f"""
         SELECT count(*), group_concat(doc), group_concat(offset) FROM (SELECT doc, offset FROM {table} WHERE term = ? LIMIT ?)
     """  # noqa: S608 - names are ours
@@ -124,7 +129,7 @@ def _places(
 
 
 def _terms(connection: sqlite3.Connection, words: Sequence[str]) -> list[list[str]]:
-    """What the word index makes of each word, asked of an index of its own kind; empty where nothing is left of it."""
+    """Return the terms the word index makes of each word, by tokenising it in a temporary index; empty if nothing remains."""
     for statement in SET_UP:
         connection.execute(statement)
     connection.execute("DELETE FROM temp.asked")

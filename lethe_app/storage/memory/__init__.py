@@ -1,1 +1,1 @@
-"""Memories, facts, and what each turn recalled."""
+"""Memories, facts, memories recalled per turn, working memory, and the usage of World Info entries."""

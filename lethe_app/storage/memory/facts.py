@@ -1,7 +1,7 @@
-"""Keeps what a persona knows as single sentences, and the traces of facts the user wanted forgotten.
+"""Facts of a persona, each one sentence, and tombstones of facts the user wanted forgotten.
 
-A fact goes to the trash and comes back with the conversations it was taken from: it rests while the only ones that are left lie
-there. What the user wrote or pinned never rests.
+A fact follows the sessions it was extracted from: it is dormant while the only remaining ones are in the trash, and active
+again when one is restored. Facts that the user wrote or pinned are never dormant.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ AND EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid
     WHERE m.deleted_at IS NOT NULL AND m.category = 'chat_session')
 AND NOT EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value WHERE m.deleted_at IS NULL))
 """
+"""Condition: the fact is dormant."""
 REPLACE_SUCCESSOR = """
 UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by FROM facts WHERE guid = :gone)
 WHERE superseded_by = :gone
 """
-"""Before a fact is deleted: what it superseded holds again, or is superseded by what came after it."""
-SUCCESSORS = """
-SELECT said.value, successor.fact
-FROM facts gone, json_each(gone.source_messages) said
-JOIN facts successor ON successor.guid = gone.superseded_by
-WHERE gone.superseded = 1 AND gone.deleted_at IS NULL AND successor.deleted_at IS NULL AND successor.superseded = 0
-    AND said.value IN (SELECT value FROM json_each(?))
-    AND said.value NOT IN (SELECT value FROM json_each(successor.source_messages))
-ORDER BY successor.rowid
+"""Statement before a fact is deleted: facts it superseded become valid again, or superseded by its own successor."""
+SUPERSEDED = """
+SELECT said.value, gone.superseded_by FROM facts gone, json_each(gone.source_messages) said
+WHERE gone.superseded = 1 AND gone.deleted_at IS NULL AND said.value IN (SELECT value FROM json_each(?)) ORDER BY gone.rowid
 """
+"""Query: superseded facts stated in these messages, with their successors."""
 KNOWN = f"deleted_at IS NULL AND NOT {RESTS}"
+"""Condition: the fact is neither in the trash nor dormant."""
+HOLDING = f"{FACT} WHERE guid IN (SELECT value FROM json_each(?)) AND superseded = 0 AND in_story = 0 AND {KNOWN}"  # noqa: S608 - names are ours
+"""Query: those of these facts that are valid, not superseded and not part of a story."""
 
 
 class FactStore:
-    """Every method is one transaction."""
+    """Store of facts. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save_facts(self, persona_id: str, *facts: ExtractedFact) -> None:
-        """Store new ones and replace those whose guid is known; all of them or none."""
+        """Insert facts, or replace those with a known guid; all or none."""
 
         def work(connection: sqlite3.Connection) -> None:
             for fact in facts:
@@ -62,22 +62,24 @@ class FactStore:
         await self._database.run(work)
 
     async def get(self, guid: UUID) -> ExtractedFact:
-        """Raises StorageError if there is none, it was forgotten or it rests."""
+        """Return a fact. Raise StorageError if it does not exist, is in the trash or is dormant."""
 
         def work(connection: sqlite3.Connection) -> ExtractedFact:
             row = connection.execute(f"{FACT} WHERE guid = ? AND {KNOWN}", (str(guid),)).fetchone()
             if row is None:
-                raise StorageError("This fact is no longer known.", "It, or the conversation it is from, may be in the trash.")
+                raise StorageError(
+                    "This fact no longer exists.", "The fact or the conversation it comes from may be in the Trash."
+                )
             return _fact(row)
 
         return await self._database.run(work)
 
     async def facts_of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
-        """Everything known, superseded facts included, newest first; forgotten ones instead if `deleted`."""
+        """Return all known facts of a persona, superseded ones included, newest first; with `deleted` those in the trash."""
         return await self._those(persona_id, "deleted_at IS NOT NULL" if deleted else KNOWN)
 
     async def learnt(self, persona_id: str) -> list[ExtractedFact]:
-        """The same with those that rest: what is said once more is not to be a second fact beside one that comes back."""
+        """Return known and dormant facts: when one is stated again, no duplicate may be created beside a dormant one."""
         return await self._those(persona_id, "deleted_at IS NULL")
 
     async def _those(self, persona_id: str, which: str) -> list[ExtractedFact]:
@@ -88,30 +90,33 @@ class FactStore:
 
         return await self._database.run(work)
 
-    async def changed(self, messages: Collection[UUID]) -> dict[UUID, str]:
-        """Return for each of these messages that states a superseded fact the newest fact that took its place."""
+    async def successors(self, messages: Collection[UUID]) -> dict[UUID, ExtractedFact]:
+        """Return for each of these messages that states a superseded fact its successor, if that is valid."""
 
-        def work(connection: sqlite3.Connection) -> dict[UUID, str]:
-            rows = connection.execute(SUCCESSORS, (json.dumps([str(message) for message in messages]),))
-            return {UUID(message): str(fact) for message, fact in rows}
+        def work(connection: sqlite3.Connection) -> dict[UUID, ExtractedFact]:
+            rows = connection.execute(SUPERSEDED, (json.dumps([str(message) for message in messages]),)).fetchall()
+            wanted = json.dumps([successor for _message, successor in rows if successor])
+            holding = {str(fact.guid): fact for fact in map(_fact, connection.execute(HOLDING, (wanted,)))}
+            found = {UUID(message): holding[successor] for message, successor in rows if successor in holding}
+            return {message: fact for message, fact in found.items() if message not in fact.source_messages}
 
         return await self._database.run(work) if messages else {}
 
     async def owner(self, guid: UUID) -> str:
-        """The persona who knows it."""
+        """Return the id of the persona that knows the fact. Raise StorageError."""
 
         def work(connection: sqlite3.Connection) -> str:
             row = connection.execute("SELECT persona_id FROM facts WHERE guid = ?", (str(guid),)).fetchone()
             if row is None:
-                raise StorageError("This fact is no longer known.")
+                raise StorageError("This fact no longer exists.")
             return str(row[0])
 
         return await self._database.run(work)
 
     async def forget_facts(self, persona_id: str, guids: Sequence[UUID], tombstones: Sequence[Tombstone]) -> None:
-        """Move them to the trash and remember that they are not to be learnt again.
+        """Move facts to the trash and store tombstones against learning them again.
 
-        What was forgotten before stays so: a stone that is there already gets the new one's messages too.
+        An existing tombstone with the same digest is extended by the messages of the new one.
         """
         moment = utc(now())
 
@@ -126,7 +131,7 @@ class FactStore:
         await self._database.run(work)
 
     async def remove(self, persona_id: str, guids: Sequence[UUID]) -> None:
-        """Delete facts for good; those they superseded hold again, and the same may be learnt again."""
+        """Delete facts for good; facts they superseded become valid again, and the same facts may be learnt again."""
 
         def work(connection: sqlite3.Connection) -> None:
             for guid in guids:
@@ -136,7 +141,7 @@ class FactStore:
         await self._database.run(work)
 
     async def restore(self, persona_id: str, guid: UUID, digest: str) -> None:
-        """Know it again."""
+        """Restore a fact from the trash and delete its tombstone."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE facts SET deleted_at = NULL WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
@@ -145,7 +150,7 @@ class FactStore:
         await self._database.run(work)
 
     async def tombstones(self, persona_id: str) -> list[Tombstone]:
-        """Facts that are not to be learnt again."""
+        """Return the tombstones of facts that must not be learnt again."""
 
         def work(connection: sqlite3.Connection) -> list[Tombstone]:
             rows = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
@@ -155,7 +160,7 @@ class FactStore:
 
 
 def _lay(connection: sqlite3.Connection, persona_id: str, stone: Tombstone) -> None:
-    """A stone without messages stands for all there are or will be."""
+    """Store a tombstone. One without messages covers all present and future messages, so it also wins when two are combined."""
     here = (persona_id, stone.digest)
     row = connection.execute("SELECT messages FROM forgotten_facts WHERE persona_id = ? AND digest = ?", here).fetchone()
     messages = [str(id_) for id_ in stone.messages]

@@ -1,4 +1,4 @@
-"""Keeps what a persona remembers besides conversations: every MemoryUnit that is not a session, with a trash of its own."""
+"""Memories of a persona other than sessions, with the trash."""
 
 from __future__ import annotations
 
@@ -19,40 +19,43 @@ MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'c
 
 
 class Memories:
-    """Every method is one transaction; sessions, which are memories too, are kept by `chats`."""
+    """Store of memories. Every method is one transaction; sessions, which are memories too, are stored by `Chats`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
-        """Store new ones and replace those whose guid is known; one in the trash comes out of it. All of them or none."""
+        """Insert memories, or replace those with a known guid, restoring them from the trash; all or none. Raise
+        StorageError for a session.
+        """
 
         await self._database.run(lambda connection: save_in_transaction(connection, persona_id, memories))
 
     async def get(self, guid: UUID) -> MemoryUnit:
-        """Raises StorageError if there is none or it is in the trash."""
+        """Return a memory. Raise StorageError if it does not exist or is in the trash."""
 
         def work(connection: sqlite3.Connection) -> MemoryUnit:
             row = connection.execute(f"{MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
             if row is None:
-                raise StorageError("This memory is no longer there.", "It may be in the trash.")
+                raise StorageError("This memory no longer exists.", "It may be in the Trash.")
             return _memory(row)
 
         return await self._database.run(work)
 
     async def memories_of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
-        """Everything a persona remembers, newest first; what is in the trash instead if `deleted`."""
+        """Return all memories of a persona, newest first; with `deleted` those in the trash."""
         question = f"{MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
             found = [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
-            # Not as text, for zones differ; nor as dates, which would be compared without letting the window have its turn.
+            # Time zones differ, so the texts cannot be compared. Comparing datetime objects is slow, and the interpreter
+            # lock is held throughout the sort.
             return sorted(found, key=lambda memory: memory.added.timestamp(), reverse=True)
 
         return await self._database.run(work)
 
     async def some(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
-        """Those of these that are a persona's and not in the trash."""
+        """Return those of these memories that are the persona's and not in the trash."""
         among = "guid IN (SELECT value FROM json_each(?))"
         question = f"{MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
         wanted = json.dumps([str(guid) for guid in guids])
@@ -63,7 +66,7 @@ class Memories:
         return await self._database.run(work)
 
     async def filed(self, persona_id: str) -> list[FiledLine]:
-        """Those that have a category or a tag; nothing else is read of them."""
+        """Return category and tags of the memories that have any; no other column is read."""
         question = (
             "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
             " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]')"
@@ -76,39 +79,39 @@ class Memories:
         return await self._database.run(work)
 
     async def owner(self, guid: UUID) -> str:
-        """The persona whose memory it is."""
+        """Return the id of the persona the memory belongs to. Raise StorageError."""
 
         def work(connection: sqlite3.Connection) -> str:
             row = connection.execute("SELECT persona_id FROM memories WHERE guid = ?", (str(guid),)).fetchone()
             if row is None:
-                raise StorageError("This memory is no longer there.")
+                raise StorageError("This memory no longer exists.")
             return str(row[0])
 
         return await self._database.run(work)
 
     async def touch(self, guids: Sequence[UUID], moment: datetime) -> None:
-        """Note that these memories, sessions among them, were brought up anew."""
+        """Record that memories, sessions included, were recalled at `moment`."""
         await self._database.run(lambda connection: touch(connection, guids, moment))
 
     async def delete(self, guids: Sequence[UUID]) -> int:
-        """Move them to the trash; returns how many really went."""
+        """Move memories to the trash and return how many were moved."""
         return await self._database.run(lambda connection: delete(connection, guids))
 
     async def restore(self, guids: Sequence[UUID]) -> int:
         return await self._database.run(lambda connection: _mark(connection, guids, None))
 
 
-# Inside a transaction that somebody has begun
+# Functions for use inside the caller's transaction
 
 
 def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memories: Sequence[MemoryUnit]) -> None:
-    """New ones, and others in the place of those whose guid is known."""
+    """Insert memories, or replace those with a known guid. Raise StorageError for a session."""
     for memory in memories:
         _check(memory)
         row = cells(memory, MEMORY_COLUMNS)
         known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
         if known and known[0] == MemoryType.CHAT_SESSION:
-            raise StorageError("A conversation cannot become another kind of memory.")
+            raise StorageError("A conversation cannot be changed into another type of memory.")
         if known:
             update(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
         else:
@@ -116,13 +119,13 @@ def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memorie
 
 
 def touch(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
-    """They were brought up anew."""
+    """Record that memories were recalled at `moment`."""
     rows = [(moment.isoformat(), str(guid)) for guid in guids]
     connection.executemany("UPDATE memories SET last_trigger = ?, trigger_count = trigger_count + 1 WHERE guid = ?", rows)
 
 
 def delete(connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
-    """Move them to the trash; how many really went."""
+    """Move memories to the trash and return how many were moved."""
     return _mark(connection, guids, utc(now()))
 
 
@@ -149,13 +152,13 @@ WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER
 
 
 class ReminderRows:
-    """What is still to be told, with whose it is."""
+    """Query for reminders that are not delivered yet, with their personas."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def waiting(self) -> list[tuple[str, MemoryUnit]]:
-        """By persona's unique name, those that are due and those that lie ahead."""
+        """Return all pending reminders with the persona's unique name, both due and future ones."""
 
         def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
             rows = connection.execute(WAITING).fetchall()

@@ -1,4 +1,6 @@
-"""Reads long lists piece by piece, so that the first rows are there at once and nobody else waits long for the storage."""
+"""Paged reading of a persona's memories, so that the first rows appear at once and the storage thread is not blocked for
+long.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.database import Database
 
-# The index by persona would have everything sorted before the first row comes.
+# NOT INDEXED: with the index by persona, SQLite would sort all rows before it returns the first.
 LINES = """
 SELECT rowid, guid, category, insertion, name, content, reason, keywords_main, keywords_secondary, filed_under, tags, priority,
     added, last_trigger, trigger_count, end_time, enabled, sticky, protected
@@ -19,17 +21,17 @@ FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS N
 TYPES = {kind.value: kind for kind in MemoryType}
 INSERTIONS = {way.value: way for way in MemoryInsertion}
 LAST = 2**63 - 1
-"""Above every row."""
+"""Upper bound above every rowid."""
 
 
 class Listing:
-    """Every method is one transaction."""
+    """Rows of the memory page. Every method is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def memories(self, persona_id: str, most: int, below: int = LAST) -> tuple[list[MemoryLine], int]:
-        """Up to `most` lines of all a persona remembers, sessions included, those stored last first; and where to go on."""
+        """Return up to `most` memories of a persona, sessions included, last stored first, and the rowid to continue below."""
 
         def work(connection: sqlite3.Connection) -> tuple[list[MemoryLine], int]:
             rows = connection.execute(LINES, (below, persona_id, most)).fetchall()
@@ -61,8 +63,8 @@ def _line(row: tuple[str, ...]) -> MemoryLine:
         )
     except (KeyError, ValueError) as error:
         raise DatabaseDamaged(
-            f"The database holds a memory that cannot be understood ({error}).",
-            "Restore a backup, or delete what cannot be shown.",
+            f"The database contains an unreadable memory ({error}).",
+            "Restore a backup, or delete the damaged entry.",
         ) from error
 
 

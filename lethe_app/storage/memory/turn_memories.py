@@ -1,4 +1,4 @@
-"""Keeps what each turn remembered, beside the message that called it up and only as long as that says the same."""
+"""Memories recalled for each message. A record is valid only while the message's text is unchanged."""
 
 from __future__ import annotations
 
@@ -40,69 +40,76 @@ AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL)
 
 
 class _Row(BaseModel):
-    """A turn as it lies in its row."""
+    """JSON record of a turn."""
 
     model_config = ConfigDict(extra="forbid")
 
     said: str
-    """Digest of the message's words: when it is edited, it brings up something else."""
+    """Digest of the message text: an edited message is recalled for anew."""
     memory: TurnMemory
 
 
 @dataclass(frozen=True)
 class Traces:
-    """All that one turn leaves behind besides what was said: of half of it, a memory would be told twice or never."""
+    """All effects of one turn besides the messages. They are stored together: with only half of them, a memory would be
+    announced twice or never.
+    """
 
     persona_id: str
     session: UUID
     message: UUID
-    """The user's, at which all of it came to mind."""
+    """The user's message for which the memories were recalled."""
     memory: TurnMemory
     moment: datetime
     line: Message | None = None
-    """Hidden, and to stand right above the message."""
+    """Hidden message to insert directly above the message."""
     changed: Sequence[MemoryUnit] = ()
     gone: Sequence[UUID] = ()
-    """Memories for the trash."""
+    """Memories to move to the trash."""
     anew: Sequence[UUID] = ()
-    """Memories and sessions that were brought up."""
+    """Memories and sessions that were recalled."""
     states: Mapping[str, object] = field(default_factory=dict)
-    """Of the session, by key; None takes a key away."""
+    """Session state by key; None deletes the key."""
     app_state: Mapping[tuple[str, str], object] = field(default_factory=dict)
-    """The same of the app state, by scope and key."""
+    """App state by scope and key; None deletes the key."""
+
+
+@dataclass(frozen=True)
+class StoredTurn:
+    """What is stored of the turn that a message of the user's began."""
+
+    memory: TurnMemory | None
+    """None where nothing is known, or where the message has been edited since."""
+    gone: frozenset[UUID] = frozenset()
+    """Ids in `memory` of what was deleted since."""
+    is_reworded: bool = False
+    """True if something was recalled for another wording of the message."""
+
+
+NO_TURN = StoredTurn(None)
 
 
 class TurnMemories:
-    """Gone when the message is purged. One that an older or newer version wrote differently counts as none."""
+    """Table of the memories recalled per message; a record is deleted when its message is purged. One in the format of
+    another version counts as missing.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, message_id: UUID) -> TurnMemory | None:
-        """None where nothing is known, or where the message has been edited since."""
+        """Return what was recalled for a message, or None if nothing is stored or the message was edited since."""
 
-        def work(connection: sqlite3.Connection) -> TurnMemory | None:
-            row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
-            said = _said(connection, message_id)
-            known = _understood(row[0]) if row and said else None
-            return known.memory if known and known.said == said else None
+        return (await self.load(message_id)).memory
 
-        return await self._database.run(work)
-
-    async def is_reworded(self, message_id: UUID) -> bool:
-        """Did the message once bring up something, and was it edited since?"""
-
-        def work(connection: sqlite3.Connection) -> bool:
-            row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
-            said, known = _said(connection, message_id), _understood(row[0]) if row else None
-            return said is not None and known is not None and known.said != said
-
-        return await self._database.run(work)
+    async def load(self, message_id: UUID) -> StoredTurn:
+        """Return what is stored of a turn."""
+        return await self._database.run(lambda connection: load_turn(connection, message_id))
 
     async def counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
-        """How many memories each of these messages brought up, where there are any; forgotten ones do not count.
+        """Return the number of memories recalled for each of these messages, if any; forgotten ones are not counted.
 
-        Neither does the note of the time, which belongs to the conversation itself.
+        The note of the time, whose id is that of the session itself, is not counted either.
         """
         wanted = json.dumps([str(message_id) for message_id in message_ids])
 
@@ -119,18 +126,17 @@ class TurnMemories:
         return await self._database.run(work)
 
     async def forgotten(self, guids: Sequence[UUID]) -> set[UUID]:
-        """Those of these sessions, memories, facts and messages that were forgotten since: in the trash, or gone for good."""
+        """Return those of these sessions, memories, facts and messages that are in the trash or erased."""
         wanted = [str(guid) for guid in guids]
         return {UUID(guid) for guid in await self._database.run(lambda connection: _gone(connection, wanted))}
 
     async def save_turn(self, message_id: UUID, memory: TurnMemory) -> None:
-        """Raises StorageError if the message is gone."""
+        """Store what was recalled for a message. Raise StorageError if the message is gone."""
         await self._database.run(lambda connection: _put(connection, message_id, memory))
 
     async def leave(self, traces: Traces) -> Message | None:
-        """Keep all of it or, whatever happens meanwhile, nothing; returns the hidden line as it stands now.
-
-        Raises StorageError if the message is gone.
+        """Store all effects of a turn in one transaction; returns the hidden message as stored. Raise StorageError if the
+        message is gone.
         """
 
         def work(connection: sqlite3.Connection) -> Message | None:
@@ -149,10 +155,22 @@ class TurnMemories:
         return await self._database.run(work)
 
 
+def load_turn(connection: sqlite3.Connection, message_id: UUID) -> StoredTurn:
+    """Return what is stored of the turn that a message began, inside a transaction."""
+    row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
+    said, known = _said(connection, message_id), _understood(row[0]) if row else None
+    if said is None or known is None:
+        return NO_TURN
+    if known.said != said:
+        return StoredTurn(None, is_reworded=True)
+    gone = _gone(connection, [str(guid) for guid in known.memory.sources])
+    return StoredTurn(known.memory, frozenset(map(UUID, gone)))
+
+
 def _put(connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) -> None:
     said = _said(connection, message_id)
     if said is None:
-        raise StorageError("This message is no longer there.", "It may be in the trash.")
+        raise StorageError("This message no longer exists.", "It may be in the Trash.")
     row = (str(message_id), storable(_Row(said=said, memory=memory).model_dump_json()))
     connection.execute("INSERT OR REPLACE INTO turn_memories (message_id, value) VALUES (?, ?)", row)
 
@@ -165,7 +183,7 @@ def _understood(value: str) -> _Row | None:
 
 
 def _said(connection: sqlite3.Connection, message_id: UUID) -> str | None:
-    """A digest of the words on display; None where the message is gone."""
+    """Return a digest of the displayed text; None if the message is gone."""
     row = connection.execute(SAID, (str(message_id),)).fetchone()
     return _digest(row[0]) if row else None
 
@@ -175,5 +193,5 @@ def _digest(text: str) -> str:
 
 
 def _gone(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
-    """Those that are neither a memory, a known fact nor a message any more."""
+    """Return those that are no longer a memory, a known fact or a message."""
     return {guid for (guid,) in connection.execute(GONE, (json.dumps(guids),))} if guids else set()

@@ -1,4 +1,4 @@
-"""Keeps what lies on a persona's workbench for some minutes, so that a restart in the middle of work loses none of it."""
+"""Working memory of a persona: entries that expire after some minutes, stored so that they survive a restart."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ _CROWD = """
 DELETE FROM workbench WHERE namespace = :here AND key IN (
     SELECT key FROM workbench WHERE namespace = :here AND key <> :key ORDER BY expires DESC, stored DESC LIMIT -1 OFFSET :room)
 """
+"""Statement that deletes all entries of a namespace but the newly stored one and those that expire last."""
 
 
 class BenchRows:
-    """Every method is one transaction; what has expired is not there for any of them."""
+    """Table of working-memory entries. Every method is one transaction; expired entries count as missing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save_entry(self, entry: BenchEntry, most: int, moment: datetime) -> None:
-        """In the place of what has its key; where more than `most` would lie there, those that expire first make room."""
+        """Insert or replace an entry; if the namespace then has more than `most`, those that expire first are deleted."""
         moments = (utc(entry.stored), utc(entry.expires))
         tags = storable(json.dumps(entry.tags, ensure_ascii=False))
         words = (entry.namespace, entry.key, entry.value, entry.category)
@@ -45,11 +46,11 @@ class BenchRows:
         return found[0] if found else None
 
     async def entries_of(self, namespace: str, moment: datetime) -> list[BenchEntry]:
-        """All that lie there, by key."""
+        """Return all entries of a namespace, by key."""
         return await self._read("WHERE namespace = ? AND expires > ? ORDER BY key", (namespace, utc(moment)))
 
     async def sweep(self, moment: datetime) -> int:
-        """Throw away what has expired; returns how many that were."""
+        """Delete expired entries and return their number."""
         return await self._database.run(lambda connection: _sweep(connection, moment))
 
     async def _read(self, where: str, values: Sequence[str]) -> list[BenchEntry]:

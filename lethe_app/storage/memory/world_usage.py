@@ -1,4 +1,4 @@
-"""Counts how often each world entry has come to a persona's mind, from what is kept of every turn."""
+"""Usage of World Info entries, counted from the memories recorded per turn."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ WHERE json_valid(turn_memories.value) AND json_extract(one.value, '$.memory') IN
 
 
 class Awakenings:
-    """World entries are files and count nothing themselves; the turns they came in are all there."""
+    """Queries for the usage of World Info entries, which are files and have no counter of their own."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def counts(self) -> dict[UUID, int]:
-        """Turns in which an entry came, by its guid; those in which none did are not in it."""
+        """Return the number of turns in which each entry was activated, by guid; entries never activated are omitted."""
 
         def work(connection: sqlite3.Connection) -> dict[UUID, int]:
             return {UUID(guid): count for guid, count in connection.execute(COUNTED)}
@@ -39,7 +39,7 @@ class Awakenings:
         return await self._database.run(work)
 
     async def hearers(self, guids: Iterable[UUID]) -> list[str]:
-        """The personas to whom any of these entries ever came."""
+        """Return the ids of the personas for whom any of these entries was ever activated."""
         wanted = json.dumps([str(guid) for guid in guids])
 
         def work(connection: sqlite3.Connection) -> list[str]:

@@ -1,1 +1,1 @@
-"""SQL of the tables, by subject."""
+"""Schema of the tables added since version 3, by subject."""

@@ -1,4 +1,4 @@
-"""The tables that came with what a persona does by herself: runs of tasks, changes to take back, thumbs, a workbench."""
+"""Tables for the background tasks of personas: task runs, change log, feedback on replies, working memory."""
 
 from __future__ import annotations
 
@@ -74,10 +74,11 @@ CREATE TRIGGER owe_memory_filed AFTER UPDATE OF filed_under, tags ON memories WH
     INSERT INTO passage_debts (kind, id) VALUES ('memory', new.guid);
 END
 """
+"""Trigger that queues a memory for indexing when its category or tags change."""
 
 
 def agent_schema(connection: sqlite3.Connection) -> None:
-    """Version 5: what a persona does by herself, and how memories are filed."""
+    """Migrate to version 5: background tasks, and the category and tags of memories."""
     for statement in AGENT_TABLES:
         connection.execute(statement)
     connection.execute(_OWED_BY_MEMORY)

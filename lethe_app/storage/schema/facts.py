@@ -1,4 +1,4 @@
-"""Version 7 of the database: whom and what a fact is about, what it replaces, and whether it belongs to a story."""
+"""Version 7 of the schema: kind, key, subject and story flag of facts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ ADDED = (
 
 
 def fact_schema(connection: sqlite3.Connection) -> None:
-    """Version 7: kind, key, subject and story of every fact."""
+    """Migrate to version 7: kind, key, subject and story flag of every fact."""
     for statement in ADDED:
         connection.execute(statement)

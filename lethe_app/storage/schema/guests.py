@@ -1,4 +1,4 @@
-"""What came with conversations of several personas: who takes part in one besides the persona whose it is."""
+"""Version 6 of the schema: the other participants of a group session."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import sqlite3
 
 
 def guest_schema(connection: sqlite3.Connection) -> None:
-    """Version 6."""
+    """Migrate to version 6: participants besides the session's own persona."""
     connection.execute("ALTER TABLE sessions ADD COLUMN guests TEXT NOT NULL DEFAULT '[]'")  # JSON

@@ -1,4 +1,7 @@
-"""The tables that came with memory: facts, the work of archiving, what each turn recalled, and what the passages still owe."""
+"""Tables for facts, archive jobs, the memories recalled per turn, app state, and the queue of records to index.
+
+Triggers queue a record in the transaction that changes it, so that no code path can miss the index.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ _OWED = {
         ("DELETE ON facts", "old.guid", ""),
     ),
 }
-"""Changes after which the passages of something must be made anew: event, whose, and under which condition."""
+"""Events that queue a record for indexing: event, expression for its id, and condition."""
 
 OWE_MESSAGES_OF_SESSION = """
 CREATE TRIGGER owe_messages_of_session AFTER UPDATE OF deleted_at ON memories WHEN new.category = 'chat_session' BEGIN
@@ -104,15 +107,17 @@ CREATE TRIGGER owe_messages_of_session AFTER UPDATE OF deleted_at ON memories WH
         SELECT 'fact', facts.guid FROM facts, json_each(source_memories) WHERE json_each.value = new.guid;
 END
 """
+"""Trigger that queues a session's messages and facts when the session is moved to the trash or restored."""
 OWE_EVERYTHING = (
     "INSERT INTO passage_debts (kind, id) SELECT 'message', id FROM messages WHERE deleted_at IS NULL AND hidden = 0",
     "INSERT INTO passage_debts (kind, id) SELECT 'session', guid FROM sessions",
     "INSERT INTO passage_debts (kind, id) SELECT 'memory', guid FROM memories WHERE category <> 'chat_session'",
 )
+"""Statements that queue all existing records for their first indexing."""
 
 
 def memory_schema(connection: sqlite3.Connection) -> None:
-    """Version 3: facts, the work of archiving, what each turn remembered, and notes of what the passages still owe."""
+    """Migrate to version 3: facts, archive jobs, recalled memories, app state and the indexing queue with its triggers."""
     for statement in MEMORY_TABLES:
         connection.execute(statement)
     for kind, events in _OWED.items():

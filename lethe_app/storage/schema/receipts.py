@@ -1,8 +1,8 @@
-"""The tables that came with the inspector: what each prompt was made of and cost, and the newest prompts word for word.
+"""Tables for prompt receipts and for the newest prompts word for word.
 
-A kept prompt holds whatever the persona knew when it was made. When something of hers is forgotten, thrown away or corrected by
-the user, all her kept prompts go with it; the receipts, which hold numbers and no words, stay. Every such moment is counted, so
-that a prompt that was made before it is not kept after it.
+A stored prompt contains whatever the persona knew when it was built. When a fact, memory or message of that persona is
+deleted or corrected by the user, all its stored prompts are deleted; the receipts, which contain numbers but no text,
+remain. Every such event is counted, so that a prompt built before it is not stored after it.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ _FORGOTTEN = (
     ("INSERT ON session_parts", _OF_SESSION, _BY_USER),
     ("UPDATE OF made_by ON session_parts", _OF_SESSION, _BY_USER),
 )
-"""After what the kept prompts of somebody go: event, whose, and under which condition."""
+"""Events that delete a persona's stored prompts: event, expression for the persona id, and condition."""
 
 
 def delete_prompts_of(connection: sqlite3.Connection, persona_id: str) -> None:
-    """No word of what this persona was told in prompts is kept any longer."""
+    """Delete all stored prompts of a persona, and prevent those being built now from being stored."""
     for statement in _forgetting("?"):
         connection.execute(statement, (persona_id,))
 
 
 def receipt_schema(connection: sqlite3.Connection) -> None:
-    """Version 4: receipts, kept prompts, and what makes these go."""
+    """Migrate to version 4: receipts, stored prompts, and the triggers that delete these."""
     for statement in RECEIPT_TABLES:
         connection.execute(statement)
     for number, (event, whose, condition) in enumerate(_FORGOTTEN):
@@ -74,6 +74,7 @@ def receipt_schema(connection: sqlite3.Connection) -> None:
 
 
 def _forgetting(whose: str) -> tuple[str, str]:
+    """Return the statements that delete a persona's stored prompts and count the event."""
     gone = f"DELETE FROM kept_prompts WHERE persona_id = {whose}"  # noqa: S608 - names are ours
     counted = f"INSERT INTO forgettings (persona_id, times) VALUES ({whose}, 1)"  # noqa: S608 - names are ours
     return gone, f"{counted} ON CONFLICT (persona_id) DO UPDATE SET times = times + 1"

@@ -1,1 +1,1 @@
-"""Widgets beside the transcript: composer, memory panel, cards."""
+"""Widgets around the transcript: composer, memory panel and cards."""

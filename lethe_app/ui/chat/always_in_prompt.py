@@ -1,4 +1,4 @@
-"""The part of the memory panel that lists what stands in the prompt whatever is said: core facts and summaries."""
+"""Section of the memory panel for what every prompt of the session contains: core facts and summaries."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
 
 LONGEST_SUMMARY = 300
-"""Characters shown of one summary."""
+"""Maximum number of characters shown of one summary."""
 
 
 class AlwaysInPrompt(QWidget):
-    """A heading and the numbers; opened, the texts themselves."""
+    """Collapsible section: a heading and the counts; expanded, the texts of the facts and summaries."""
 
     def __init__(self, theme: Theme, always: AlwaysThere, *, is_open: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         numbers = self._numbers(always)
         self.fold = Fold(theme, self.tr("Always in the prompt"), is_open=is_open)
         self.fold.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=numbers))
-        self.fold.setToolTip(self.tr("Facts and summaries that every prompt of this conversation holds"))
+        self.fold.setToolTip(self.tr("Facts and summaries included in every prompt of this conversation"))
         inside = QWidget()
         inside.setVisible(is_open)
         lines = QVBoxLayout(inside)

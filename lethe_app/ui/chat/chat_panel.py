@@ -1,4 +1,4 @@
-"""The middle of the window: who is on the other side, what is said, and where the user writes."""
+"""Central panel of the window: header, transcript, speaker chooser and composer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lethe_app.ui.shell.status_line import StatusLine
 
 
 class ChatPanel(QFrame):
-    """Header, messages, composer. The messages come when the services are open; until then their place is calm and empty."""
+    """Column of header, transcript and composer. `view` is an empty placeholder until the services are open."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,33 +40,37 @@ class ChatPanel(QFrame):
         return self.header.status
 
     def put_view(self, view: QWidget) -> None:
-        """The messages take the place that was kept for them."""
+        """Replace the placeholder, or the transcript before, by `view`."""
         self._column.replaceWidget(self.view, view)
         self.view.deleteLater()
         self.view = view
 
     def put_question(self, card: QWidget) -> None:
-        """Something is to be answered before the reply goes on: it stands above the composer."""
+        """Insert a card above the speaker chooser and the composer, such as a tool permission request."""
         self._column.insertWidget(self._column.indexOf(self.chooser), card)
 
     def take_question(self, card: QWidget) -> None:
-        """It was answered, or is asked no more."""
+        """Remove a card that was inserted by `put_question`, and delete it."""
         self._column.removeWidget(card)
         card.hide()
         card.deleteLater()
 
     def set_persona(self, name: str, tagline: str) -> None:
+        """Show the participants' names and the tagline in the header, and the names in the composer."""
         self.header.set_persona(name, tagline)
         self.composer.set_name(name)
 
     def dress(self) -> None:
+        """Apply the icons of the current theme."""
         self.header.dress()
         self.chooser.dress()
         self.composer.dress()
 
 
 class ChatHeader(QFrame):
-    """Who takes part at the left, with a way to ask others in; the model at the right; the sidebar's button if that is away."""
+    """Header: participants and the button to invite others at the left, the model status at the right, the sidebar's button
+    while the sidebar is hidden.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,6 +104,7 @@ class ChatHeader(QFrame):
         theme.changed.connect(self.dress)
 
     def dress(self) -> None:
+        """Apply the icons of the current theme."""
         self.menu.setIcon(icon("menu", self._theme.palette.text))
         self.group.setIcon(icon("users", self._theme.palette.muted))
 
@@ -109,11 +114,13 @@ class ChatHeader(QFrame):
 
 
 LEAST_LETTERS = 3
-"""A beginning no longer than this says nothing, so nothing is shown."""
+"""An elided text of at most this many characters, the ellipsis included, is not shown at all."""
 
 
 class ElidedLabel(QLabel):
-    """One line that ends in … where the room ends; the tooltip has the rest."""
+    """Label of one line that is elided at its right end; the tooltip then shows the whole text. `keeps` is its minimum width
+    in pixels.
+    """
 
     def __init__(self, parent: QWidget | None = None, keeps: int = 48) -> None:
         super().__init__(parent)
@@ -121,6 +128,7 @@ class ElidedLabel(QLabel):
         self._full, self._keeps = "", keeps
 
     def set_full(self, text: str) -> None:
+        """Set the text; it is elided to the current width."""
         self._full = text
         self.updateGeometry()
         self._elide()
@@ -132,6 +140,7 @@ class ElidedLabel(QLabel):
         self.setAccessibleName(self._full)
 
     def sizeHint(self) -> QSize:
+        """Return the size of the whole text, because the text that is set may be elided already."""
         return QSize(self.fontMetrics().horizontalAdvance(self._full) + 1, self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:

@@ -1,4 +1,4 @@
-"""Where the user writes: a field that grows with the text, keeps a draft for every conversation, and sends or stops."""
+"""Composer: a text field that grows with its text, keeps a draft per session, and sends messages or stops the reply."""
 
 from __future__ import annotations
 
@@ -14,19 +14,25 @@ from lethe_app.ui.shell.actions import hint
 from lethe_app.ui.transcript.row_layout import AROUND, WIDEST
 
 MOST_LINES = 10
+"""Maximum height of the field in lines; beyond it the field scrolls."""
 PAUSE_MS = 300
-"""How long the user must rest before the draft's tokens are counted."""
+"""Pause after the last change of the draft before its tokens are counted."""
 ENTERS = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 class Composer(QWidget):
-    """The draft and its button. It is never disabled: what cannot be answered yet is queued by whoever listens."""
+    """Draft field with the button to send or stop. It is never disabled: a message that cannot be answered yet is queued by
+    the receiver of `sent`.
+    """
 
     sent = Signal(str)
-    """The draft; empty asks the persona to speak again."""
+    """Emitted with the stripped draft; an empty text lets the persona speak again."""
     stop_wanted = Signal()
+    """Emitted when the button is pressed while a reply is generated."""
     edit_last_wanted = Signal()
+    """Emitted when Up is pressed in the empty field."""
     count_wanted = Signal(str)
+    """Emitted with the draft when its tokens are to be counted; answer with `show_tokens`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,35 +78,37 @@ class Composer(QWidget):
         self._label_button()
 
     def dress(self) -> None:
-        """Put on icons and sizes of the theme that is worn now."""
+        """Apply the icon and the line height of the current theme."""
         self.button.setIcon(icon("stop" if self._replying else "send", on_accent(self._theme.palette)))
         self.text.fit()
 
-    # what is going on
+    # Displayed state
 
     def set_name(self, name: str) -> None:
-        """Whom the user writes to; all of them, if they are several."""
+        """Set the addressee: the persona's name, or the names of all participants of a group."""
         self._name, self._speaker = name, None
         self._write_hint()
         self.text.setAccessibleName(self.tr("Message to {name}").format(name=name) if name else self.tr("Message"))
         self._label_button()
 
     def set_ended(self, *, ended: bool) -> None:
-        """Say in the empty field whether the next message begins a new conversation."""
+        """Show in the placeholder whether the next message starts a new session."""
         self._is_ended = ended
         self._write_hint()
 
     def _write_hint(self) -> None:
-        words = self.tr("Begin a new conversation with {name} …") if self._is_ended else self.tr("Write to {name} …")
-        self.text.set_hint(words.format(name=self._name) if self._name else self.tr("Write …"))
+        words = self.tr("Start a new conversation with {name}…") if self._is_ended else self.tr("Write to {name}…")
+        self.text.set_hint(words.format(name=self._name) if self._name else self.tr("Write a message…"))
 
     def set_speaker(self, name: str) -> None:
-        """Who of several speaks if nothing is written; empty where that is open."""
+        """Set which participant of a group speaks if nothing is written; empty if that is not decided yet."""
         self._speaker = name
         self._label_button()
 
     def switch_to(self, session: str) -> None:
-        """Put the present draft away and take out the one of `session`; what was written before there was any goes along."""
+        """Store the current draft under its session and show the draft of `session`. Text that was written before any
+        session was open is appended to that draft.
+        """
         written, kept = self.text.toPlainText(), self._drafts.pop(session, "")
         if self._session:
             self._drafts[self._session] = written
@@ -110,35 +118,35 @@ class Composer(QWidget):
         self._session = session
 
     def drafts(self) -> dict[str, str]:
-        """What is not sent yet in each session, the present one last."""
+        """Return the unsent drafts by session, without blank ones; the draft on display is last."""
         present = {self._session: self.text.toPlainText()} if self._session else {}
         return {session: text for session, text in (self._drafts | present).items() if text.strip()}
 
     def take_drafts(self, drafts: dict[str, str]) -> None:
-        """The drafts of an earlier day; they come out when their session does."""
+        """Add the drafts of an earlier run; drafts of this run take precedence. Each is shown when its session is opened."""
         self._drafts = drafts | self._drafts
 
     def set_replying(self, replying: bool, writer: str = "") -> None:
-        """While a reply runs the button stops it; `writer` is whose it is, where that is known."""
+        """Switch the button between stop and send; `writer` is the name of the speaker of the reply, if known."""
         self._replying, self._writer = replying, writer
         self._label_button()
         self._tell_note("")
         self.dress()
 
     def write_on(self, words: str) -> None:
-        """Somebody writes without having gone to the field first."""
+        """Focus the field and insert `words` at the cursor; used for keys that were typed at the transcript."""
         self.text.setFocus()
         self.text.put_in(words)
 
     def give_back(self, session: str, text: str) -> None:
-        """A message that could not be kept becomes the draft again, unless the user has begun another."""
+        """Restore a message that could not be stored as the draft of its session, unless that already has another draft."""
         if session == self._session and not self.text.toPlainText():
             self._put(text)
         elif session != self._session and not self._drafts.get(session):
             self._drafts[session] = text
 
     def show_tokens(self, text: str, count: int) -> None:
-        """Tell how long the draft is, if it is still `text`."""
+        """Show the token count of `text`. Counts arrive late, so one for an older draft is ignored."""
         if text == self.text.toPlainText():
             self._tell_note(tokens_in_words(count) if count and self._room_for_count() else "")
 
@@ -146,7 +154,7 @@ class Composer(QWidget):
     def is_empty(self) -> bool:
         return not self.text.toPlainText().strip()
 
-    # what the user does
+    # User actions
 
     def _press(self) -> None:
         if self._replying:
@@ -157,8 +165,8 @@ class Composer(QWidget):
 
     def _submit(self) -> None:
         if self._replying:
-            writer = self._writer or self._answers or self.tr("Somebody")
-            self._tell_note(self.tr("{name} is still writing. Esc stops.").format(name=writer))
+            writer = self._writer or self._answers or self.tr("Someone")
+            self._tell_note(self.tr("{name} is still writing. Press Esc to stop.").format(name=writer))
             return
         text = self.text.toPlainText().strip()
         self._put("")
@@ -183,7 +191,7 @@ class Composer(QWidget):
         self.note.setMinimumWidth(room)  # kept from the first letter on, so that no word moves when the count comes
 
     def _room_for_count(self) -> int:
-        """Pixels that a count of tokens takes; 0 where the words need them more."""
+        """Return the width in pixels reserved for a token count; 0 if that would be more than a fifth of the composer."""
         usual = self.note.fontMetrics().horizontalAdvance(tokens_in_words(9_999))
         return usual if 5 * usual <= self.frame.width() else 0
 
@@ -201,28 +209,32 @@ class Composer(QWidget):
 
     @property
     def _answers(self) -> str:
-        """Who will answer, if that is known."""
+        """Return the name of the next speaker; empty if it is not decided yet."""
         return self._name if self._speaker is None else self._speaker
 
     @property
     def _invitation(self) -> str:
-        """What sending nothing does."""
+        """Return the button's tooltip for an empty draft: what sending nothing does."""
         if not self._name:
             return hint("send")
-        return self.tr("Let {name} speak").format(name=self._answers) if self._answers else self.tr("Let somebody speak")
+        return self.tr("Let {name} speak").format(name=self._answers) if self._answers else self.tr("Let someone speak")
 
     def _show_focus(self, has_focus: bool) -> None:
         self.frame.setProperty("focused", has_focus)
+        # Qt evaluates style sheet selectors on a dynamic property again only after unpolish and polish.
         self.frame.style().unpolish(self.frame)
         self.frame.style().polish(self.frame)
 
 
 class DraftField(QPlainTextEdit):
-    """Plain text of one to ten visible lines; Enter sends, Shift+Enter breaks the line."""
+    """Plain text field of one to ten visible lines. Enter emits `entered`, Shift+Enter inserts a line break."""
 
     entered = Signal()
+    """Emitted when Enter is pressed without Shift."""
     went_up = Signal()
+    """Emitted when Up is pressed while the field is empty."""
     focus_changed = Signal(bool)
+    """Emitted with True when the field receives the focus, and with False when it loses it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,7 +250,8 @@ class DraftField(QPlainTextEdit):
         self.fit()
 
     def fit(self) -> None:
-        """Take the height of the lines there are, up to ten."""
+        """Set the height to the number of lines, up to `MOST_LINES`; show a scroll bar beyond that."""
+        # The document layout of a QPlainTextEdit measures its height in lines, not in pixels.
         lines = max(1, int(self.document().size().height()))
         shown = min(lines, MOST_LINES)
         line = QFontMetrics(self.font()).lineSpacing()
@@ -255,7 +268,7 @@ class DraftField(QPlainTextEdit):
         self._elide_hint()
 
     def set_hint(self, words: str) -> None:
-        """What stands in the empty field, on one line however narrow it is."""
+        """Set the placeholder, elided to one line."""
         self._hint = words
         self._elide_hint()
 
@@ -264,6 +277,7 @@ class DraftField(QPlainTextEdit):
         self.setPlaceholderText(self.fontMetrics().elidedText(self._hint, Qt.TextElideMode.ElideRight, max(60, room)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        # Enter on the keypad carries KeypadModifier.
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() in ENTERS and modifiers == Qt.KeyboardModifier.ShiftModifier:
             self.insertPlainText("\n")
@@ -276,18 +290,21 @@ class DraftField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste plain text only."""
         if source.hasText():
             self.put_in(source.text())
 
     def put_in(self, words: str) -> None:
-        """Where the cursor is."""
+        """Insert text at the cursor, with normalised line ends."""
         self.insertPlainText(words.replace("\r\n", "\n").replace("\u2029", "\n"))
         self.ensureCursorVisible()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Accept only text."""
         return source.hasText()
 
     def event(self, event: QEvent) -> bool:
+        """Report focus changes, and adapt the height when font or style change or the field is shown."""
         if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
             self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
         elif event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.Show}:

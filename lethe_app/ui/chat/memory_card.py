@@ -1,4 +1,4 @@
-"""One memory behind a reply, as a card: what it is, why it came, where it was said, and what can be done about it."""
+"""Card of one recalled memory or World Info entry: its text, the reason of the recall, its source and the possible actions."""
 
 from __future__ import annotations
 
@@ -18,39 +18,44 @@ from lethe_app.ui.chat.memory_card_parts import CardButton, Fold, Link, breakabl
 from lethe_app.ui.chat.memory_labels import tr
 from lethe_app.ui.core.icons import picture
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.core.phrases import REASONS
+from lethe_app.ui.core.reason_labels import reason_words
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.text_area import ProseField
 
 SHORT = 200
-"""Characters of a memory that are shown before one asks for more."""
+"""Characters of a memory shown before it is expanded."""
 MOST_LINES = 2
-"""Lines of a conversation that led to it, which are shown before."""
+"""Matched lines of an earlier session shown before the card is expanded."""
 
 
 @dataclass(frozen=True)
 class Around:
-    """What a card must know besides its memory."""
+    """Context of the reply that a card needs besides its memory."""
 
     asked: str
-    """What the user said."""
+    """The user's message that the reply answers; empty for a greeting."""
     name: str
-    """Who remembers."""
+    """Name of the persona."""
     present: datetime
+    """Current time, for the age of the source."""
 
 
 class MemoryCard(QFrame):
-    """Wishes leave as signals; the card itself changes nothing."""
+    """Card that emits requests as signals; it changes no data itself."""
 
     pin_wanted = Signal(object, bool)
+    """Emitted with the `Surfaced` memory and whether to pin it."""
     written = Signal(object, str)
+    """Emitted with the `Surfaced` memory and its new text."""
     forget_wanted = Signal(object)
+    """Emitted with the `Surfaced` memory that is to be forgotten."""
     objected = Signal(object)
+    """Emitted with the `Surfaced` memory that the user marks as irrelevant to the reply."""
     go_wanted = Signal(object)
-    """To this `Whence`."""
+    """Emitted with the `Whence` to go to."""
 
     def __init__(self, theme: Theme, one: Surfaced, around: Around, *, is_open: bool = False) -> None:
-        """`is_open`: with its numbers."""
+        """Build the card; `is_open` expands its details, such as scores."""
         super().__init__()
         self._theme, self.one, self._around = theme, one, around
         self.setProperty("panel", True)
@@ -72,8 +77,8 @@ class MemoryCard(QFrame):
             self._column.addWidget(self._source(one.whence))
         self._details = QWidget()
         self._details.setVisible(is_open)
-        self.fold = Fold(theme, tr("Numbers"), is_open=is_open)
-        self.fold.setAccessibleName(tr("Numbers behind: {name}").format(name=self._short()))
+        self.fold = Fold(theme, tr("Details"), is_open=is_open)
+        self.fold.setAccessibleName(tr("Details: {name}").format(name=self._short()))
         self.fold.toggled.connect(self._show_details)
         self._column.addLayout(self._foot())
         self._column.addWidget(self._details)
@@ -84,12 +89,13 @@ class MemoryCard(QFrame):
 
     @property
     def key(self) -> UUID:
+        """Return the id of the memory, or of the session or entry that the card shows."""
         return self.one.recollection.memory
 
     def _short(self) -> str:
         return memory_labels.shortened(memory_labels.body(self.one, self._around.name), 40)
 
-    # what it is
+    # Content
 
     def _head(self) -> QHBoxLayout:
         self._sign = QLabel()
@@ -123,7 +129,7 @@ class MemoryCard(QFrame):
         shown = whole if self._is_whole or not is_long else found or memory_labels.shortened(whole, SHORT)
         self.text.setText(breakable(shown))
         self._more.setVisible(is_long)
-        self._more.rename(tr("Show less") if self._is_whole else tr("Show all of it"))
+        self._more.rename(tr("Show less") if self._is_whole else tr("Show all"))
 
     def _toggle_text(self) -> None:
         self._is_whole = not self._is_whole
@@ -131,7 +137,7 @@ class MemoryCard(QFrame):
 
     def _source(self, whence: Whence) -> Link:
         words = memory_labels.whence_words(whence, self._around.present)
-        name = tr("Go to where it was said: {where}") if whence.message else tr("Go to that conversation: {where}")
+        name = tr("Go to message: {where}") if whence.message else tr("Go to conversation: {where}")
         return Link(tr("{where} ↗").format(where=words), name.format(where=words), lambda: self.go_wanted.emit(whence))
 
     def _dress(self) -> None:
@@ -139,7 +145,7 @@ class MemoryCard(QFrame):
         colour = palette.muted if self.one.kind is SourceKind.WORLD else palette.amber
         self._sign.setPixmap(picture(memory_labels.drawing_of(self.one), colour, ICON - 4, self.devicePixelRatioF()))
 
-    # what can be done
+    # Actions
 
     def _foot(self) -> QHBoxLayout:
         one = self.one
@@ -149,18 +155,18 @@ class MemoryCard(QFrame):
         line.addStretch(1)
         self.tools: dict[str, CardButton] = {}
         if one.can_be_pinned:
-            words = tr("No longer pin it") if one.pinned else tr("Pin: always have it in mind")
+            words = tr("Unpin") if one.pinned else tr("Pin (always included)")
             pin = self._tool(line, "pin", words, lambda: self.pin_wanted.emit(one, not one.pinned))
             pin.setCheckable(True)
             pin.setChecked(one.pinned)
             pin.dress()
         if one.can_be_edited:
-            self._tool(line, "edit", tr("Change the words"), self.edit)
+            self._tool(line, "edit", tr("Edit memory"), self.edit)
         if one.can_be_objected_to:
-            words = tr("Not relevant: it did not belong here")
+            words = tr("Mark as irrelevant")
             self._tool(line, "lower", words, lambda: self.objected.emit(one))
         if one.can_be_forgotten:
-            words = tr("Forget this conversation") if one.kind is SourceKind.CONVERSATION else tr("Forget it")
+            words = tr("Forget conversation") if one.kind is SourceKind.CONVERSATION else tr("Forget memory")
             self._tool(line, "trash", words, lambda: self.forget_wanted.emit(one))
         return line
 
@@ -171,10 +177,10 @@ class MemoryCard(QFrame):
         return tool
 
     def edit(self) -> None:
-        """Write it anew, here."""
+        """Open an editor in place of the text; without effect if one is open."""
         if self._editor is not None:
             return
-        field = ProseField(tr("Words of this memory"), 2, 12)
+        field = ProseField(tr("Memory text"), 2, 12)
         field.set_text(self.one.text)
         save, cancel = QPushButton(tr("Save")), QPushButton(tr("Cancel"))
         save.setProperty("primary", True)
@@ -208,6 +214,7 @@ class MemoryCard(QFrame):
         self.end_editing()
 
     def end_editing(self) -> None:
+        """Close the editor without saving; without effect if none is open."""
         if self._editor is None:
             return
         editor, self._editor = self._editor, None
@@ -219,6 +226,7 @@ class MemoryCard(QFrame):
             self.tools["edit"].setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close the editor on Esc and save it on Ctrl+Enter."""
         enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
         if event.key() == Qt.Key.Key_Escape and self._editor is not None:
             self.end_editing()
@@ -227,7 +235,7 @@ class MemoryCard(QFrame):
         else:
             super().keyPressEvent(event)
 
-    # one click deeper
+    # Details
 
     def _show_details(self, shown: bool) -> None:
         if shown and self._details.layout() is None:
@@ -244,20 +252,20 @@ class MemoryCard(QFrame):
         column.addWidget(wrapped(" · ".join(part for part in (told, score) if part), small=True))
         for because in found.because:
             value = f" · {number.toString(because.value, 'f', 2)}" if because.value else ""
-            column.addWidget(wrapped(f"– {REASONS.in_words(because.what)}{value}", small=True))
+            column.addWidget(wrapped(f"– {reason_words(because)}{value}", small=True))
         for trace in self.one.traces:
             self._fill_trace(column, trace)
         if " ".join(found.text.split()) != " ".join(self.one.text.split()):
-            column.addWidget(wrapped(tr("As the model was given it"), field=True, small=True))
+            column.addWidget(wrapped(tr("As sent to the model"), field=True, small=True))
             column.addWidget(wrapped(found.text, small=True))
 
     def _fill_trace(self, column: QVBoxLayout, trace: Trace) -> None:
         lead, number = trace.lead, QLocale()
         parts = [memory_labels.lead_words(lead)]
         if lead.words:
-            parts.append(tr("in common: {words}").format(words=", ".join(lead.words)))
+            parts.append(tr("shared words: {words}").format(words=", ".join(lead.words)))
         if lead.cosine:
-            parts.append(tr("nearness {cosine}").format(cosine=number.toString(lead.cosine, "f", 2)))
+            parts.append(tr("similarity {cosine}").format(cosine=number.toString(lead.cosine, "f", 2)))
         column.addWidget(wrapped(memory_labels.cited(lead.text, 240), quiet=True))
         column.addWidget(wrapped(" · ".join(parts), small=True))
         if trace.whence is not None and trace.whence != self.one.whence:

@@ -1,4 +1,4 @@
-"""Small parts of the panel for memories: a link that ends where the room does, a heading that folds, a row of icons."""
+"""Widgets of the memory panel: an elided link, a collapsible heading and an icon button."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.theme import Theme
 
 _ENDLESS, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
+"""Strings without white space that are too long for a line, and the pieces into which they may be broken."""
 
 
 class Link(QPushButton):
-    """Words that lead somewhere, in one line."""
+    """Button that looks like a link; its text is elided in the middle to one line."""
 
     def __init__(self, words: str, name: str, follow: Callable[[], object], parent: QWidget | None = None) -> None:
-        """`name` is what a screen reader says: where it leads."""
+        """Create a link that calls `follow`; `name` is its tooltip and accessible name and says where the link leads."""
         super().__init__(parent)
         self._words = words
         self.setProperty("link", True)
@@ -32,7 +33,7 @@ class Link(QPushButton):
         self._elide()
 
     def rename(self, words: str) -> None:
-        """Other words, which say enough by themselves."""
+        """Set another text, which is also the accessible name; the tooltip is removed."""
         self._words = words
         self.setAccessibleName(words)
         self.setToolTip("")
@@ -51,7 +52,7 @@ class Link(QPushButton):
 
 
 class Fold(QPushButton):
-    """A heading with an arrow; what it hides follows `toggled`."""
+    """Checkable heading with an arrow; connect `toggled` to show or hide the content."""
 
     def __init__(self, theme: Theme, words: str, *, is_open: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(words, parent)
@@ -70,7 +71,7 @@ class Fold(QPushButton):
 
 
 class CardButton(QToolButton):
-    """A button that is an icon; the words are its tooltip and its name."""
+    """Icon button; `words` are its tooltip and its accessible name."""
 
     def __init__(self, theme: Theme, drawing: str, words: str, do: Callable[[], object], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,13 +84,13 @@ class CardButton(QToolButton):
         self.dress()
 
     def dress(self) -> None:
-        """Checked, which here means pinned, it is amber."""
+        """Apply the icon of the current theme: amber if the button is checked, which means pinned on cards."""
         palette = self._theme.palette
         self.setIcon(icon(self._drawing, palette.amber if self.isChecked() else palette.muted))
 
 
 def wrapped(words: str, **marks: bool) -> QLabel:
-    """A label of as many lines as it needs, whose words can be selected; `marks` are the style sheet's."""
+    """Create a label that wraps and whose text can be selected; `marks` are set as properties for the style sheet."""
     label = QLabel(breakable(words))
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
@@ -102,5 +103,7 @@ def wrapped(words: str, **marks: bool) -> QLabel:
 
 
 def breakable(words: str) -> str:
-    """With unseen places to break in what is as long as a line, such as an address, which else is cut off or widens a page."""
+    """Insert zero-width spaces into strings without white space, such as URLs, which would otherwise be cut off or widen the
+    page.
+    """
     return _ENDLESS.sub(lambda found: _PIECE.sub("\\g<0>\u200b", found[0]), words)

@@ -1,4 +1,4 @@
-"""Says in plain words what a memory is, how it came to mind, and what kept another one back."""
+"""Labels for recalled memories: kind, text, reason of the recall, source, and why others were not used."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from datetime import datetime
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recall import NotRecalled, RecallLead, RecallWay
+from lethe_app.domain.recall import BlockReason, NotRecalled, RecallLead, RecallWay
 from lethe_app.services.chat.reply_sources import ReplySources, SourceKind, Surfaced, Whence
 from lethe_app.ui.core.formatting import age_in_words
 
 MOST_WORDS = 3
-"""Of the user's own words, as many are quoted."""
+"""Maximum number of words quoted from the user's message."""
 LONGEST_QUOTE = 160
-_QUOTED = re.compile("“(.+?)”")
+"""Maximum number of characters of a quoted line."""
 _HEADING = re.compile(r"^(#+ .*|\*\*.+?\*\*(?: \(.+?\))?:? ?)")
-"""Title and date, which stand on the card already."""
+"""Title and date of a summary, as Markdown heading or bold text; the card shows both already."""
 _SAID = re.compile(r'^(.{1,60}?) said, "(.*)"$', re.DOTALL)
+"""Indexed message in the form `NAME said, "TEXT"`."""
 _WORD = re.compile(r"\w[\w’']*")
 
 
 def tr(text: str) -> str:
-    """The reader's own language for words about memory."""
+    """Translate a label in the context "Memory"."""
     return QCoreApplication.translate("Memory", text)
 
 
 def kind_words(one: Surfaced) -> str:
-    """What it is, as a title."""
+    """Return the kind of a memory as a title."""
     if one.kind is SourceKind.WORLD and one.recollection.category is MemoryType.FILE:
         return tr("Notebook")
     if one.kind is SourceKind.WORLD:
@@ -42,22 +43,24 @@ def kind_words(one: Surfaced) -> str:
         MemoryType.PERSON: tr("Person"),
         MemoryType.LOCATION: tr("Place"),
         MemoryType.EVENT: tr("Event"),
-        MemoryType.JOURNAL: tr("Diary"),
+        MemoryType.JOURNAL: tr("Journal"),
         MemoryType.GOAL: tr("Goal"),
         MemoryType.REMINDER: tr("Reminder"),
-        MemoryType.WEB_SEARCH: tr("Found on the web"),
+        MemoryType.WEB_SEARCH: tr("Web search"),
         MemoryType.FILE: tr("File"),
-        MemoryType.IMAGE: tr("Picture"),
+        MemoryType.IMAGE: tr("Image"),
     }.get(one.recollection.category, tr("Memory"))
 
 
 def drawing_of(one: Surfaced) -> str:
-    """The name of its icon."""
+    """Return the icon name of a memory."""
     return "book" if one.kind is SourceKind.WORLD else "remembered"
 
 
 def body(one: Surfaced, name: str = "") -> str:
-    """Return what stands on its card: as it is known now, without the heading that its title makes; `name` is the persona's."""
+    """Return the text of a card in its current form, without heading and date; `name` is the persona's. For a session the
+    matched lines come first.
+    """
     text = one.text.strip()
     if name:
         text = text.replace("{{char}}", name)
@@ -71,7 +74,7 @@ def body(one: Surfaced, name: str = "") -> str:
 
 
 def found_lines(one: Surfaced) -> list[str]:
-    """Return the lines of a conversation that led to it, with what has changed since."""
+    """Return the messages and facts of a session that matched, outdated ones marked; empty for anything but a session."""
     if one.kind is not SourceKind.CONVERSATION:
         return []
     leads = [lead for lead in one.recollection.leads if lead.kind in {"message", "fact"}]
@@ -80,35 +83,34 @@ def found_lines(one: Surfaced) -> list[str]:
 
 def _found_line(lead: RecallLead) -> str:
     line = cited(lead.text) if _SAID.match(lead.text) else lead.text
-    words = tr("{line} (no longer so: {changed})")
-    return words.format(line=line, changed=shortened(lead.changed)) if lead.changed else line
+    return tr("{line} (outdated)").format(line=line) if lead.is_outdated else line
 
 
 def unheaded(text: str) -> str:
-    """What is told of a conversation, without its title and date."""
+    """Return the text of a summary without headings, titles and dates; the text itself if nothing else would be left."""
     lines = [_HEADING.sub("", line) for line in text.splitlines()]
     return "\n".join(line for line in lines if line.strip()) or text
 
 
 def reason(one: Surfaced, asked: str, name: str) -> str:
-    """Why it came, in one sentence; `asked` is what the user said, `name` who remembers."""
+    """Return one sentence about why a memory was recalled; `asked` is the user's message, `name` the persona's."""
     way = one.recollection.way
     if way in {RecallWay.MEANING, RecallWay.FACT}:
         return _reminded(one, asked, name)
     if way in {RecallWay.KEYWORD, RecallWay.TITLE}:
         return _named(one)
     if way is RecallWay.CONSTANT and one.kind is SourceKind.WORLD:
-        return tr("It belongs to every moment in this world.")
+        return tr("This entry is constant: it is active in every message.")
     words = {
-        RecallWay.CONSTANT: tr("It is pinned: {name} always has it in mind."),
-        RecallWay.ACTIVE: tr("It came up a few messages ago and stays for a while."),
-        RecallWay.WOKEN: tr("Something else that came up led on to it."),
-        RecallWay.NATURAL: tr("It waited for a fitting moment, and this was it."),
-        RecallWay.FORCED: tr("It had waited long enough to be told."),
+        RecallWay.CONSTANT: tr("This memory is pinned: {name} always remembers it."),
+        RecallWay.ACTIVE: tr("Recalled a few messages ago and still active."),
+        RecallWay.WOKEN: tr("Activated by another entry."),
+        RecallWay.NATURAL: tr("Brought up because it fits the conversation."),
+        RecallWay.FORCED: tr("Brought up because it had waited long enough."),
         RecallWay.NEWS: tr("You asked for news."),
-        RecallWay.RETURN: tr("It waited for you to come back."),
+        RecallWay.RETURN: tr("Saved for your return."),
         RecallWay.TIME: tr("You asked about this time."),
-        RecallWay.OPENING: tr("A conversation began, and this is among what matters most to {name}."),
+        RecallWay.OPENING: tr("One of {name}'s most important memories when the conversation began."),
     }
     return words[way].format(name=name)
 
@@ -118,31 +120,39 @@ def _reminded(one: Surfaced, asked: str, name: str) -> str:
     said = quoted(spoken(lead.words if lead else (), asked))
     line = cited(lead.text) if lead else ""
     if one.kind is SourceKind.FACT:
-        words = tr("You said {said}, and {name} knows this.") if said else tr("{name} knows this, and you spoke of the same.")
+        words = (
+            tr("You mentioned {said}, and {name} knows this.")
+            if said
+            else tr("{name} knows this, and your message is about the same topic.")
+        )
     elif found_lines(one):
-        words = tr("You said {said}, and this was said back then.") if said else tr("You spoke of this before.")
+        words = tr("You mentioned {said}, which came up in this conversation.") if said else tr("You talked about this before.")
     elif one.kind is SourceKind.CONVERSATION and line:
-        words = tr("You said {said}, and it was about that: {line}") if said else tr("It was about the same: {line}")
+        words = (
+            tr("You mentioned {said}, which this conversation was about: {line}") if said else tr("Similar in meaning: {line}")
+        )
     else:
-        words = tr("You said {said}, and this is about it.") if said else tr("What you said means nearly the same.")
+        words = tr("You mentioned {said}, which this memory is about.") if said else tr("Similar in meaning to your message.")
     return words.format(said=said, name=name, line=line)
 
 
 def _named(one: Surfaced) -> str:
-    told = " ".join(because.what for because in one.recollection.because)
-    key = match[1] if (match := _QUOTED.search(told)) else ""
-    is_earlier = "before" in told.replace(f"“{key}”", "")
+    values = one.recollection.because[0].values if one.recollection.because else {}
+    key = values.get("name", values.get("key", ""))
+    is_earlier = values.get("before", 0) != 0
     if one.recollection.way is RecallWay.TITLE:
-        words = tr("“{key}” was named a moment before.") if is_earlier else tr("You named “{key}”.")
+        words = tr("“{key}” was mentioned shortly before.") if is_earlier else tr("You mentioned “{key}”.")
     elif is_earlier:
-        words = tr("“{key}” was said a little earlier: a word that brings this up.")
+        words = tr("The keyword “{key}” was used shortly before.")
     else:
-        words = tr("You said “{key}”: a word that brings this up.")
+        words = tr("You used the keyword “{key}”.")
     return words.format(key=key)
 
 
 def spoken(words: Iterable[str], asked: str) -> list[str]:
-    """The user's own words behind the folded ones that were compared, in the order in which they were said."""
+    """Return up to `MOST_WORDS` words of the user's message `asked` that match the case-folded words of the index, in their
+    order in the message.
+    """
     roots = [word.casefold() for word in words]
     said: dict[str, str] = {}
     for token in _WORD.findall(asked):
@@ -153,13 +163,13 @@ def spoken(words: Iterable[str], asked: str) -> list[str]:
 
 
 def _alike(word: str, root: str) -> bool:
-    """Forms of one word: the beginning is the same, and only an ending differs."""
+    """Return whether two case-folded words are forms of one word: same beginning, and only a short ending differs."""
     beginning = root[: max(4, len(root) - 2)]
     return word == root or (len(root) > 3 and word.startswith(beginning) and len(word) <= len(beginning) + 3)
 
 
 def quoted(words: list[str]) -> str:
-    """“a”, “b” and “c”."""
+    """Join words as “a”, “b” and “c”."""
     marked = [f"“{word}”" for word in words]
     if len(marked) < 2:
         return "".join(marked)
@@ -167,29 +177,29 @@ def quoted(words: list[str]) -> str:
 
 
 def shortened(text: str, most: int = LONGEST_QUOTE) -> str:
-    """As one line that ends between two words."""
+    """Return a text as one line of at most `most` characters, cut between two words."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]}…"
 
 
 def cited(text: str, most: int = LONGEST_QUOTE) -> str:
-    """A line between quotation marks, behind the name of whoever said it."""
+    """Return a line in quotation marks, preceded by its speaker if the line names one."""
     found = _SAID.match(text)
     words = shortened(found[2] if found else text, most).removeprefix("“").removesuffix("”")
     return tr("{name}: “{words}”").format(name=found[1], words=words) if found else f"“{words}”"
 
 
 def whence_words(whence: Whence, present: datetime) -> str:
-    """Where it was said: “First night”, 3 Nov."""
+    """Return title and age of a source: “First night”, 3 Nov."""
     day = age_in_words(whence.time, present)
     return tr("“{title}”, {day}").format(title=shortened(whence.title, 40), day=day) if whence.title else day
 
 
 def lead_words(lead: RecallLead) -> str:
-    """What kind of text led there."""
+    """Return the kind of the matched text."""
     return {
-        "fact": tr("known"),
-        "message": tr("said"),
+        "fact": tr("fact"),
+        "message": tr("message"),
         "summary": tr("summary"),
         "sentence": tr("summary"),
         "world": tr("entry"),
@@ -197,55 +207,57 @@ def lead_words(lead: RecallLead) -> str:
 
 
 def likely_words(one: Surfaced) -> str:
-    """How sure she was that it was meant."""
+    """Return the estimated relevance in percent, or that a rule matched."""
     share = one.recollection.likelihood
     if one.recollection.way not in {RecallWay.MEANING, RecallWay.FACT}:
-        return tr("by a rule, so for sure")
-    return tr("{percent} % likely to be meant").format(percent=QLocale().toString(round(100 * share)))
+        return tr("matched by a rule")
+    return tr("{percent} % likely to be relevant").format(percent=QLocale().toString(round(100 * share)))
 
 
 def kept_back_words(one: NotRecalled) -> str:
-    """Why it did not come."""
+    """Return the reason why a memory was not used."""
     return {
-        "not relevant": tr("You said it did not belong here."),
-        "crowded out": tr("Others were more important, and only a few can come."),
-        "secondary": tr("Its first word was said, the others it waits for were not."),
-        "chance": tr("It comes only sometimes, and this time the dice were against it."),
-        "cooldown": tr("It came a short while ago and rests."),
-        "delay": tr("It waits until the conversation is longer."),
-        "group": tr("Another of its group came."),
-        "budget": tr("There was no room left for it in the prompt."),
-        "disabled": tr("It is switched off."),
-        "not due": tr("Its time has not come, or is over."),
-        "recursion limit": tr("Too many others led to it."),
-    }.get(one.why, one.why)
+        BlockReason.UNWANTED: tr("You marked it as irrelevant."),
+        BlockReason.CROWDED_OUT: tr("Other memories were more important, and the limit was reached."),
+        BlockReason.SECONDARY: tr("No secondary key matched."),
+        BlockReason.CHANCE: tr("The probability roll failed."),
+        BlockReason.COOLDOWN: tr("On cooldown."),
+        BlockReason.DELAY: tr("Delayed until the conversation is longer."),
+        BlockReason.GROUP: tr("Another entry of its group was chosen."),
+        BlockReason.BUDGET: tr("The token budget was used up."),
+        BlockReason.DISABLED: tr("Disabled."),
+        BlockReason.NOT_DUE: tr("Not due yet, or expired."),
+        BlockReason.RECURSION: tr("The recursion limit was reached."),
+    }[one.why]
 
 
 def why_nothing(behind: ReplySources, name: str) -> tuple[str, str]:
-    """Title and sentence where no memory stands behind a reply."""
+    """Return title and sentence for a reply without recalled memories."""
     if behind.asked is None:
-        text = tr("{name} began this conversation without being asked. Memories come with your words.")
-        return tr("Nothing was needed"), text.format(name=name)
+        text = tr("{name} started this conversation. Memories are recalled in reply to your messages.")
+        return tr("No memories used"), text.format(name=name)
     if not behind.is_known:
-        return tr("Nothing is known of it"), tr("This reply was written before Lethe kept what came to mind.")
+        return tr("No information available"), tr("This reply was written before Lethe recorded which memories were used.")
     if behind.forgotten:
-        return tr("Forgotten since"), tr("What came to mind for this reply is no longer remembered.")
+        return tr("Memories since forgotten"), tr("The memories used for this reply have been forgotten since.")
     if behind.remark:
-        return tr("Nothing was said then"), behind.remark
+        return tr("No conversation at that time"), behind.remark
     return _why_nothing_came(behind, name)
 
 
 def _why_nothing_came(behind: ReplySources, name: str) -> tuple[str, str]:
-    """Title and sentence where the user's words brought up no memory."""
+    """Return title and sentence for a message that matched no memory."""
     whole = behind.word_for_word
     if behind.always and not whole:
-        return tr("No further memories used"), tr("Your words led to nothing beyond what is always in the prompt.")
+        return tr("No further memories used"), tr("Your message recalled nothing beyond what is always in the prompt.")
     if not whole:
-        text = tr("Your words led to nothing {name} remembers. Not every reply needs a memory.")
-        return tr("Nothing came to mind"), text.format(name=name)
+        text = tr("Your message did not match any memory of {name}. Not every reply needs one.")
+        return tr("No memories used"), text.format(name=name)
     title = tr("“{title}”").format(title=whole[0].strip()) if whole[0].strip() else tr("The last conversation")
     if len(whole) == 1:
-        text = tr("{title} still stands word for word in what {name} reads, so nothing of it had to come to mind.")
+        text = tr("{title} is still in the prompt word for word, so {name} needs no memories of it.")
     else:
-        text = tr("{title} and what was before it stand word for word in what {name} reads: none of it had to come to mind.")
-    return tr("Nothing had to come to mind"), text.format(name=name, title=title)
+        text = tr(
+            "{title} and the conversations before it are in the prompt word for word, so {name} needs no memories of them."
+        )
+    return tr("No memories needed"), text.format(name=name, title=title)

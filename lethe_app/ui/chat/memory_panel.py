@@ -1,4 +1,4 @@
-"""The pane beside the chat that says what was remembered for a reply, and why: the amber part of the window."""
+"""Panel beside the transcript: the memories that were recalled for a reply, the reasons, and what was not used."""
 
 from __future__ import annotations
 
@@ -26,32 +26,40 @@ if TYPE_CHECKING:
     from lethe_app.ui.chat.memory_card import Around, MemoryCard
 
 MOST_KEPT_BACK = 12
-"""Of what was kept back, as many are told; the rest is a number."""
+"""Maximum number of unused memories that are listed; the others are only counted."""
 
 
 class MemoryPanel(QFrame):
-    """Knows only how it looks. Wishes leave as signals; `ui/controllers/memory_panel.py` grants them."""
+    """View of the recall of one reply. It emits requests as signals, which `ui/controllers/memory_panel.py` handles."""
 
     pin_wanted = Signal(object, bool)
+    """Emitted with the `Surfaced` memory and whether to pin it."""
     written = Signal(object, str)
+    """Emitted with the `Surfaced` memory and its new text."""
     forget_wanted = Signal(object)
+    """Emitted with the `Surfaced` memory that is to be forgotten."""
     objected = Signal(object)
+    """Emitted with the `Surfaced` memory that the user marks as irrelevant."""
     withdrawn = Signal(object)
+    """Emitted with the id of a memory whose mark as irrelevant is removed."""
     go_wanted = Signal(object)
+    """Emitted with the `Whence` to go to."""
     newest_wanted = Signal()
+    """Emitted to show the newest reply."""
     prompt_wanted = Signal()
+    """Emitted to open the prompt inspector for the reply."""
     close_wanted = Signal()
     left = Signal()
-    """The keyboard wants to go back to the conversation."""
+    """Emitted on Esc, to return the focus to the conversation."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("memory_panel")
-        self.setAccessibleName(self.tr("What was remembered"))
+        self.setAccessibleName(self.tr("Memory panel"))
         self._theme = theme
         self._shown: tuple[ReplySources, Around] | None = None
         self.reply: UUID | None = None
-        """What it is about, shown or not; the inspector begins with the same."""
+        """Id of the reply of the panel, also while the panel is hidden; the prompt inspector opens with the same reply."""
         self._open_cards: set[UUID] = set()
         self._is_newest = True
         self._open_folds = {"kept back": False, "always": False}
@@ -67,7 +75,7 @@ class MemoryPanel(QFrame):
         column.addWidget(self._foot())
         theme.changed.connect(self._dress)
 
-    # what stands still
+    # Fixed parts
 
     def _head(self) -> QFrame:
         head = QFrame()
@@ -81,8 +89,8 @@ class MemoryPanel(QFrame):
         words.setSpacing(0)
         words.addWidget(self.title)
         words.addWidget(self.subtitle)
-        self.prompt = CardButton(self._theme, "eye", self.tr("Look at the whole prompt of this reply"), self.prompt_wanted.emit)
-        self.close_button = CardButton(self._theme, "close", self.tr("Hide what was remembered"), self.close_wanted.emit)
+        self.prompt = CardButton(self._theme, "eye", self.tr("Open prompt inspector for this reply"), self.prompt_wanted.emit)
+        self.close_button = CardButton(self._theme, "close", self.tr("Hide memory panel"), self.close_wanted.emit)
         row = QHBoxLayout(head)
         row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
         row.setSpacing(SPACE_1)
@@ -115,7 +123,7 @@ class MemoryPanel(QFrame):
         return self._links
 
     def add_link(self, words: str, action: QAction) -> None:
-        """A way from here to a page about more of the same."""
+        """Add a button at the bottom that opens a page by its action."""
         button = QPushButton(words)
         button.setProperty("small", True)
         button.setToolTip(f"{action.text()}  {action.shortcut().toString()}".rstrip())
@@ -124,15 +132,17 @@ class MemoryPanel(QFrame):
         self._flow.addWidget(button)
         self._links.show()
 
-    # what is shown
+    # Content
 
     def show_reply(self, subtitle: str, *, is_newest: bool) -> None:
-        """Which reply this is about."""
+        """Set the subtitle that names the reply, and whether it is the newest one."""
         self.subtitle.setText(subtitle)
         self._is_newest = is_newest
 
     def show_behind(self, behind: ReplySources, around: Around) -> None:
-        """Everything about one reply; where nothing has changed, nothing moves."""
+        """Show the recall of one reply; do nothing if it did not change, or while a card of the same reply is edited. For
+        the same reply, scroll position and expanded cards are kept.
+        """
         if (behind, around.name) == self._told:
             return
         if any(card.is_editing for card in self.cards) and self._same_reply(behind):
@@ -147,7 +157,7 @@ class MemoryPanel(QFrame):
         self.area.verticalScrollBar().setValue(place)
 
     def show_words(self, title: str, text: str) -> None:
-        """Nothing to show, said so that one knows what will stand here and when."""
+        """Show an explanation instead of cards."""
         self._shown = None
         self._empty()
         self._say(title, text)
@@ -173,7 +183,7 @@ class MemoryPanel(QFrame):
         self._column.insertWidget(self._column.count() - 1, widget)
 
     def _fill(self, behind: ReplySources, around: Around) -> None:
-        # with the first memory: furnishing does not wait for these
+        # Imported with the first memory, so that building the window does not wait for these modules.
         from lethe_app.ui.chat.always_in_prompt import AlwaysInPrompt  # noqa: PLC0415
         from lethe_app.ui.chat.memory_card import MemoryCard  # noqa: PLC0415
         from lethe_app.ui.chat.memory_labels import why_nothing  # noqa: PLC0415
@@ -207,7 +217,7 @@ class MemoryPanel(QFrame):
         self._order_tabs()
 
     def _order_tabs(self) -> None:
-        """Tab goes from top to bottom, whenever the parts were made."""
+        """Set the tab order from top to bottom; Qt's default is the order in which the widgets were created."""
         inside = self.area.widget()
         parts = [*(inside.findChildren(QAbstractButton) if inside is not None else ()), *self._links.findChildren(QPushButton)]
         stops = [self.prompt, self.close_button, self.mood.more, *(part for part in parts if part.isVisibleTo(self))]
@@ -215,13 +225,13 @@ class MemoryPanel(QFrame):
             QWidget.setTabOrder(one, next_one)
 
     def _how_many(self, behind: ReplySources) -> str:
-        """What is remembered, and what stands in worlds."""
+        """Return the number of memories and of World Info entries in words."""
         entries = sum(one.is_world for one in behind.surfaced)
         memories = len(behind.surfaced) - entries
         told = [memories_in_words(memories)] if memories else []
         if entries:
-            told.append(counted(entries, self.tr("{n} entry of a world"), self.tr("{n} entries of worlds")))
-        return self.tr("{what} came to mind.").format(what=self.tr(" and ").join(told))
+            told.append(counted(entries, self.tr("{n} world entry"), self.tr("{n} world entries")))
+        return self.tr("{what} used.").format(what=self.tr(" and ").join(told))
 
     def _say(self, title: str, text: str) -> None:
         sign = QLabel()
@@ -245,15 +255,15 @@ class MemoryPanel(QFrame):
         column = QVBoxLayout(card)
         column.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, SPACE_1)
         column.setSpacing(SPACE_1)
-        column.addWidget(wrapped(self.tr("Noted in this conversation"), small=True))
+        column.addWidget(wrapped(self.tr("Conversation notes"), small=True))
         column.addWidget(wrapped(scratch.strip(), quiet=True))
         self._add(card)
 
     def _add_kept_back(self, behind: ReplySources) -> None:
         count = len(behind.kept_back)
-        words = self.tr("Kept back · {count}").format(count=count)
+        words = self.tr("Not used · {count}").format(count=count)
         self.kept_back = Fold(self._theme, words, is_open=self._open_folds["kept back"] or bool(behind.unwanted))
-        self.kept_back.setToolTip(self.tr("What was mentioned but did not come, and what kept it back"))
+        self.kept_back.setToolTip(self.tr("Memories and entries that matched but were not used, and why"))
         inside = QWidget()
         inside.setVisible(self.kept_back.isChecked())
         column = QVBoxLayout(inside)
@@ -271,23 +281,23 @@ class MemoryPanel(QFrame):
 
     def _add_held(self, column: QVBoxLayout, one: NotRecalled, *, is_unwanted: bool) -> None:
         from lethe_app.ui.chat import memory_labels  # noqa: PLC0415 - not needed to open the window
-        from lethe_app.ui.core.phrases import OBSTACLES  # noqa: PLC0415
+        from lethe_app.ui.core.reason_labels import block_words  # noqa: PLC0415
 
-        name = one.title or self.tr("Without a name")
+        name = one.title or self.tr("Untitled")
         column.addWidget(wrapped(self.tr("{name} · {world}").format(name=name, world=one.world) if one.world else name))
         why = wrapped(memory_labels.kept_back_words(one), small=True)
-        why.setToolTip(OBSTACLES.in_words(one.detail))
+        why.setToolTip(block_words(one.why, one.values))
         column.addWidget(why)
         if is_unwanted:
-            told = self.tr("Bring “{name}” back into this reply").format(name=memory_labels.shortened(name, 40))
-            column.addWidget(Link(self.tr("It did belong here"), told, lambda: self.withdrawn.emit(one.memory)))
+            told = self.tr("Mark “{name}” as relevant to this reply").format(name=memory_labels.shortened(name, 40))
+            column.addWidget(Link(self.tr("Mark as relevant"), told, lambda: self.withdrawn.emit(one.memory)))
 
     def _dress(self) -> None:
         for sign in self._signs:
             sign.setPixmap(picture("memory", self._theme.palette.amber, ICON + SPACE_2, self.devicePixelRatioF()))
 
     def first_focus(self) -> QWidget:
-        """Where the keyboard comes in: the first memory, or else the way out."""
+        """Return the widget for the keyboard focus: the first card, or the close button if there is none."""
         return self.cards[0].fold if self.cards else self.close_button
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

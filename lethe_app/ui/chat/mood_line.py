@@ -1,4 +1,4 @@
-"""One quiet line that says how she feels, in the words that her prompt is told, and leads to where that can be changed."""
+"""Line with the persona's mood, in the words of the prompt, and a button to the page where it is edited."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 
 
 class MoodLine(QFrame):
-    """Not there at all where there is nothing to say."""
+    """Label and button; hidden while there is no text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("header")
-        self.setAccessibleName(self.tr("How she feels"))
+        self.setAccessibleName(self.tr("Mood"))
         self.words = wrapped("", small=True)
         self.more = QPushButton(self.tr("Mind"))
         self.more.setProperty("small", True)
@@ -29,13 +29,13 @@ class MoodLine(QFrame):
         self.hide()
 
     def lead_to(self, page: QAction) -> None:
-        """Where the words lead; without a page they lead nowhere."""
+        """Connect the button to the action of a page and show it; without this call the button stays hidden."""
         self.more.clicked.connect(page.trigger)
         self.more.setToolTip(f"{page.text()}  {page.shortcut().toString()}".rstrip())
         self.more.setAccessibleName(page.text())
         self.more.show()
 
     def say(self, words: str) -> None:
-        """Empty: nothing."""
+        """Show the mood; an empty text hides the line."""
         self.words.setText(words)
         self.setVisible(bool(words))

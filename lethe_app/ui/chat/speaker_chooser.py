@@ -1,4 +1,4 @@
-"""The line above the writing field that says who of several answers, and where another is chosen."""
+"""Line above the composer that shows which participant of a group answers next, and opens the choice."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from lethe_app.ui.transcript.row_layout import AROUND, WIDEST
 
 ARROW = 14
 AROUND_WORDS = 2 * SPACE_2 + ARROW + SPACE_2
-"""What the button takes besides its words."""
+"""Pixels that the button takes besides its text."""
 OPENING = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up}
+"""Keys that open the menu."""
 
 
 class Chooser(QWidget):
-    """It is there only where several take part."""
+    """Line with the choice button; shown in groups only."""
 
     opened = Signal()
-    """The user wants to choose."""
+    """Emitted when the user opens the choice."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,16 +43,17 @@ class Chooser(QWidget):
         self.hide()
 
     def say(self, words: str) -> None:
-        """Show it with these words."""
+        """Show the line with this text."""
         self.button.set_full(words)
         self.show()
 
     def dress(self) -> None:
+        """Apply the icon of the current theme."""
         self.button.setIcon(icon("chevron-down", self._theme.palette.muted, ARROW))
 
 
 class ChoiceButton(QPushButton):
-    """Words with an arrow behind them; what does not fit is in the tooltip."""
+    """Button with an elided text and an arrow behind it; the whole text is in the tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +64,7 @@ class ChoiceButton(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def set_full(self, words: str) -> None:
+        """Set the text; it is elided to the current width."""
         self._full = words
         self.setAccessibleName(words)
         self.setToolTip(f"{words}\n{hint('who_answers')}")
@@ -71,9 +74,11 @@ class ChoiceButton(QPushButton):
     def _elide(self) -> None:
         room = max(40, self.width() - AROUND_WORDS)
         shown = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, room)
+        # A single & would mark a mnemonic.
         self.setText(shown.replace("&", "&&"))
 
     def sizeHint(self) -> QSize:
+        """Return the width of the whole text, because the text that is set may be elided already."""
         return QSize(self.fontMetrics().horizontalAdvance(self._full) + AROUND_WORDS + 2, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:

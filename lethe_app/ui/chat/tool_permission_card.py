@@ -1,4 +1,4 @@
-"""Asks above the composer whether a tool may be used; the words being written stay where they are, and so does the focus."""
+"""Card above the composer that asks for the permission to run a tool. It does not take the focus from the draft."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lethe_app.ui.transcript.row_layout import AROUND, WIDEST
 from lethe_app.ui.widgets.flow_layout import Flow
 
 LONGEST = 400
-"""Characters that are shown of what is at stake, or of one argument."""
+"""Maximum number of characters shown of the description or of one argument."""
 
 
 def _tr(words: str) -> str:
@@ -23,9 +23,10 @@ def _tr(words: str) -> str:
 
 
 class ToolCard(QWidget):
-    """What is wanted, with what, and three answers."""
+    """Request of a tool call with its details and three answers."""
 
     decided = Signal(object)
+    """Emitted with the user's `PermissionAnswer`."""
 
     def __init__(self, question: AskTool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +73,9 @@ class ToolCard(QWidget):
 
 
 def describe_call(question: AskTool) -> list[str]:
-    """What is at stake, or else the arguments, one in a line; neither makes the card taller than the window."""
+    """Return the description of a tool call, or else its arguments, one per line. Long values are cut, so that the card does
+    not become taller than the window.
+    """
     if question.about:
         return [f"“{_short(question.about)}”"]
     given = question.call.arguments.items()

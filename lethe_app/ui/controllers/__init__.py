@@ -1,1 +1,1 @@
-"""Connect widgets with services."""
+"""Controllers that connect widgets with services."""

@@ -1,4 +1,4 @@
-"""Applies the user's taste (theme, text size, motion, hidden messages) to the window, and keeps what they change."""
+"""Apply the appearance settings (theme, text size, motion, hidden messages) to the window, and store changes of them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
 
 SMALLEST, LARGEST = 12, 24
+"""Limits of the text size in pixels."""
 
 
 class Look:
-    """Follows the settings; the window's own file keeps what the next first paint must know before they are read."""
+    """Applies the appearance settings whenever they change. It also writes those that the next first paint needs, before the
+    settings are read, to the window's own file.
+    """
 
     def __init__(
         self, window: MainWindow, view: ChatView, messages: ChatModel, preferences: Preferences, bridge: Bridge
@@ -42,7 +45,7 @@ class Look:
         self.apply(preferences.current)
 
     def apply(self, settings: Settings) -> None:
-        """Make the window look as `settings` say."""
+        """Apply `settings` to window, transcript and theme."""
         theme = self._window.theme
         theme.reduced_motion = settings.reduced_motion or not system_moves()
         theme.wear(settings.theme.value, settings.font_size)
@@ -61,25 +64,27 @@ class Look:
         self._view.set_palette_tokens(self._window.theme.palette)
 
     def change(self, **values: object) -> None:
-        """Keep new values; `apply` follows when they are stored."""
+        """Store new values of settings; `apply` is called when they are stored."""
         self._bridge.spawn(self._preferences.set(**values))
 
     def resize_text(self, step: int) -> None:
+        """Change the text size by `step` pixels, within the limits."""
         size = self._preferences.current.font_size + step
         self.change(font_size=min(LARGEST, max(SMALLEST, size)))
 
     def close(self) -> None:
+        """Disconnect from settings and theme."""
         self._forget()
         self._window.theme.changed.disconnect(self._dress_view)
 
 
 def serif_family() -> str:
-    """The best typeface with serifs that this system has."""
+    """Return the name of the serif font family that the system provides."""
     wanted = QFont("Georgia")
     wanted.setStyleHint(QFont.StyleHint.Serif)
     return QFontInfo(wanted).family()
 
 
 def system_moves() -> bool:
-    """Does the desktop want animations at all?"""
+    """Return whether animations are enabled on the desktop."""
     return QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) != 0

@@ -1,4 +1,4 @@
-"""Tells what is being remembered behind the conversation: in a few words in the status line, and as a list with buttons."""
+"""Show background work, such as downloads, archiving and indexing, in the status line and in the activity list."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 WORTH_TELLING = 40
-"""Texts still to be understood; fewer take no second."""
+"""Texts waiting for the index below which indexing is not shown, because fewer take less than a second."""
 
 Source = Callable[[], list[Activity]]
+"""Callable that returns rows for the activity list."""
 
 
 class BackgroundActivityController(QObject):
-    """Listens to the services that work unasked."""
+    """Collects the activities of the services and shows them whenever one changes."""
 
     def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
@@ -50,20 +51,21 @@ class BackgroundActivityController(QObject):
         self.tell()
 
     def close(self) -> None:
+        """Disconnect from the services."""
         for forget in self._forget:
             forget()
 
     def add_source(self, source: Source) -> None:
-        """Have the list show what `source` returns, too; call `tell` whenever that changes."""
+        """Add a source of activities to the list; call `tell` whenever they change."""
         self._sources.append(source)
         self.tell()
 
     def tell(self) -> None:
-        """Show how things stand."""
+        """Show the current activities in the status line and in the list."""
         self._status.show_background(self._away_words() or self._archive_words() or self._index_words())
         self._button.show_activities([one for source in self._sources for one in source()])
 
-    # what is going on
+    # Activities by source
 
     def _loading(self) -> list[Activity]:
         state = self._models.state
@@ -79,7 +81,7 @@ class BackgroundActivityController(QObject):
         def stop() -> None:
             self._bridge.spawn(self._downloads.stop(one.model.file))
 
-        title = self.tr("Fetching {name}").format(name=one.model.name)
+        title = self.tr("Downloading {name}").format(name=one.model.name)
         fraction = one.done / one.total if one.total else None
         return Activity(one.model.file, title, download_in_words(one), fraction, self.tr("Stop"), stop)
 
@@ -105,10 +107,10 @@ class BackgroundActivityController(QObject):
     def _archive(self) -> list[Activity]:
         progress = self._archiving.progress
         if self._archiving.is_paused:
-            return [self._paused("archive", self.tr("Remembering conversations"), self._archiving)]
+            return [self._paused("archive", self.tr("Archiving conversations"), self._archiving)]
         if progress.session is None:
             return []
-        title = self.tr("Remembering “{title}”").format(title=progress.title or self.tr("the last conversation"))
+        title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
         detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
         fraction = progress.done / progress.total if progress.total else None
         return [Activity("archive", title, detail, fraction, self.tr("Pause"), self._pauser(self._archiving))]
@@ -116,13 +118,14 @@ class BackgroundActivityController(QObject):
     def _index(self) -> list[Activity]:
         progress = self._indexing.progress
         if self._indexing.is_paused:
-            return [self._paused("index", self.tr("Reading memories"), self._indexing)]
+            return [self._paused("index", self.tr("Indexing memories"), self._indexing)]
         waiting = progress.changes + progress.without_meaning
+        # Progress is measured against the longest queue since it was last empty, because new texts may arrive meanwhile.
         self._most = max(self._most, waiting) if waiting else 0
         if waiting < WORTH_TELLING:
             return []
-        detail = self.tr("{count} still to be read").format(count=QLocale().toString(waiting))
-        title, done = self.tr("Reading memories"), 1 - waiting / self._most
+        detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
+        title, done = self.tr("Indexing memories"), 1 - waiting / self._most
         return [Activity("index", title, detail, done, self.tr("Pause"), self._pauser(self._indexing))]
 
     def _paused(self, key: str, title: str, service: Archiving | Indexing) -> Activity:
@@ -130,7 +133,7 @@ class BackgroundActivityController(QObject):
             service.start()
             self.tell()
 
-        return Activity(key, title, self.tr("Paused"), button=self.tr("Go on"), act=go_on, is_paused=True)
+        return Activity(key, title, self.tr("Paused"), button=self.tr("Resume"), act=go_on, is_paused=True)
 
     def _pauser(self, service: Archiving | Indexing) -> Callable[[], None]:
         async def pause() -> None:
@@ -147,7 +150,7 @@ class BackgroundActivityController(QObject):
         if progress.session is None:
             return ""
         title = progress.title or self.tr("the last conversation")
-        words = self.tr("remembering {title}, {done} of {total}")
+        words = self.tr("archiving {title}, {done} of {total}")
         return words.format(title=title, done=progress.done + 1, total=progress.total)
 
     def _index_words(self) -> str:
@@ -155,4 +158,4 @@ class BackgroundActivityController(QObject):
         waiting = progress.changes + progress.without_meaning
         if waiting < WORTH_TELLING:
             return ""
-        return self.tr("{count} memories still to be read").format(count=QLocale().toString(waiting))
+        return self.tr("indexing memories, {count} remaining").format(count=QLocale().toString(waiting))

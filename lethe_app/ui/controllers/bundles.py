@@ -1,4 +1,4 @@
-"""Gives personas away and lets them in: from the menu, by a file dropped on the window, or by one that was double-clicked."""
+"""Import and export of persona bundles: by menu, by a file dropped on the window, or by a double-clicked file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.pages.context import PageContext
 
 DROPS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
+"""Events of a drag that the event filter handles."""
 
 
 class BundleController(QObject):
-    """There is one for each window. Files wait for each other, so that one question is asked at a time."""
+    """Imports bundles, once per window. Files are imported one after the other, so that only one dialog is open at a time."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.window)
@@ -42,21 +43,26 @@ class BundleController(QObject):
         self._forget: Callable[[], None] = place.services.preferences.changed.add(lambda _settings: self._look())
         with suppress(OSError):  # a home that cannot be written was told of already
             self._paths.inbox.mkdir(parents=True, exist_ok=True)
+        # Another start of the program hands over files and requests as notes in this folder.
         self._watcher = QFileSystemWatcher([str(self._paths.inbox)], self)
         self._watcher.directoryChanged.connect(self._look)
+        # Notes may have arrived before the folder was watched.
         QTimer.singleShot(0, self, self._look)
 
     def close(self) -> None:
+        """Disconnect from settings and inbox, and stop filtering the window's events."""
         self._forget()
         self._watcher.directoryChanged.disconnect(self._look)
         self._place.window.removeEventFilter(self)
 
     def meet(self, file: Path) -> None:
-        """Ask whether the persona in `file` may come."""
+        """Start the import of the bundle `file`; the user is asked first."""
         self._place.bridge.spawn(self._meet(file))
 
     def _look(self) -> None:
-        """Were we called, or was a file handed over? Whoever is here for the first time is greeted first."""
+        """Process requests of other starts of the program: bring the window to the front and import files that were handed
+        over. Files wait until the welcome screen of the first start is finished.
+        """
         if single_instance.was_called(self._paths):
             self._place.window.come_forward()
         if self._place.services.preferences.current.welcomed:
@@ -65,6 +71,7 @@ class BundleController(QObject):
                 self.meet(file)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Accept drags that contain bundles, and import the bundles that are dropped."""
         if event.type() in DROPS and isinstance(event, QDropEvent):
             files = bundles_in(event)
             if files:
@@ -77,7 +84,7 @@ class BundleController(QObject):
     async def _choose(self) -> None:
         tr = QCoreApplication.translate
         kinds = tr("BundleDesk", "Personas (*{ending})").format(ending=ENDING)
-        dialog = QFileDialog(self._place.window, tr("BundleDesk", "Meet a persona from a file"), downloads(), kinds)
+        dialog = QFileDialog(self._place.window, tr("BundleDesk", "Import character"), downloads(), kinds)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         if await answered(dialog):
             for name in dialog.selectedFiles():
@@ -88,7 +95,7 @@ class BundleController(QObject):
 
         place, bundles = self._place, self._place.services.bundles
         async with self._one_at_a_time:
-            looking = Waiting(place.window, self.tr("Looking into “{file}”…").format(file=file.name))
+            looking = Waiting(place.window, self.tr("Reading “{file}”…").format(file=file.name))
             bundle = await watched(looking, place.luggage, lambda told: bundles.look(file, told))
             if bundle is None:
                 return
@@ -96,19 +103,21 @@ class BundleController(QObject):
             if not await answered(dialog):
                 return
             name = dialog.name.text()
-            moving = Waiting(place.window, self.tr("{name} is moving in…").format(name=name))
+            moving = Waiting(place.window, self.tr("Importing {name}…").format(name=name))
             received = await watched(moving, place.luggage, lambda told: bundles.receive(bundle, name, told))
         if received is not None:
             await self._welcome(received, is_awaited=not moving.is_aside)
 
     async def _welcome(self, received: Received, *, is_awaited: bool) -> None:
-        """Whoever does something else meanwhile is told, and not taken away from it."""
+        """Open a session with the imported persona, unless the user did not wait for the import or it is a user persona;
+        show a notification with Undo.
+        """
         place, persona = self._place, received.persona
         if is_awaited and not persona.is_user:
             place.go_to((await place.services.sessions.resume(persona.unique_name)).guid, None)
         place.window.notifier.tell(
-            self.tr("{name} has come.").format(name=persona.name),
-            button=self.tr("Take it back"),
+            self.tr("{name} was imported.").format(name=persona.name),
+            button=self.tr("Undo"),
             action=partial(self._undo, received),
         )
 
@@ -125,18 +134,18 @@ class BundleController(QObject):
 
 
 def bundles_in(event: QDropEvent) -> list[Path]:
-    """The files among what is dragged that are ours."""
+    """Return the bundle files among the dragged URLs."""
     files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
     return [file for file in files if file.suffix.lower() == ENDING]
 
 
 def downloads() -> str:
-    """Where a file that came from somebody is likely to lie."""
+    """Return the path of the downloads folder, or of the home folder if there is none."""
     return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation) or str(Path.home())
 
 
 async def give(place: PageContext, persona_id: str, scope: BundleScope) -> None:
-    """Ask how much goes along and where to, and write the file."""
+    """Ask for scope and target file, then export a persona as a bundle."""
     from lethe_app.ui.dialogs.bundle_export import GivingDialog  # noqa: PLC0415 - rarely needed
 
     services, window = place.services, place.window
@@ -153,33 +162,35 @@ async def give(place: PageContext, persona_id: str, scope: BundleScope) -> None:
 
 
 async def pack(place: PageContext, persona: Persona, scope: BundleScope, target: Path) -> None:
-    """Write the file, and say where it is."""
+    """Write the bundle of a persona, and show a notification with its size and folder. The user can cancel it."""
     tr, window, bundles, name = QCoreApplication.translate, place.window, place.services.bundles, persona.name
-    packing = Waiting(window, tr("BundleDesk", "Packing {name}…").format(name=name))
+    packing = Waiting(window, tr("BundleDesk", "Exporting {name}…").format(name=name))
     file = await watched(packing, place.luggage, lambda told: bundles.export(persona.unique_name, scope, target, told))
     if file is not None:
         folder = QUrl.fromLocalFile(str(file.parent))
         size = await asyncio.to_thread(lambda: file.stat().st_size)
         window.notifier.tell(
-            tr("BundleDesk", "{name} is in “{file}”.").format(name=name, file=file.name),
+            tr("BundleDesk", "{name} was exported to “{file}”.").format(name=name, file=file.name),
             bytes_in_words(size),
-            tr("BundleDesk", "Show the folder"),
+            tr("BundleDesk", "Show in folder"),
             partial(show, folder),
         )
 
 
 def show(folder: QUrl) -> None:
-    """In the system's own file manager."""
+    """Open a folder in the system's file manager."""
     QDesktopServices.openUrl(folder)
 
 
 async def asked_where(place: PageContext, name: str) -> Path | None:
-    """Let the user choose a place; None if they think better of it."""
+    """Ask for the target file of an export; None if the user cancels. In the suggested file name, other characters than
+    letters, digits, spaces and - _ ' are replaced.
+    """
     tr = QCoreApplication.translate
     plain = "".join(letter if letter.isalnum() or letter in " -_'" else "-" for letter in name).strip(" -") or "Persona"
     kinds = tr("BundleDesk", "Personas (*{ending})").format(ending=ENDING)
     folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
-    title = tr("BundleDesk", "Where to put {name}").format(name=name)
+    title = tr("BundleDesk", "Export {name}").format(name=name)
     dialog = QFileDialog(place.window, title, str(Path(folder) / f"{plain[:80]}{ENDING}"), kinds)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(ENDING.removeprefix("."))

@@ -1,4 +1,4 @@
-"""Calls the user back when something is finished while the window is out of sight: a reply, or a conversation remembered."""
+"""Desktop notifications while the window is not in view: a reply is complete, a session is archived, a reminder is due."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 SHOWN_MS = 8000
+"""Time for which a notification is shown."""
 LONGEST = 140
-"""Characters of a reply that are shown on the desktop."""
+"""Maximum number of characters of a reply or reminder in a notification."""
 
 
 class DesktopNotifications(QObject):
-    """A sign in the system's tray, where there is one. What was said is shown only if the user allows it."""
+    """Icon in the system tray, if there is one, and its notifications. They contain the text of messages only if the user
+    allows it.
+    """
 
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
@@ -39,15 +42,16 @@ class DesktopNotifications(QObject):
         self._appear()
 
     def close(self) -> None:
+        """Disconnect from the services and hide the icon."""
         for forget in self._forget:
             forget()
         self.tray.hide()
 
     def replied(self, name: str, text: str) -> None:
-        """A reply is complete."""
+        """Notify of a complete reply."""
         words = " ".join(text.split())
         shown = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
-        self._call(self.tr("{name} has answered").format(name=name), shown)
+        self._call(self.tr("{name} replied").format(name=name), shown)
 
     def call_back(self) -> None:
         """Bring the window to the front."""
@@ -57,19 +61,19 @@ class DesktopNotifications(QObject):
         self._window.activateWindow()
 
     def _remind(self, texts: Sequence[str]) -> None:
-        """The hour of these has come: on the desktop, or in the window if that is looked at; in one piece, however many."""
+        """Show due reminders as one notification: on the desktop, or in the window if that is active."""
         first, others = " ".join(texts[0].split()), len(texts) - 1
         words = self.tr("{first} (and {n} more)") if others else "{first}"
         if self.is_out_of_sight:
-            self._call(self.tr("A reminder"), words.format(first=first[:LONGEST], n=others))
+            self._call(self.tr("Reminder"), words.format(first=first[:LONGEST], n=others))
         else:
             self._window.notifier.tell(words.format(first=first, n=others))
 
     def _archived(self, progress: Archived) -> None:
-        """Told once a conversation is through, not for each part of it."""
+        """Notify once a session is archived, not for each part of it."""
         before, self._archiving = self._archiving, progress.title if progress.session is not None else ""
         if before and progress.session is None:
-            self._call(self.tr("A conversation will be remembered"), before)
+            self._call(self.tr("Conversation archived"), before)
 
     def _call(self, title: str, words: str) -> None:
         settings = self._preferences.current
@@ -79,7 +83,7 @@ class DesktopNotifications(QObject):
 
     @property
     def is_out_of_sight(self) -> bool:
-        """Is the user looking at something else?"""
+        """Return whether the window is hidden, minimised or not active."""
         return not self._window.isVisible() or self._window.isMinimized() or not self._window.isActiveWindow()
 
     def _appear(self) -> None:

@@ -1,4 +1,4 @@
-"""Keeps what is being packed or unpacked just now, so that the list of what is at work can show it."""
+"""Imports and exports in progress, for the activity list."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from lethe_app.services.events import Listeners
 
 @dataclass(frozen=True)
 class FileTransfer:
-    """One file on its way."""
+    """Import or export of one file in progress."""
 
     key: str
     title: str
     fraction: float
-    """0 to 1."""
+    """Progress from 0 to 1."""
     stop: Callable[[], None]
+    """Callable that cancels the transfer."""
 
 
 class FileTransfers:
-    """There is one for each window."""
+    """Registry of the transfers in progress, one per window; `changed` is emitted at every change."""
 
     def __init__(self) -> None:
         self.changed: Listeners[None] = Listeners()
@@ -29,11 +30,11 @@ class FileTransfers:
 
     @property
     def pieces(self) -> list[FileTransfer]:
-        """The oldest first."""
+        """Return the transfers, oldest first."""
         return list(self._pieces.values())
 
     def take_up(self, title: str, fraction: float, stop: Callable[[], None]) -> str:
-        """From now on there is this one, too; returns the key by which it is told of."""
+        """Add a transfer; return its key for `report_progress` and `put_down`."""
         self._count += 1
         key = f"luggage {self._count}"
         self._pieces[key] = FileTransfer(key, title, fraction, stop)
@@ -41,12 +42,12 @@ class FileTransfers:
         return key
 
     def report_progress(self, key: str, fraction: float) -> None:
-        """It has come so far. One that was put down stays so: word from a thread may be late."""
+        """Set the progress of a transfer. One that was removed stays removed, because reports from a thread may arrive late."""
         if key in self._pieces:
             self._pieces[key] = replace(self._pieces[key], fraction=fraction)
             self.changed.tell(None)
 
     def put_down(self, key: str) -> None:
-        """It is there, or was given up."""
+        """Remove a transfer that is complete or was cancelled."""
         if self._pieces.pop(key, None) is not None:
             self.changed.tell(None)

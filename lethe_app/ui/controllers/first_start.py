@@ -1,4 +1,4 @@
-"""Runs the welcome screen: what there is to choose from goes in, what was chosen is kept, and the conversation opens."""
+"""Welcome screen of the first start: fills it, stores the user's choices and opens the first session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class FirstStart(QObject):
-    """One screen, once. Whatever goes wrong in it is told, and Begin can be pressed again."""
+    """Controller of the welcome screen. An error is reported, and the user can press Begin again."""
 
     def __init__(
         self, window: MainWindow, services: AppServices, conversations: Conversations, desk: ModelController, bridge: Bridge
@@ -40,7 +40,7 @@ class FirstStart(QObject):
         self.page.folder_wanted.connect(lambda: bridge.spawn(self._pick_folder(), lane="pick"))
 
     async def run(self) -> None:
-        """Show the screen and fill it; what takes longest, looking for models, comes last."""
+        """Show the screen and fill it. The search for models comes last, because it takes longest."""
         self.page.dress()
         self._window.greet(self.page)
         self.page.name.setFocus()
@@ -56,7 +56,7 @@ class FirstStart(QObject):
         self.page.set_models(sorted(models, key=lambda model: model.path in large), chosen, large)
 
     def _too_large(self, models: Sequence[ModelFile]) -> set[Path]:
-        """Those that do not fit into the memory that is free now."""
+        """Return the paths of the models that do not fit into the memory that is free now."""
         settings, free = self._services.preferences.current, free_memory()
         kv = KvType(settings.kv_type)
         return {model.path for model in models if fit(model, settings.context, kv, free).verdict is FitLevel.TOO_LARGE}
@@ -77,7 +77,7 @@ class FirstStart(QObject):
         inside = [model for model in found if folder in model.path.parents]
         await self._find_models(inside[0].path if inside else None)
         if not inside:
-            self._window.notifier.tell(self.tr("There is no model in {folder}.").format(folder=folder.name))
+            self._window.notifier.tell(self.tr("No model was found in {folder}.").format(folder=folder.name))
 
     async def _begin(self, name: str, model: Path | None, persona_id: str) -> None:
         try:
@@ -94,7 +94,7 @@ class FirstStart(QObject):
         self._window.show_conversation()
 
     async def _become(self, name: str) -> None:
-        """The user as a persona of their own, unless an earlier try has made one of that name."""
+        """Select the user persona of that name, and create it unless an earlier attempt did."""
         selves = [persona for persona in await self._services.library.user_personas() if persona.name == name]
         own = selves[0] if selves else await self._services.library.save_persona(Persona(name=name, is_user=True))
         await self._services.preferences.set(user_persona=own.unique_name)

@@ -1,4 +1,4 @@
-"""Asks others into the conversation and lets them go, and shows who of them is to answer."""
+"""Group sessions: invite and remove participants, and choose who answers next."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.pages.context import PageContext
 
 FACE = 32
+"""Size of an avatar in the dialog, in pixels."""
 
 
 class GroupController(QObject):
-    """There is one for each window."""
+    """Controls participants and next speaker of the session on display, once per window."""
 
     def __init__(self, place: PageContext, company: ParticipantsController, turns: Turns) -> None:
         super().__init__(place.window)
@@ -38,18 +39,18 @@ class GroupController(QObject):
             self._wishes[name].setEnabled(False)
 
     def _follow(self) -> None:
-        """Another conversation is on display, or others take part in it, or somebody else is to answer."""
+        """Update header, actions and speaker chooser after a change of session, participants or next speaker."""
         self._header.group.show()
         self._wishes["group"].setEnabled(True)
         self._wishes["who_answers"].setEnabled(self._company.is_group)
         if self._company.is_group:
             chosen = self._company.chosen
-            words = self.tr("Who answers: {name}")
-            self._chooser.say(words.format(name=chosen.name if chosen is not None else self.tr("as it comes")))
+            words = self.tr("Next speaker: {name}")
+            self._chooser.say(words.format(name=chosen.name if chosen is not None else self.tr("Auto")))
         else:
             self._chooser.hide()
 
-    # who answers
+    # Next speaker
 
     def _choose(self) -> None:
         if not self._company.is_group:
@@ -58,7 +59,7 @@ class GroupController(QObject):
         menu.popup(self._chooser.button.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def menu(self) -> QMenu:
-        """Who is to answer from now on, and who is to speak at once."""
+        """Create the menu in which the user chooses who answers from now on, or lets one participant speak at once."""
         from lethe_app.ui.pages.settings.fields import words_for  # noqa: PLC0415 - not needed to open the window
 
         menu = QMenu(self._place.window)
@@ -66,7 +67,7 @@ class GroupController(QObject):
         menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
         usual = words_for("group_turns", self._place.services.preferences.current.group_turns)
-        self._choice(menu, group, f"{self.tr('As it comes')}\t{usual}", "")
+        self._choice(menu, group, f"{self.tr('Auto')}\t{usual}", "")
         for one in self._company.people:
             self._choice(menu, group, one.name, one.unique_name)
         menu.addSeparator()
@@ -80,6 +81,7 @@ class GroupController(QObject):
         return menu
 
     def _choice(self, menu: QMenu, group: QActionGroup, words: str, unique_name: str) -> None:
+        # A single & would mark a mnemonic.
         action = menu.addAction(words.replace("&", "&&"), partial(self._take, unique_name))
         action.setCheckable(True)
         action.setChecked(unique_name == self._company.speaker)
@@ -93,7 +95,7 @@ class GroupController(QObject):
         self._place.window.go_to_field()
         self._turns.send("", unique_name)
 
-    # who takes part
+    # Participants
 
     async def _ask(self) -> None:
         from lethe_app.ui.dialogs.group import Invitation  # noqa: PLC0415 - rarely needed
@@ -113,9 +115,9 @@ class GroupController(QObject):
             self._announce([one for one in [*people, *others] if one.unique_name in {session.persona_id, *dialog.names}])
 
     def _announce(self, people: list[Persona]) -> None:
-        """Whoever listens instead of looking hears who takes part now."""
+        """Announce the participants to screen readers."""
         if QAccessible.isActive():
-            words = self.tr("Now there: {names}").format(names=", ".join(one.name for one in people))
+            words = self.tr("Participants: {names}").format(names=", ".join(one.name for one in people))
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._header, words))
 
     def _face(self, persona: Persona) -> QPixmap:

@@ -1,4 +1,4 @@
-"""Rebuilds the memory index on the user's wish; the list of activities shows how far it is."""
+"""Rebuild of the memory index on the user's request; the activity list shows its progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class IndexRebuild(QObject):
-    """One at a time; the command is disabled while it lasts."""
+    """Runs one rebuild at a time; the action is disabled meanwhile."""
 
     def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
         super().__init__(window)

@@ -1,4 +1,4 @@
-"""Keeps the panel beside the chat true to the reply that is newest or that the reader chose, and leads to it and from it."""
+"""Keep the memory panel in step with the newest reply or the one that the user chose, and connect it with the transcript."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ if TYPE_CHECKING:
 
 
 class MemoryPanelController(QObject):
-    """One for each window. `reply` is what panel and inspector are about."""
+    """Controller of the memory panel, once per window. `reply` is the reply of both the panel and the prompt inspector."""
 
     def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(place.window)
         self._place, self._window, self._view, self._messages = place, place.window, view, messages
-        self._service, self._bridge = place.services.reconsidering, place.bridge
+        self._sources, self._bridge = place.services.reply_sources, place.bridge
         self.panel = place.window.memory
         self._chosen: UUID | None = None
         self.behind: ReplySources | None = None
-        """What the panel shows."""
+        """Recall that the panel shows; None before the first reply of a session."""
         self._followed: tuple[UUID | None, bool] = (None, False)
+        # One update for all signals of the model in the same turn of the event loop.
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._follow)
         self._deeds = MemoryPanelActions(place, self.panel, lambda: self.behind, self._changed)
-        messages.marks.count = self._service.counts
+        messages.marks.count = self._sources.recalled_counts
         self._forget = [
             place.services.brain.changed.add(lambda _persona: self._renew()),
             place.services.knowing.changed.add(lambda _persona: self._renew()),
@@ -52,6 +53,7 @@ class MemoryPanelController(QObject):
         self._dress_button()
 
     def close(self) -> None:
+        """Disconnect from the services."""
         self._soon.stop()
         for forget in self._forget:
             forget()
@@ -74,13 +76,13 @@ class MemoryPanelController(QObject):
         self._window.actions_.connect(memory_panel=self._toggle)
 
     def _add_links(self) -> None:
-        """To the pages that there are."""
+        """Add buttons to the registered pages."""
         words = {
             "facts": self.tr("Facts"),
             "memories": self.tr("Memories"),
             "worlds": self.tr("Worlds"),
             "conversations": self.tr("Conversations"),
-            "timeline": self.tr("About you"),
+            "timeline": self.tr("Timeline"),
             "mind": self.tr("Mind"),
         }
         for name, title in words.items():
@@ -90,7 +92,7 @@ class MemoryPanelController(QObject):
             self.panel.mood.lead_to(self._window.actions_["mind"])
 
     def _dress_button(self) -> None:
-        """The way to the panel for whoever uses the mouse, at the right end of the header."""
+        """Add the button that toggles the panel at the right end of the header."""
         self.button = CardButton(self._window.theme, "panel", hint("memory_panel"), self._window.panes.toggle_panel)
         self.button.setCheckable(True)
         self.button.setChecked(self._window.panes.is_panel_open)
@@ -100,15 +102,15 @@ class MemoryPanelController(QObject):
             header.addWidget(self.button)
 
     def _toggle(self) -> None:
-        """Not behind a page that lies over the conversation."""
+        """Toggle the panel, unless a page covers the conversation."""
         if self._window.pages.currentWidget() is self._window.panes:
             self._window.panes.toggle_panel()
 
-    # which reply
+    # Selected reply
 
     @property
     def reply(self) -> UUID | None:
-        """The reply the reader chose, or else the newest one."""
+        """Return the id of the reply that the user chose, or of the newest one; None if there is no reply."""
         if self._chosen is not None and self._messages.row_of(self._chosen) is not None:
             return self._chosen
         return self._newest
@@ -121,7 +123,7 @@ class MemoryPanelController(QObject):
         return None
 
     def choose(self, reply: UUID) -> None:
-        """Tell what was remembered for this reply."""
+        """Open the panel on a reply. If the transcript has the focus on a message, the focus moves to the panel."""
         self._choose(reply)
         self._window.panes.open_panel()
         if QApplication.focusWidget() is self._view and self._view.focused_row is not None:
@@ -136,7 +138,7 @@ class MemoryPanelController(QObject):
         self._soon.start()
 
     def _walk(self, row: int) -> None:
-        """The keyboard goes from message to message, and the panel goes along."""
+        """Follow the message that has the focus in the transcript."""
         if 0 <= row < self._messages.rowCount() and self._window.panes.is_panel_open:
             self._choose(self._messages.outline(row).id)
 
@@ -145,11 +147,13 @@ class MemoryPanelController(QObject):
         self._view.go_to_end()
 
     def _let_go(self) -> None:
-        """Another conversation is on display."""
+        """Reset the selection, because another session is on display."""
         self._chosen, self._followed, self.behind = None, (None, False), None
 
     def _follow(self) -> None:
-        """Something happened in the conversation: is it about another reply now, or did the newest one just begin?"""
+        """Update the panel if the selected reply is another one, or has started or stopped growing. The number of memories
+        is queried when a reply begins and when it ends.
+        """
         reply = self.panel.reply = self.reply
         row = self._messages.row_of(reply) if reply is not None else None
         state = (reply, row is not None and self._messages.is_growing(row))
@@ -161,7 +165,7 @@ class MemoryPanelController(QObject):
             self._bridge.spawn(self._messages.marks.renew([asked]))
         self._show_soon()
 
-    # what is shown
+    # Content
 
     def _shown(self, is_open: bool) -> None:
         self.button.setChecked(is_open)
@@ -174,12 +178,12 @@ class MemoryPanelController(QObject):
             self._bridge.spawn(self._show(), lane="memory panel")
 
     def _renew(self) -> None:
-        """What is known has changed: chips and panel tell the truth."""
+        """Query the numbers of memories again and update the panel, after memories or facts have changed."""
         self._bridge.spawn(self._messages.marks.renew(), lane="memory marks")
         self._show_soon()
 
     async def _changed(self) -> None:
-        """The user did something here."""
+        """Update the panel and the message's number of memories after an action of the user in the panel."""
         asked = self.behind.asked if self.behind is not None else None
         self._renew()
         if asked is not None:
@@ -192,7 +196,7 @@ class MemoryPanelController(QObject):
             self._say_what_will_be()
             return
         asked = self._messages.marks.asked(row)
-        behind = await self._service.behind(asked) if asked is not None else await self._service.behind(reply)
+        behind = await self._sources.sources_of(asked if asked is not None else reply)
         row = self._messages.row_of(reply)
         if behind is None or row is None:
             return
@@ -201,11 +205,11 @@ class MemoryPanelController(QObject):
         said = behind.asked.content if behind.asked is not None else ""
         message, is_newest = self._messages.message(row), reply == self._newest
         self.panel.show_behind(self.behind, Around(said, await self._name(row, behind), self._window.clock()))
-        # from here on the row may be another one's
+        # Rows may have changed during the await above, so `row` is not valid from here on.
         self.panel.mood.say(await self._mood(behind.persona_id, message) if message is not None and is_newest else "")
 
     def _which(self, row: int) -> str:
-        """Which reply, in words."""
+        """Return speaker and time of a reply in words."""
         message = self._messages.message(row)
         if message is None or self._messages.is_growing(row):
             return self.tr("being written")
@@ -215,7 +219,7 @@ class MemoryPanelController(QObject):
         return self.tr("{name}, {when}").format(name=message.speaker_name, when=when)
 
     async def _mood(self, persona_id: str, message: Message) -> str:
-        """How she feels now, as her prompt says it; of an older reply nobody knows any more."""
+        """Return the persona's current mood as the prompt words it; moods of older replies are not stored."""
         try:
             persona = await self._place.services.library.persona(persona_id)
         except FileError:  # her file was spoilt or taken away meanwhile; what was remembered is told all the same
@@ -232,20 +236,20 @@ class MemoryPanelController(QObject):
         self.panel.mood.say("")
         self.panel.show_reply("", is_newest=True)
         self.panel.show_words(
-            self.tr("What comes to mind"),
+            self.tr("Memories used"),
             self.tr(
-                "When something you say leads to an earlier evening, a fact or an entry of a world, it appears here: what it "
-                "was, why it came, and where it was said."
+                "When your message recalls an earlier conversation, a fact or a world entry, it appears here with the reason"
+                " and the source."
             ),
         )
 
     def _leave(self) -> None:
-        """Esc: a panel that lies over the conversation goes, one beside it lets go of the keyboard."""
+        """Return the focus to the transcript; a panel that covers the conversation is closed."""
         if self._window.panes.is_panel_over:
             self._window.panes.close_panel()
         self._view.setFocus()
 
-    # what is wished
+    # Requests
 
     def _look_at_prompt(self, reply: UUID | None) -> None:
         if reply is not None:

@@ -1,4 +1,4 @@
-"""What the reader can do about a memory in the panel: pin, rewrite, forget, object; all of it can be taken back."""
+"""Actions of the memory panel: pin, edit, forget and mark as irrelevant. All but pinning can be undone from a notification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MemoryPanelActions(QObject):
-    """Grants the wishes of the panel."""
+    """Runs the requests of the panel with the service."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class MemoryPanelActions(QObject):
         behind: Callable[[], ReplySources | None],
         changed: Callable[[], Awaitable[None]],
     ) -> None:
-        """`behind` is what the panel shows, `changed` is called when something about it is different now."""
+        """Connect the panel; `behind` returns the recall on display, `changed` is awaited after every change of it."""
         super().__init__(place.window)
         self._window, self._bridge = place.window, place.bridge
         self._service, self._behind, self._changed = place.services.reconsidering, behind, changed
@@ -38,7 +38,7 @@ class MemoryPanelActions(QObject):
         panel.withdrawn.connect(lambda memory: self._bridge.spawn(self._withdraw(memory, self._behind())))
 
     def _tell(self, text: str, back: Callable[[], Awaitable[None]], detail: str = "") -> None:
-        """Say what was done, with the way back."""
+        """Show a notification of what was done, with an Undo button that awaits `back`."""
 
         async def undone() -> None:
             await back()
@@ -46,7 +46,7 @@ class MemoryPanelActions(QObject):
         def take_back() -> None:
             self._bridge.spawn(undone())
 
-        self._window.notifier.tell(text, detail, button=self.tr("Take it back"), action=take_back)
+        self._window.notifier.tell(text, detail, button=self.tr("Undo"), action=take_back)
 
     async def _pin(self, one: Surfaced, *, pinned: bool) -> None:
         await self._service.pin(one, pinned=pinned)
@@ -60,10 +60,10 @@ class MemoryPanelActions(QObject):
             await give_back()
             await self._changed()
 
-        self._tell(self.tr("The memory has your words now."), back)
+        self._tell(self.tr("The memory was edited."), back)
 
     async def _ask_to_forget(self, one: Surfaced) -> None:
-        """A whole conversation is asked about; anything else goes at once and can be taken back."""
+        """Forget a memory. Only a whole session needs a confirmation; everything can be undone."""
         behind = self._behind()
         if behind is None or (one.kind is SourceKind.CONVERSATION and not await self._confirmed(one)):
             return
@@ -74,7 +74,7 @@ class MemoryPanelActions(QObject):
 
     async def _confirmed(self, one: Surfaced) -> bool:
         title = one.recollection.title or self.tr("An earlier conversation")
-        words = self.tr("“{title}” leaves the list, with every message. It waits in the Trash if you want it back.")
+        words = self.tr("“{title}” and all of its messages will be moved to the Trash, where you can restore them.")
         question = ConfirmDialog(
             self._window,
             self.tr("Forget this conversation?"),
@@ -93,8 +93,8 @@ class MemoryPanelActions(QObject):
             return
         await self._service.object_to(memory, behind)
         await self._changed()
-        detail = self.tr("Another wording of this reply does without it, and words like yours bring it up less easily.")
-        self._tell(self.tr("It did not belong here."), lambda: self._withdraw(memory, behind), detail)
+        detail = self.tr("A regenerated reply will not use it, and similar messages will recall it less often.")
+        self._tell(self.tr("Marked as irrelevant."), lambda: self._withdraw(memory, behind), detail)
 
     async def _withdraw(self, memory: UUID, behind: ReplySources | None) -> None:
         if behind is not None:

@@ -1,4 +1,4 @@
-"""Keeps the status line true to the model behind it, and lets the user choose another."""
+"""Show the state of the chat model in the status line, and let the user load another one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ModelController(QObject):
-    """Listens to the models' state; errors of theirs get a button that mends them."""
+    """Follows the model's state. Errors of the model get a button with a remedy."""
 
     def __init__(self, window: MainWindow, services: AppServices, bridge: Bridge) -> None:
         super().__init__(window)
@@ -36,31 +36,34 @@ class ModelController(QObject):
         window.actions_.connect(models=self.choose)
         window.notifier.offer(ModelCrashed, self.tr("Restart"), self.restart, is_enough=True)
         for kind in (ModelMissing, ModelUnreadable, ModelOutOfMemory):
-            window.notifier.offer(kind, self.tr("Choose a model"), self.choose)
+            window.notifier.offer(kind, self.tr("Choose model"), self.choose)
         self._show(services.models.state)
 
     def show_used(self, tokens: int) -> None:
-        """How much of the context the last prompt took; 0 where it is not known."""
+        """Set the number of tokens that the last prompt took of the context; 0 if it is not known."""
         self._used = tokens
         if isinstance(self._services.models.state, Ready):
             self._show(self._services.models.state)
 
     def choose(self) -> None:
-        """Open the list of models under the status line."""
+        """Open the menu of models below the status line."""
         self._bridge.spawn(self._choose(), lane="models")
 
     def load(self, path: Path | None = None) -> None:
+        """Load the model file `path`; without a path the service chooses the model."""
         self._bridge.spawn(self._services.models.load(path), lane="load")
 
     async def wait(self) -> None:
-        """Load nothing until somebody chooses a model or says something."""
+        """Load no model yet: show that the first message loads one, or that there is none."""
         chatting = [model for model in await self._services.models.found() if not model.is_embedding]
         self._status.show_waiting() if chatting else self._status.show_none()
 
     def restart(self) -> None:
+        """Load the current model again."""
         self._bridge.spawn(self._services.models.restart(), lane="load")
 
     def close(self) -> None:
+        """Disconnect from the model service."""
         self._forget()
 
     def _show(self, state: ModelState) -> None:
@@ -87,7 +90,7 @@ class ModelController(QObject):
         menu.popup(corner)
 
     def menu_of(self, models: list[ModelFile]) -> QMenu:
-        """Every model with source and size, the one that answers ticked."""
+        """Create the menu of models with source and size; the loaded one is checked. Embedding models are left out."""
         menu = QMenu(self._window)
         menu.aboutToHide.connect(menu.deleteLater)
         state, colour = self._services.models.state, self._window.theme.palette.muted
@@ -99,19 +102,19 @@ class ModelController(QObject):
             action.setChecked(model.path == present)
             action.triggered.connect(lambda _checked=False, path=model.path: self.load(path))
         if not usable:
-            menu.addAction(self.tr("No model was found on this computer")).setEnabled(False)
+            menu.addAction(self.tr("No model found on this computer")).setEnabled(False)
         if present is not None and (words := self._verdict_words()):
             menu.addSeparator()
             menu.addAction(words).setEnabled(False)
         menu.addSeparator()
         menu.addAction(icon("model", colour), self.tr("Choose a GGUF file…"), self._pick_file)
-        menu.addAction(icon("folder", colour), self.tr("Add a folder of models…"), self._pick_folder)
+        menu.addAction(icon("folder", colour), self.tr("Add model folder…"), self._pick_folder)
         if present is not None or isinstance(state, Failed):
-            menu.addAction(icon("refresh", colour), self.tr("Reload the model"), self.restart)
+            menu.addAction(icon("refresh", colour), self.tr("Reload model"), self.restart)
         return menu
 
     def _verdict_words(self) -> str:
-        """Who writes facts and summaries while this model is loaded; nothing before it was tried."""
+        """Return the result of the qualification of the loaded model in words; empty before there is one."""
         verdict = self._services.trust.verdict
         return trust_in_words(verdict) if verdict is not None else ""
 

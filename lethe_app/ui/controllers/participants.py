@@ -1,4 +1,4 @@
-"""Who takes part in the conversation on display, and from whom of them the user wants an answer."""
+"""Participants of the session on display, and which of them the user wants to answer next."""
 
 from __future__ import annotations
 
@@ -21,39 +21,40 @@ if TYPE_CHECKING:
 
 
 class ParticipantsController(QObject):
-    """Names them in the window. Whom the user chose is kept for each conversation while the window is open."""
+    """Shows the participants' names in the window. The chosen speaker is kept per session until the window is closed."""
 
     changed = Signal()
+    """Emitted when the participants or the chosen speaker have changed."""
 
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
         self._window, self._group = window, services.group
         self.people: list[Persona] = []
-        """The persona whose conversation it is, then the guests."""
+        """The persona that owns the session, then the guests."""
         self._shown: UUID | None = None
         self._choices: dict[UUID, str] = {}
 
     async def participants_of(self, session: ChatSession, host: Persona) -> list[Persona]:
-        """Everybody who takes part in a conversation with `host`."""
+        """Return all participants of a session of `host`; only `host` if the persona of a guest cannot be read."""
         if session.guests:
             with suppress(FileError):  # hers cannot be read any more; she is told of elsewhere, and the conversation opens
                 return await self._group.members(session.guid)
         return [host]
 
     def show(self, session_id: UUID, people: Sequence[Persona]) -> None:
-        """These take part in the conversation on display."""
+        """Set the session on display and its participants."""
         self._shown, self.people = session_id, list(people)
         self._window.set_persona(self.names, "" if self.is_group else people[0].tagline)
         self._tell()
 
     def go_along(self, session_id: UUID) -> None:
-        """The user's words began a new conversation with the same people."""
+        """Take over participants and chosen speaker for the session that the user's message has started."""
         if self._shown in self._choices:
             self._choices[session_id] = self._choices[self._shown]
         self._shown = session_id
 
     def choose(self, unique_name: str) -> None:
-        """Only this one answers from now on; nobody in particular if it is empty."""
+        """Set who answers from now on; an empty name leaves it to the group's turn order."""
         if self._shown is not None:
             self._choices[self._shown] = unique_name
             self._tell()
@@ -64,22 +65,22 @@ class ParticipantsController(QObject):
 
     @property
     def names(self) -> str:
-        """“Mira, Edmund and Wren”."""
+        """Return the names of all participants: “Mira, Edmund and Wren”."""
         return joined([one.name for one in self.people])
 
     @property
     def chosen(self) -> Persona | None:
-        """Who of several is to answer, if the user has chosen somebody who is still there."""
+        """Return the chosen speaker; None outside of groups, or if nobody is chosen or the chosen one has left."""
         wanted = self._choices.get(self._shown, "") if self._shown is not None and self.is_group else ""
         return next((one for one in self.people if one.unique_name == wanted), None)
 
     @property
     def speaker(self) -> str:
-        """The same by file name; empty where it is open."""
+        """Return the unique name of the chosen speaker; empty if there is none."""
         return self.chosen.unique_name if self.chosen is not None else ""
 
     def awaited(self, speaker: str) -> tuple[str, str]:
-        """As whom an answer is awaited before its first word: file name and name."""
+        """Return unique name and display name under which a reply is awaited; `ANYBODY` if it is open who of several speaks."""
         wanted = [one for one in self.people if one.unique_name == speaker] or self.people
         if len(wanted) == 1:
             return wanted[0].unique_name, wanted[0].name

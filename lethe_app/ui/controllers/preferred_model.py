@@ -1,4 +1,4 @@
-"""Offers the model that a persona would rather speak with; it is the user who decides whether to wait for it."""
+"""Offer to load the model that a persona prefers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PreferredModelController(QObject):
-    """Asks once for each persona while the window is open: whoever says no has said it."""
+    """Offers each preferred model once per persona while the window is open."""
 
     def __init__(self, place: PageContext, models: ModelController) -> None:
         super().__init__(place.window)
@@ -26,15 +26,16 @@ class PreferredModelController(QObject):
         self._forget = place.services.models.changed.add(self._follow)
 
     def close(self) -> None:
+        """Disconnect from the model service."""
         self._forget()
 
     def meet(self, persona: Persona) -> None:
-        """The user talks with this one now."""
+        """Set the persona of the session on display."""
         self._persona = persona
         self._follow(self._place.services.models.state)
 
     def _follow(self, state: ModelState) -> None:
-        """While a model is still being loaded, nobody is asked about another one."""
+        """Offer the persona's model when another one is ready; nothing is offered while a model is being loaded."""
         persona = self._persona
         if persona is None or not persona.preferred_model or not isinstance(state, Ready):
             return
@@ -44,13 +45,13 @@ class PreferredModelController(QObject):
             self._place.bridge.spawn(self._offer(persona), lane="voice")
 
     async def _offer(self, persona: Persona) -> None:
-        """If it is on this computer at all."""
+        """Show the offer if the model is on this computer and the persona is still on display."""
         found = await self._place.services.models.found()
         model = next((one for one in found if one.path.name == persona.preferred_model), None)
         if model is not None and persona is self._persona:
             self._place.window.notifier.tell(
-                self.tr("{name} would rather speak with “{model}”.").format(name=persona.name, model=model.name),
+                self.tr("{name} prefers the model “{model}”.").format(name=persona.name, model=model.name),
                 self.tr("Another model is loaded now."),
-                self.tr("Load it"),
+                self.tr("Load model"),
                 partial(self._models.load, model.path),
             )

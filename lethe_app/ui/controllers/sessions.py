@@ -1,4 +1,4 @@
-"""Opens, begins, renames and deletes conversations, and keeps the sidebar true to what there is."""
+"""Open, start, rename and delete sessions, and keep the sidebar up to date."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 
 
 class Conversations(QObject):
-    """What the sidebar shows and which conversation is open."""
+    """Controller of the sidebar and of the session on display."""
 
     faces_changed = Signal()
+    """Emitted when personas, and so possibly avatars, have been read again."""
     opened = Signal(object)
-    """The persona whose conversation is in the window now."""
+    """Emitted with the persona whose session is on display now."""
 
     def __init__(
         self, window: MainWindow, services: AppServices, turns: Turns, company: ParticipantsController, bridge: Bridge
@@ -61,36 +62,38 @@ class Conversations(QObject):
         window.actions_.connect(new=lambda: self.start_session(""))
 
     def close(self) -> None:
+        """Store the drafts and disconnect from the services."""
         self._drafts.close()
         for forget in self._forget:
             forget()
 
     @property
     def current(self) -> ChatSession | None:
-        """The conversation that is open."""
+        """Return the session on display."""
         return self._open
 
     async def go_to(self, guid: UUID) -> None:
-        """Open that conversation and wait until it is there."""
+        """Open a session and wait until it is on display."""
         await self.show(await self._services.sessions.open(guid))
 
-    # what the user does
+    # User actions
 
     def choose_persona(self, persona_id: str) -> None:
-        """Go on with the newest conversation with this persona."""
+        """Open the newest session with this persona."""
         self._bridge.spawn(self._resume(persona_id), lane="open")
 
     def choose_session(self, guid: str) -> None:
+        """Open a session by its GUID."""
         self._bridge.spawn(self._open_session(guid), lane="open")
 
     def start_session(self, persona_id: str) -> None:
-        """A new conversation; without an id with whom the user talks now."""
+        """Start a new session; with an empty id with the persona of the session on display."""
         chosen = persona_id or (self._open.persona_id if self._open else next(iter(self._personas), ""))
         if chosen:
             self._bridge.spawn(self._begin(chosen), lane="open")
 
     async def start(self) -> None:
-        """Fill the sidebar and open what was open last, or the first persona there is."""
+        """Fill the sidebar, open the last session or the first persona's newest one, and report problems of the library."""
         await self.refresh_personas()
         await self._open_last()
         for problem in await self._services.library.problems():
@@ -116,7 +119,7 @@ class Conversations(QObject):
         await self.show(await self._services.sessions.start_session(persona_id))
 
     async def show(self, session: ChatSession) -> None:
-        """Bring `session` into the window; one that is there already stays as it is, at the place the reader has come to."""
+        """Put `session` on display. One that is on display already is left as it is, at the reader's scroll position."""
         if self._open is not None and self._open.guid == session.guid:
             self._give_way()
             return
@@ -134,7 +137,7 @@ class Conversations(QObject):
         await self._services.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
 
     def _follow(self, session: ChatSession) -> None:
-        """The window shows a new conversation already, which began by itself."""
+        """Follow the transcript to a session that the user's message has started and that is on display already."""
         self._open = session
         self._company.go_along(session.guid)
         self._window.chat.composer.switch_to(str(session.guid))
@@ -142,7 +145,7 @@ class Conversations(QObject):
         self._bridge.spawn(self._services.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
 
     def _give_way(self) -> None:
-        """The sidebar has done its part; now it is the user's turn to write."""
+        """Close the drawer and focus the composer."""
         self._window.panes.close_drawer()
         self._window.go_to_field()
 
@@ -153,9 +156,9 @@ class Conversations(QObject):
         question = ConfirmDialog(
             self._window,
             self.tr("Delete this conversation?"),
-            self.tr(
-                "“{title}” will leave the list, with what was learnt there alone. It waits in the Trash if you want it back."
-            ).format(title=row.title),
+            self.tr("“{title}” and the facts learnt only there will be moved to the Trash, where you can restore them.").format(
+                title=row.title
+            ),
             self.tr("Delete ‘{title}’ ({count})").format(title=shortened(row.title), count=messages_in_words(row.messages)),
         )
         if not await answered(question):
@@ -166,7 +169,7 @@ class Conversations(QObject):
             await self._resume(row.persona_id)
         self._window.notifier.tell(
             self.tr("“{title}” was deleted.").format(title=shortened(row.title)),
-            button=self.tr("Take it back"),
+            button=self.tr("Undo"),
             action=partial(self._take_back, guid),
         )
 
@@ -177,7 +180,7 @@ class Conversations(QObject):
         await self._services.sessions.restore(UUID(guid))
         await self._open_session(guid)
 
-    # what the sidebar shows
+    # Sidebar
 
     def _refresh(self, persona_id: str) -> None:
         self._bridge.spawn(self.refresh_sessions(persona_id), lane=f"sessions {persona_id}")
@@ -186,6 +189,7 @@ class Conversations(QObject):
         self._bridge.spawn(self.refresh_personas(), lane="personas")
 
     async def refresh_personas(self) -> None:
+        """Read the personas again, with the sessions of each, and update sidebar, avatars and participants."""
         personas = await self._services.library.personas()
         self._personas = {persona.unique_name: persona for persona in personas}
         selves = await self._services.library.user_personas()
@@ -202,7 +206,7 @@ class Conversations(QObject):
             self._bridge.spawn(self._follow_guests(self._open), lane="guests")
 
     async def _follow_guests(self, before: ChatSession) -> None:
-        """Others may have come into the conversation on display, or left it."""
+        """Read the session on display again and show its participants if they have changed."""
         try:
             session = await self._services.sessions.open(before.guid)
         except LetheError:
@@ -214,7 +218,7 @@ class Conversations(QObject):
                 self._services.chat.attend(session.guid)
 
     async def _meet(self, session: ChatSession) -> None:
-        """Name everybody who takes part in the conversation on display as they are called now."""
+        """Show the current names of all participants of `session`, if it is still on display."""
         host = self._personas.get(session.persona_id)
         people = await self._company.participants_of(session, host) if host is not None else []
         if host is not None and self._open is session:
@@ -222,13 +226,15 @@ class Conversations(QObject):
             self._turns.meet(host)
 
     async def refresh_sessions(self, persona_id: str) -> None:
+        """Read the sessions of a persona again and show them in the sidebar."""
         summaries = await self._services.sessions.list(persona_id)
         ended = await self._services.timeout.ended(persona_id)
+        # In a thread if there are many sessions, so that the window stays responsive.
         rows = await apart(len(summaries), lambda: [self._session_row(summary, ended) for summary in summaries])
         self._sidebar.set_sessions(persona_id, rows)
 
     def face(self, speaker: str) -> QPixmap | None:
-        """The picture of a speaker, if there is one; drawn beside their messages."""
+        """Return the avatar of a speaker; None if the persona has no picture."""
         persona = self._faces.get(speaker)
         picture = self._services.library.avatar(persona) if persona is not None else None
         if persona is None or picture is None:
@@ -236,6 +242,7 @@ class Conversations(QObject):
         return avatar(picture, speaker, persona.name, AVATAR, self._window.theme.palette, self._window.devicePixelRatioF())
 
     def row_of(self, persona: Persona) -> PersonaRow:
+        """Return the sidebar row of a persona."""
         return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._services.library.avatar(persona))
 
     def _session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
@@ -253,10 +260,10 @@ class Conversations(QObject):
 
 
 def bare(preview: str) -> str:
-    """The beginning of a message as one line, without the signs that mark actions and headings."""
+    """Return the beginning of a message as one line, without Markdown marks of actions and headings."""
     return " ".join(preview.replace("*", "").replace("#", "").split()).strip('“”"_> ')
 
 
 def shortened(title: str, most: int = 24) -> str:
-    """A title that fits on a button."""
+    """Return a title of at most `most` characters, for a button."""
     return title if len(title) <= most else f"{title[: most - 1].rstrip()}…"

@@ -1,4 +1,4 @@
-"""Keeps the questions of tools that wait for an answer, and shows the one that belongs to the conversation on display."""
+"""Keep the pending permission requests of tools, and show the one of the session on display."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ToolPermissionController(QObject):
-    """A question that is over, for whatever reason, is taken away."""
+    """Shows one card at a time. A request that is answered or cancelled is removed."""
 
     def __init__(self, panel: ChatPanel, turns: Turns) -> None:
         super().__init__(panel)
@@ -29,13 +29,13 @@ class ToolPermissionController(QObject):
         turns.looked.connect(self.look_at)
 
     def ask(self, session_id: UUID, question: AskTool) -> None:
-        """A reply of that conversation waits for an answer."""
+        """Add the request of a reply that waits for the answer."""
         self._waiting[session_id] = question
         question.answer.add_done_callback(lambda _answer: self._over(session_id, question))
         self._show()
 
     def look_at(self, session_id: UUID) -> None:
-        """Another conversation is on display."""
+        """Set the session on display, and show its request."""
         self._shown = session_id
         self._show()
 

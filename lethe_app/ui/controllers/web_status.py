@@ -1,4 +1,4 @@
-"""Says in the status line that the internet may be used, and what leaves for it at the moment it does."""
+"""Show in the status line that web access is enabled, and each web request while it runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 STAYS_MS = 2500
-"""A request that is over at once is shown this long all the same: nobody could read it otherwise."""
+"""Minimum time for which a request is shown, so that a fast one can be read."""
 
 
 class WebStatusController(QObject):
-    """Listens at the gate."""
+    """Follows the web gate and the setting for web access."""
 
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
@@ -37,7 +37,7 @@ class WebStatusController(QObject):
         self._dress()
 
     def close(self) -> None:
-        """Nothing leaves any more that could be told."""
+        """Disconnect from services and theme, and clear the status."""
         for forget in self._forget:
             forget()
         self._theme.changed.disconnect(self._dress)

@@ -1,4 +1,4 @@
-"""Joins the window to the services behind it: every controller is made here, and taken down here in order."""
+"""Create the controllers that connect the window with the services, and close them in order."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 REST = timedelta(seconds=2)
-"""Without a key or a click, after which something may be made ready."""
+"""Time without input after which the next page module may be imported."""
 
 
 class Host(QObject):
-    """Everything that is there only while the services are open."""
+    """Owner of all objects that exist only while the services are open."""
 
     def __init__(self, window: MainWindow, services: AppServices) -> None:
         super().__init__(window)
@@ -109,7 +109,7 @@ class Host(QObject):
         self._connect_view()
 
     def _go_to(self, session: UUID, message: UUID | None) -> None:
-        """From wherever the user is, to that message of that conversation."""
+        """Leave the pages for a session and, if given, for a message in it."""
         self.bridge.spawn(self._find(session, message), lane="find")
 
     async def _find(self, session: UUID, message: UUID | None) -> None:
@@ -119,12 +119,12 @@ class Host(QObject):
                 self.view.go_to_message(message)
 
     def nobody_waits(self) -> bool:
-        """Has the user not touched anything for a moment, nor begun to write, and is nobody replying?"""
+        """Return whether the user has been idle for `REST` and no reply is in progress."""
         idle = self._services.idleness.idle
         return idle is not None and idle >= REST and not self.turns.is_replying
 
     def _lead_back(self, do: Callable[[], object]) -> None:
-        """Do it in the conversation, from wherever the user is."""
+        """Run `do` in the conversation; open pages are left first, and `do` is dropped if one of them objects."""
         if self.workshop.page is None:
             do()
         else:
@@ -149,7 +149,7 @@ class Host(QObject):
         self._window.chat.put_view(view)
 
     def open(self) -> None:
-        """Greet on the first start; otherwise go on where the user left off, while the model loads."""
+        """Show the welcome screen at the first start; otherwise open the last session while the model is loaded."""
         if self._services.preferences.current.welcomed:
             self._window.show_conversation()
             self.bridge.spawn(self.conversations.start())
@@ -160,7 +160,9 @@ class Host(QObject):
             self.bridge.spawn(first.run())
 
     async def close(self) -> None:
-        """Half a reply is kept, every task has ended, and nobody listens to the services any more."""
+        """Close pages and controllers: running replies are stopped and stored first, then all tasks are cancelled, then the
+        controllers disconnect from the services.
+        """
         self.ahead.close()
         self.workshop.close()
         self.bundles.close()
@@ -179,15 +181,15 @@ class Host(QObject):
         self.bridge.spawn(give(self.place, persona_id, BundleScope.PERSONA), lane="give")
 
     def _invite(self) -> None:
-        """What stands in a conversation without a word."""
+        """Set the text that is shown in a session without messages."""
         company = self.company
         named = company.chosen or (company.people[0] if not company.is_group else None)
-        words = self.tr("Write the first line, or press Send and let {name} begin.")
+        words = self.tr("Write the first message, or press Send to let {name} begin.")
         words = words.format(name=named.name if named is not None else self.tr("one of them"))
-        self.view.set_empty_words(self.tr("Nothing has been said yet."), words)
+        self.view.set_empty_words(self.tr("No messages yet."), words)
 
     def _edit_last(self) -> None:
-        """Open the newest message of the user's own for editing."""
+        """Open the editor on the user's newest message."""
         for row in range(self.messages.rowCount() - 1, -1, -1):
             outline = self.messages.outline(row)
             if outline.role is Role.USER:

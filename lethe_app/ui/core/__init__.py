@@ -1,1 +1,1 @@
-"""Theme, icons, tasks and formatting, which every other package of the window uses."""
+"""Theme, icons, async tasks, formatting and other infrastructure that all packages of the window use."""

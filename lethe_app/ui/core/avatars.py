@@ -1,4 +1,4 @@
-"""Round pictures of personas: their own image, or the first letter of their name on a disc in a colour of their own."""
+"""Round avatars of personas: the persona's image, or the first letter of its name on a coloured disc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lethe_app.ui.core.palette import Palette
 
 @lru_cache(maxsize=256)
 def avatar(picture: Path | None, who: str, name: str, size: int, palette: Palette, density: float = 1.0) -> QPixmap:
-    """The avatar of `who` as a disc of `size` logical pixels; a picture that cannot be read gives the letter."""
+    """Return the avatar of persona `who` as a disc of `size` logical pixels; the letter if `picture` is None or unreadable."""
     drawn = QPixmap(round(size * density), round(size * density))
     drawn.setDevicePixelRatio(density)
     drawn.fill(Qt.GlobalColor.transparent)
@@ -46,13 +46,13 @@ def _draw_picture(painter: QPainter, path: Path, size: int, density: float) -> b
 
 
 def disc_colours(who: str, palette: Palette) -> tuple[QColor, QColor]:
-    """Disc and letter: the hue follows from who it is, so that it is the same everywhere and never changes."""
+    """Return the colours of disc and letter. The hue is derived from a hash of the id, so that it is stable everywhere."""
     hue = blake2b(who.encode("utf-8", "replace"), digest_size=1).digest()[0] / 256
     return QColor.fromHslF(hue, 0.28, 0.32), QColor(palette.text if palette.is_dark else palette.surface)
 
 
 def draw_letter(painter: QPainter, who: str, name: str, size: int, palette: Palette) -> None:
-    """Draw the disc of someone without a picture at the painter's origin."""
+    """Draw the letter avatar of `size` logical pixels at the painter's origin."""
     disc, ink = disc_colours(who or name, palette)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(disc)

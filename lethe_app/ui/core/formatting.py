@@ -1,4 +1,4 @@
-"""Says numbers the way a person would: how long ago, how big, how many."""
+"""Formatting of ages, sizes, counts and lists for display, in the language and locale of the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def age_in_words(moment: datetime, present: datetime) -> str:
-    """`moment` as seen from `present`, in local days; the year is told only when it is another one."""
+    """Return the local day of `moment` relative to `present`; the year is included only if it differs."""
     day, today = moment.astimezone().date(), present.astimezone().date()
     passed = (today - day).days
     if passed <= 0:
@@ -28,17 +28,17 @@ def age_in_words(moment: datetime, present: datetime) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """`one` for one and `many` for any other number, both already translated; {n} in them becomes the number."""
+    """Return `one` if `count` is 1, else `many`, with the number in place of {n}; both must be translated already."""
     return (one if count == 1 else many).format(n=QLocale().toString(count))
 
 
 def joined(parts: Sequence[str]) -> str:
-    """“a, b and c”."""
+    """Join texts as in “a, b and c”."""
     return _joined(parts, QCoreApplication.translate("Words", "{several} and {last}"))
 
 
 def one_of(parts: Sequence[str]) -> str:
-    """“a, b or c”."""
+    """Join texts as in “a, b or c”."""
     return _joined(parts, QCoreApplication.translate("Words", "{several} or {last}"))
 
 
@@ -47,19 +47,19 @@ def _joined(parts: Sequence[str], both: str) -> str:
 
 
 def messages_in_words(count: int) -> str:
-    """“1 message”, “212 messages”."""
+    """Return “1 message”, “212 messages”."""
     one, many = QCoreApplication.translate("Count", "{n} message"), QCoreApplication.translate("Count", "{n} messages")
     return counted(count, one, many)
 
 
 def sources_in_words(count: int) -> str:
-    """“1 source”, “3 sources”."""
+    """Return “1 source”, “3 sources”."""
     one, many = QCoreApplication.translate("Count", "{n} source"), QCoreApplication.translate("Count", "{n} sources")
     return counted(count, one, many)
 
 
 def minutes_in_words(minutes: int) -> str:
-    """“60 minutes”, “4 hours”, “2 days”: the largest unit in which it is a whole number of at least two."""
+    """Return “60 minutes”, “4 hours”, “2 days”: in the largest unit in which it is a whole number of at least two."""
     units = (
         (1440, QCoreApplication.translate("Count", "{n} day"), QCoreApplication.translate("Count", "{n} days")),
         (60, QCoreApplication.translate("Count", "{n} hour"), QCoreApplication.translate("Count", "{n} hours")),
@@ -70,25 +70,25 @@ def minutes_in_words(minutes: int) -> str:
 
 
 def memories_in_words(count: int) -> str:
-    """“1 memory”, “3 memories”."""
+    """Return “1 memory”, “3 memories”."""
     one, many = QCoreApplication.translate("Count", "{n} memory"), QCoreApplication.translate("Count", "{n} memories")
     return counted(count, one, many)
 
 
 def recalled_in_words(count: int) -> str:
-    """“3 came to mind”: memories, facts and entries of worlds together, so none of them is named."""
-    words = QCoreApplication.translate("Count", "{n} came to mind")
-    return counted(count, words, words)
+    """Return “3 memories used”, for memories, facts and world entries together."""
+    one, many = QCoreApplication.translate("Count", "{n} memory used"), QCoreApplication.translate("Count", "{n} memories used")
+    return counted(count, one, many)
 
 
 def tokens_in_words(count: int) -> str:
-    """“1 token”, “142 tokens”."""
+    """Return “1 token”, “142 tokens”."""
     one, many = QCoreApplication.translate("Count", "{n} token"), QCoreApplication.translate("Count", "{n} tokens")
     return counted(count, one, many)
 
 
 def rounded(tokens: int) -> str:
-    """Tokens in a prompt: 3120 as “3.1k”, 512 as “512”; powers of two as they are called: 8192 as “8k”."""
+    """Return a token count in short form: 3120 as “3.1k”, 512 as “512”, multiples of 1024 by their usual name: 8192 as “8k”."""
     if tokens < 1000:
         return str(tokens)
     if tokens % 1024 == 0:
@@ -97,7 +97,7 @@ def rounded(tokens: int) -> str:
 
 
 def size_in_words(size: int) -> str:
-    """Bytes as “4.1 GB” or “138 MB”, decimal as file managers write them."""
+    """Return a size in bytes as “4.1 GB” or “138 MB”, with decimal units as in file managers."""
     locale = QLocale()
     if size >= 1_000_000_000:
         return f"{locale.toString(size / 1e9, 'f', 1)} GB"
@@ -105,5 +105,5 @@ def size_in_words(size: int) -> str:
 
 
 def described(model: ModelFile) -> str:
-    """Source, size and precision, in the order in which a person asks for them."""
+    """Return source, size and quantisation of a model."""
     return " · ".join(part for part in (model.source, size_in_words(model.size), model.quantization) if part)

@@ -1,7 +1,7 @@
-"""Collects Python's garbage in the window's thread and nowhere else, and never so much at once that somebody would wait for it.
+"""Python garbage collection in the main thread only, in portions small enough not to delay the window.
 
-Qt objects often lie in reference cycles. Python frees cycles in whatever thread happens to allocate, the database's perhaps,
-and a Qt object that is freed outside its own thread ends the program.
+Qt objects often lie in reference cycles. Python frees cycles in whichever thread happens to allocate, such as the storage
+thread, and a Qt object that is freed outside its own thread crashes the program.
 """
 
 from __future__ import annotations
@@ -14,27 +14,34 @@ from PySide6.QtCore import QEvent, QObject, QTimerEvent
 from PySide6.QtGui import QGuiApplication, QWindow
 
 LOOK_MS = 40
-"""So short that what another thread makes meanwhile is looked through in a few milliseconds."""
+"""Milliseconds between two checks: so few that what other threads allocate in between is collected in a few milliseconds."""
 MIDDLE = 3_000
-"""New objects after which those that outlived a first look are looked through."""
+"""New objects after which generation 1 is collected."""
 OLD = 6_000
-"""New objects after which those that outlived a second look are, in some ten milliseconds; from then on they are settled."""
+"""New objects after which generation 2 is collected, which takes about ten milliseconds; the survivors are frozen
+(`gc.freeze`).
+"""
 FLOOD = 5_000
-"""New objects between two looks that are settled unseen: so many are a long list that is being read, and die without help."""
+"""New objects between two checks that are frozen without a collection: so many belong to a long list that is being read, and
+are freed by reference counting.
+"""
 GROWN = 1.25
-"""The settled ones are looked through when they have grown by a quarter, as the collector itself does with its oldest."""
+"""Growth of the frozen objects by a quarter after which they are collected too, as CPython does with its oldest generation."""
 IDLE_S = 600.0
-"""With a million objects that takes a quarter of a second, which nobody is to see."""
+"""Seconds without input before the frozen objects are collected: with a million of them it takes a quarter of a second."""
 ASK_S = 60.0
-"""How often an idle window counts what has settled."""
+"""Seconds between two checks of the frozen objects while the window is idle."""
 TOUCHES = {QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove, QEvent.Type.Wheel, QEvent.Type.TouchBegin}
+"""Events that count as input of the user."""
 
 
 class Sweeper(QObject):
-    """Takes the collector's place from its making until `close`."""
+    """Replacement of Python's automatic garbage collection, from its creation until `close`. Create it in the main thread."""
 
     def __init__(self, is_busy: Callable[[], bool] = lambda: False, idle: float = IDLE_S) -> None:
-        """`is_busy`: does something go on that is looked at? `idle`: seconds without key or mouse before the long look."""
+        """Disable automatic collection and start the timer. `is_busy` returns whether something visible is going on, such as
+        a reply; `idle` is the number of seconds without input before frozen objects are collected.
+        """
         super().__init__()
         self._is_busy, self._idle = is_busy, idle
         self._to_middle = self._to_old = self._settled = 0
@@ -85,7 +92,7 @@ class Sweeper(QObject):
             self._settled = gc.get_freeze_count()
 
     def _watch(self, window: QWindow | None) -> None:
-        """Follow the keyboard from window to window: dialogs and menus are windows of their own."""
+        """Follow the input to the focused window: dialogs and menus are windows of their own."""
         self._touched = time.monotonic()
         if window is not self._watched and window is not None:
             window.installEventFilter(self)
@@ -97,7 +104,7 @@ class Sweeper(QObject):
         return False
 
     def close(self) -> None:
-        """Collect what is left, here, and give the work back."""
+        """Collect all remaining garbage in this thread and enable automatic collection again."""
         self.killTimer(self._timer)
         self._application.focusWindowChanged.disconnect(self._watch)
         gc.unfreeze()

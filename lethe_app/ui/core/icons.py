@@ -1,4 +1,4 @@
-"""Icons of one family, drawn from our own SVG files in the colour that is asked for, sharp on every screen."""
+"""Icons rendered from the program's SVG files in the requested colour, sharp at every screen density."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from lethe_app.paths import Paths, shipped_root
 from lethe_app.ui.core.palette import ICON, SPACE_1
 
 DENSITIES = (1, 2, 3)
+"""Device pixel ratios for which icons are rendered."""
 BEFORE_WORDS = QSize(ICON + SPACE_1, ICON - SPACE_1)
+"""Size of icons from `icon_before_words`, in logical pixels; the extra width is the gap between icon and text."""
 
 
 def _drawing(name: str) -> Path:
@@ -26,7 +28,9 @@ def _source(name: str) -> str:
 
 
 def picture(name: str, colour: str, size: int = ICON, density: float = 1.0) -> QPixmap:
-    """The drawing `name` in `colour`, `size` logical pixels wide on a screen of `density` pixels per pixel."""
+    """Return the SVG `name` in `colour`, `size` logical pixels wide, for a screen of `density` device pixels per logical
+    pixel.
+    """
     from PySide6.QtSvg import QSvgRenderer  # noqa: PLC0415 - a library of its own, not needed for the first paint
 
     drawn = QPixmap(round(size * density), round(size * density))
@@ -41,7 +45,7 @@ def picture(name: str, colour: str, size: int = ICON, density: float = 1.0) -> Q
 
 @lru_cache(maxsize=256)
 def icon(name: str, colour: str, size: int = ICON) -> QIcon:
-    """The icon `name` in `colour`; raises FileNotFoundError for a name that was never drawn."""
+    """Return the icon `name` in `colour`. Raise FileNotFoundError if there is no such SVG."""
     made = QIcon()
     for density in DENSITIES:
         made.addPixmap(picture(name, colour, size, density))
@@ -50,9 +54,9 @@ def icon(name: str, colour: str, size: int = ICON) -> QIcon:
 
 @lru_cache(maxsize=32)
 def icon_before_words(name: str, colour: str, idle: str = "") -> QIcon:
-    """The icon for a button with words, which Qt would put too close behind it: `BEFORE_WORDS` is its size.
+    """Return the icon of a button with text, padded on the right because Qt places text too close to an icon.
 
-    `idle` is its colour while the button can do nothing, where that is not simply paler.
+    Use it with the icon size `BEFORE_WORDS`. `idle` is the colour of the disabled button, if it is not just paler.
     """
     made = QIcon()
     modes = [(QIcon.Mode.Normal, colour), *([(QIcon.Mode.Disabled, idle)] if idle else [])]
@@ -69,7 +73,7 @@ def icon_before_words(name: str, colour: str, idle: str = "") -> QIcon:
 
 @lru_cache(maxsize=1)
 def application_icon() -> QIcon:
-    """The sign of the program, for title bars and task lists; it brings its own colours."""
+    """Return the icon of the program, for title bars and task lists; it has colours of its own."""
     made = QIcon()
     for size in (16, 24, 32, 48, 64, 128, 256):
         made.addPixmap(picture("lethe", "", size))

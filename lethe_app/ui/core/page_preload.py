@@ -1,6 +1,4 @@
-"""Imports the pages' modules one by one while nobody waits for anything, so that the first opening of a page is as quick as
-the second.
-"""
+"""Import of the pages' modules while the window is idle, so that a page opens as fast the first time as later."""
 
 from __future__ import annotations
 
@@ -15,15 +13,17 @@ from types import CodeType
 from PySide6.QtCore import QObject, QTimerEvent
 
 BEGIN_MS = 5_000
-"""After the window is furnished: the start is over, and the conversation is there."""
+"""Milliseconds after the window is complete before the first import, when the start is over and the session is shown."""
 STEP_MS = 30
-"""Between two modules, each of which takes a few milliseconds."""
+"""Milliseconds between two steps; a module takes a few milliseconds."""
 PACKAGES = ("lethe_app.ui.widgets", "lethe_app.ui.pages")
 PREFIXES = tuple(f"{package}." for package in PACKAGES)
 
 
 class Ahead(QObject):
-    """Works from its making until all is there or it is closed; `may_go_on` is asked before each step."""
+    """Timer that imports one module per step, until all are imported or it is closed. A step is skipped unless `may_go_on`
+    returns True.
+    """
 
     def __init__(self, may_go_on: Callable[[], bool], parent: QObject, begin: int = BEGIN_MS, step: int = STEP_MS) -> None:
         super().__init__(parent)
@@ -53,7 +53,10 @@ class Ahead(QObject):
 
 
 def steps() -> Iterator[str]:
-    """Each step looks into one module, or imports one, those first that others need; yields its name."""
+    """Inspect or import one module per step, dependencies first, and yield its name.
+
+    Importing a page's module directly would import everything it needs in one long step.
+    """
     seen: set[str] = set()
     waiting = [name for package in PACKAGES for name in _modules_of(package)][::-1]
     while waiting:
@@ -75,7 +78,9 @@ def _modules_of(package: str) -> list[str]:
 
 
 def _needed_by(name: str) -> list[str]:
-    """Pages' modules whose names stand in its import lines; read from its compiled code, which a frozen program has, too."""
+    """Return the modules of `PACKAGES` that a module imports, read from its compiled code, because a frozen program has no
+    source.
+    """
     code = _code_of(find_spec(name))
     return [one for one in code.co_names if one.startswith(PREFIXES)] if code is not None else []
 

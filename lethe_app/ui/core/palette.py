@@ -1,4 +1,4 @@
-"""The colours and measures of the window: the one place with a colour literal, read by QPalette, stylesheet and painters."""
+"""Colours and measures of the window. All colour literals are here; QPalette, stylesheet and painters read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Palette:
-    """One theme's colours, each as `#rrggbb`. Every pair used for text keeps a contrast of 4.5 : 1."""
+    """Colours of one theme, each as `#rrggbb`. Every pair of text and background colour has a contrast of at least 4.5 : 1."""
 
     name: str
     background: str
@@ -17,9 +17,9 @@ class Palette:
     text: str
     muted: str
     water: str
-    """Selection, links, focus, primary actions."""
+    """Accent: selection, links, focus and primary actions."""
     amber: str
-    """Anything about memory, and nothing else."""
+    """Accent of everything about memory, used for nothing else."""
     danger: str
     good: str
 
@@ -57,7 +57,7 @@ DAY = Palette(
 
 
 def chosen_palette(choice: str, *, system_is_light: bool) -> Palette:
-    """The palette for `system`, `light` or `dark`; an unknown system gets night, for most reading here happens after dark."""
+    """Return the palette for `system`, `light` or `dark`; dark if the system's colour scheme is unknown."""
     is_light = choice == "light" or (choice not in {"light", "dark"} and system_is_light)
     return DAY if is_light else NIGHT
 
@@ -65,8 +65,9 @@ def chosen_palette(choice: str, *, system_is_light: bool) -> Palette:
 SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8 = 4, 8, 12, 16, 24, 32
 RADIUS_CONTROL, RADIUS_CARD = 6, 10
 PROSE_WIDTH = 720
-"""Widest column of prose, in pixels."""
+"""Maximum width of message text, in pixels."""
 LINE_HEIGHT = 1.55
 AVATAR = 36
 ICON = 20
 MOTION_MS = 150
+"""Duration of animations, in milliseconds."""

@@ -1,4 +1,4 @@
-"""Carries wishes from Qt's signals into asyncio: starts a task, keeps it alive, and reports what went wrong in it."""
+"""Asyncio tasks started from Qt signals: the tasks are kept alive, and their errors are reported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Work = Coroutine[Any, Any, None]
 
 
 class Bridge:
-    """Owns every task that the window started; a task that fails is reported once, a cancelled one is silent."""
+    """Owner of all tasks that the window starts. An error is reported once; a cancelled task is not reported."""
 
     def __init__(self, report: Callable[[BaseException], None]) -> None:
         self._report = report
@@ -19,8 +19,10 @@ class Bridge:
         self._closed = False
 
     def spawn(self, work: Work, lane: str = "") -> asyncio.Task[None] | None:
-        """Run `work` in the loop that runs now. A new task in a named lane replaces the one before it, so that only the newest
-        of many clicks counts. After `close` nothing is started any more.
+        """Run `work` in the running event loop and return its task; None after `close`.
+
+        A new task in a named `lane` cancels the previous one of that lane, so that only the last of several clicks takes
+        effect.
         """
         if self._closed:
             work.close()
@@ -35,13 +37,13 @@ class Bridge:
         return task
 
     def cancel(self, lane: str) -> None:
-        """End the task of `lane`, if one is running."""
+        """Cancel the task of `lane`, if one is running."""
         running = self._lanes.pop(lane, None)
         if running is not None:
             running.cancel()
 
     async def close(self) -> None:
-        """Cancel everything and wait until it has ended; what fails on the way out is still reported."""
+        """Cancel all tasks and wait until they have ended; errors on the way are still reported."""
         self._closed = True
         waiting = list(self._tasks)
         for task in waiting:
@@ -57,5 +59,7 @@ class Bridge:
 
 
 def speaks_of_the_gone(error: BaseException) -> bool:
-    """Did work end because the page it was for was closed meanwhile? There is nobody left to tell."""
+    """Return whether the error is PySide's RuntimeError for a deleted C++ object: the page the task worked for was closed
+    meanwhile.
+    """
     return isinstance(error, RuntimeError) and str(error).endswith("already deleted.")

@@ -1,4 +1,4 @@
-"""Dresses the application: one palette becomes QPalette, stylesheet and font, and follows the system or the user's choice."""
+"""Application theme: applies one palette as QPalette, stylesheet and font, according to the system or the user's choice."""
 
 from __future__ import annotations
 
@@ -12,28 +12,34 @@ from PySide6.QtWidgets import QApplication
 from lethe_app.ui.core.palette import NIGHT, RADIUS_CARD, RADIUS_CONTROL, Palette, chosen_palette
 
 PROSE_SIZE = 15
+"""Default size of message text, in pixels."""
 COLOURS = ("background", "surface", "raised", "border", "text", "muted", "water", "amber", "danger", "good")
+"""Colours of the palette that the stylesheet can use by name."""
 
 
 def mixed(one: str, other: str, share: float) -> str:
-    """The colour that is `share` (0 to 1) of `other` and the rest of `one`, as `#rrggbb`."""
+    """Return the colour with `share` (0 to 1) of `other` and the rest of `one`, as `#rrggbb`."""
     first, second = QColor(one), QColor(other)
     parts = ((first.red(), second.red()), (first.green(), second.green()), (first.blue(), second.blue()))
     return QColor(*(round(a + (b - a) * share) for a, b in parts)).name()
 
 
 def on_accent(palette: Palette) -> str:
-    """Text on a filled accent: night's accents are pale and take dark text, day's are deep and take white."""
+    """Return the text colour on a filled accent: dark text on the pale accents of the dark palette, white on the deep ones
+    of the light.
+    """
     return palette.background if palette.is_dark else palette.surface
 
 
 def chrome_size(prose_size: int) -> int:
-    """Pixels of the interface's own text beside prose of `prose_size`."""
+    """Return the font size of the interface in pixels for message text of `prose_size`."""
     return max(11, round(prose_size * 13 / PROSE_SIZE))
 
 
 def tokens(palette: Palette, prose_size: int, icons: Path) -> dict[str, str]:
-    """Every `$word` that the stylesheet may use; `icons` has small drawings in the colours of each palette."""
+    """Return all `$name` variables of the stylesheet; `icons` is the folder with the small SVGs in the colours of each
+    palette.
+    """
     chrome = chrome_size(prose_size)
     scrim = QColor(palette.background if palette.is_dark else palette.text)
     return {
@@ -59,7 +65,7 @@ def tokens(palette: Palette, prose_size: int, icons: Path) -> dict[str, str]:
 
 
 def qt_palette(palette: Palette) -> QPalette:
-    """The colours that Qt's own painting (menus, dialogs, selections) asks for."""
+    """Return the QPalette for what Qt paints by itself, such as menus, dialogs and selections."""
     group = QPalette.ColorRole
     roles = {
         palette.background: (group.Window,),
@@ -82,7 +88,7 @@ def qt_palette(palette: Palette) -> QPalette:
 
 
 class Theme(QObject):
-    """The palette that the window wears now, and the only one who changes it."""
+    """The current palette and text size. `changed` is emitted after the theme was applied."""
 
     changed = Signal()
 
@@ -103,11 +109,11 @@ class Theme(QObject):
 
     @property
     def choice(self) -> str:
-        """`system`, `light` or `dark`."""
+        """Return the user's choice: `system`, `light` or `dark`."""
         return self._choice
 
     def wear(self, choice: str, prose_size: int) -> None:
-        """Change to the palette of `choice` and to text of `prose_size` pixels."""
+        """Apply the palette of `choice` and message text of `prose_size` pixels."""
         hints = self._application.styleHints()
         scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}.get(choice, Qt.ColorScheme.Unknown)
         self._choice = choice

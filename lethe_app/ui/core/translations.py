@@ -1,4 +1,4 @@
-"""Lets the window speak the user's language, where somebody has made a catalogue of its words for it."""
+"""Translation of the window: installs the catalogues for the user's language, if there are any."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 SOURCE = "en"
-"""The language in which the words stand in the code; it needs no catalogue."""
+"""Language of the source strings, which needs no catalogue."""
 QTS_OWN = "qtbase"
-"""What Qt says by itself: buttons of file dialogs, the menu of a text field, names of keys."""
+"""Catalogue of Qt's own strings: buttons of file dialogs, the context menu of text fields, names of keys."""
 
 log = logging.getLogger(__name__)
 
 
 def speak(application: QCoreApplication, folders: Sequence[Path], languages: Sequence[str] | None = None) -> list[QTranslator]:
-    """Install the catalogues for the first of the user's languages that has any in `folders`, the later folder's words first,
-    and Qt's own words in that language under them. Where there is none, nothing is loaded, not even Qt's: half a window in
-    another language is worse than none. Widgets must be built afterwards.
+    """Install the catalogues in `folders` for the first of the user's languages that has any, and return them.
+
+    Catalogues of later folders take precedence; Qt's own come last. Without a catalogue of the program Qt's own are not
+    loaded either: a half translated window is worse than an untranslated one. Widgets must be built afterwards.
     """
     language, files = chosen(folders, QLocale.system().uiLanguages() if languages is None else languages)
     if not files:
@@ -36,7 +37,10 @@ def speak(application: QCoreApplication, folders: Sequence[Path], languages: Seq
 
 
 def chosen(folders: Sequence[Path], languages: Sequence[str]) -> tuple[str, list[Path]]:
-    """The language and its files, the most particular last. Whoever understands English before any of them gets English."""
+    """Return the language and its catalogue files, in the order in which to install them.
+
+    If English precedes every language with a catalogue, nothing is returned.
+    """
     for language in languages:
         for name in names(language):
             files = [file for folder in folders if (file := folder / f"lethe_{name}.qm").is_file()]
@@ -48,7 +52,7 @@ def chosen(folders: Sequence[Path], languages: Sequence[str]) -> tuple[str, list
 
 
 def names(language: str) -> list[str]:
-    """As files are called for it: “zh-Hans-CN” is zh_Hans_CN, zh_CN, zh_Hans and zh, in this order."""
+    """Return the file name forms of a language, most specific first: “zh-Hans-CN” gives zh_Hans_CN, zh_CN, zh_Hans and zh."""
     parts = language.replace("-", "_").split("_")
     tried = ["_".join(parts), "_".join([parts[0], parts[-1]]), *("_".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))]
     return list(dict.fromkeys(tried if len(parts) > 1 else parts))

@@ -1,4 +1,4 @@
-"""Tells the services that the user is here: keys, clicks, the wheel, a moved mouse, words in the writing field."""
+"""Report of the user's input to the services, which measure idle time: keys, clicks, wheel, mouse moves and drafts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ SIGNS = frozenset(
         QEvent.Type.InputMethod,
     }
 )
+"""Events that count as input; a mouse move counts only if the position has changed."""
 
 
 class Presence(QObject):
-    """Listens at the windows themselves, through which every key and click comes once, and not at every widget."""
+    """Event filter on the program's windows, which receive each key and click once, unlike the widgets below them."""
 
     def __init__(self, window: QWindow | None, composer: Composer, idleness: Idleness, parent: QObject) -> None:
         super().__init__(parent)
@@ -39,7 +40,7 @@ class Presence(QObject):
         self._written()
 
     def close(self) -> None:
-        """Nobody tells any more."""
+        """Remove the event filters and stop reporting."""
         self._application.focusWindowChanged.disconnect(self._came)
         self._composer.text.textChanged.disconnect(self._written)
         for window in self._watched:
@@ -53,14 +54,14 @@ class Presence(QObject):
         return False
 
     def _has_moved(self, event: QEvent) -> bool:
-        """Qt also tells of a mouse that lies still, when something moves under it."""
+        """Return whether the mouse was moved. Qt also sends move events for a still mouse when something moves below it."""
         if not isinstance(event, QMouseEvent) or event.globalPosition() == self._mouse:
             return False
         self._mouse = event.globalPosition()
         return True
 
     def _came(self, window: QWindow | None) -> None:
-        """A window of ours has the focus now, such as a dialog."""
+        """Follow the focus to another window of the program, such as a dialog."""
         if window is not None:
             self._idleness.touch()
             self._watch(window)

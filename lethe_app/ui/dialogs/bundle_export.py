@@ -1,4 +1,4 @@
-"""Asks how much of a persona goes into a file, and says what would be inside and how large that is."""
+"""Dialog for the scope of a bundle export, with the contents and estimated size of each scope."""
 
 from __future__ import annotations
 
@@ -15,21 +15,26 @@ from lethe_app.ui.dialogs.bundle_parts import BundleDialog, bytes_in_words, cont
 from lethe_app.ui.shell.welcome_card import ChoiceCard
 
 DRAWINGS = {BundleScope.PERSONA: "user", BundleScope.MEMORIES: "thought", BundleScope.EVERYTHING: "folder"}
+"""Icon of each scope."""
 
 
 class GivingDialog(BundleDialog):
-    """Three cards, each holding what the one before holds; nothing of what was said unless the user says so."""
+    """Dialog with one card per scope, each of which includes the one before. Conversations are only exported if the user
+    selects them.
+    """
 
     def __init__(self, parent: QWidget, theme: Theme, offer: BundleOffer, face: QPixmap, scope: BundleScope) -> None:
         name = offer.persona.name
         is_gift = scope is BundleScope.PERSONA
-        title = (self.tr("Give {name} away") if is_gift else self.tr("Take {name} along")).format(name=name)
+        title = (self.tr("Export {name}") if is_gift else self.tr("Export {name} with history")).format(name=name)
         super().__init__(parent, title)
         self._offer = offer
-        from_whom = self.tr("It says that it comes from “{giver}”.").format(giver=offer.giver) if offer.giver else ""
-        self.add_head(face, title, self.tr("In one file, which any Lethe opens.") + f" {from_whom}".rstrip())
+        from_whom = self.tr("The file names “{giver}” as its author.").format(giver=offer.giver) if offer.giver else ""
+        self.add_head(
+            face, title, self.tr("Creates one file that can be imported in any copy of Lethe.") + f" {from_whom}".rstrip()
+        )
         self._box = QWidget()
-        self._box.setAccessibleName(self.tr("How much goes into the file"))
+        self._box.setAccessibleName(self.tr("What to export"))
         column = QVBoxLayout(self._box)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_2)
@@ -52,27 +57,27 @@ class GivingDialog(BundleDialog):
         return next(scope for scope, card in self.cards.items() if card.isChecked())
 
     def _choices(self) -> dict[BundleScope, tuple[str, str]]:
-        """Titles and what is inside of each."""
+        """Return title and text of the card of each scope."""
         holds, name = self._offer.holds, self._offer.persona.name
         who = self.tr("Description, portrait")
         who = joined([who, *contents_in_words(Holds(worlds=holds.worlds))])
         kept = Holds(memories=holds.memories, facts=holds.facts, notebooks=holds.notebooks)
-        known = joined(contents_in_words(kept)) or self.tr("nothing yet")
+        known = joined(contents_in_words(kept)) or self.tr("no memories yet")
         said = joined(contents_in_words(Holds(conversations=holds.conversations, messages=holds.messages)))
         return {
             BundleScope.PERSONA: (
-                self.tr("Only who {name} is").format(name=name),
-                self._sized(BundleScope.PERSONA, self.tr("{who}. Not a word of what you said.").format(who=who)),
+                self.tr("Only the persona {name}").format(name=name),
+                self._sized(BundleScope.PERSONA, self.tr("{who}. No conversations or memories.").format(who=who)),
             ),
             BundleScope.MEMORIES: (
-                self.tr("And what {name} remembers").format(name=name),
-                self._sized(BundleScope.MEMORIES, self.tr("Besides: {known}.").format(known=known)),
+                self.tr("Also what {name} remembers").format(name=name),
+                self._sized(BundleScope.MEMORIES, self.tr("Also includes {known}.").format(known=known)),
             ),
             BundleScope.EVERYTHING: (
-                self.tr("Everything, to go on with elsewhere"),
+                self.tr("Everything, including conversations"),
                 self._sized(
                     BundleScope.EVERYTHING,
-                    self.tr("Besides: {said}.").format(said=said or self.tr("no conversations yet")),
+                    self.tr("Also includes {said}.").format(said=said or self.tr("no conversations yet")),
                 ),
             ),
         }
@@ -83,9 +88,9 @@ class GivingDialog(BundleDialog):
     def _follow(self) -> None:
         is_private = any(card.isChecked() for scope, card in self.cards.items() if scope is not BundleScope.PERSONA)
         self.warning.setText(
-            self.tr("Whoever has the file can read all of this. It is not locked.")
+            self.tr("Anyone who has the file can read its contents. It is not encrypted.")
             if is_private
-            else self.tr("Your conversations, and what was remembered of them, stay here.")
+            else self.tr("Your conversations and the memories of them are not exported.")
         )
         if self.isVisible():
             self.fit()

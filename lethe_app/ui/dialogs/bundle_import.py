@@ -1,4 +1,4 @@
-"""Introduces a persona that came in a file: who it is, from whom, and what comes along, before anything is stored."""
+"""Dialog that shows a bundle's persona, origin and contents before anything is imported."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_parts import FACE, BundleDialog, contents_in_words, portrait, words
 
 LONGEST_BIO = 280
+"""Maximum characters of the persona's description."""
 
 
 class MeetingDialog(BundleDialog):
-    """“Meet Mira?” Where there is a Mira already, the new one can be given a name of her own."""
+    """Confirmation of an import. If the persona's name is taken, the user can enter another one."""
 
     def __init__(self, parent: QWidget, theme: Theme, bundle: Bundle, name: str) -> None:
-        """`name` is what she would be called here; another one than her own where somebody has that."""
+        """Set up the dialog. `name` is the suggested name; it differs from the persona's own if that is taken."""
         persona = bundle.persona
         own = _short(persona.name, 60)
-        title = self.tr("Meet {name}?").format(name=own)
+        title = self.tr("Import {name}?").format(name=own)
         super().__init__(parent, title)
         face = portrait(bundle.picture, persona.name, FACE, theme.palette, self.devicePixelRatioF())
         self.add_head(face, title, _short(persona.tagline, 120))
@@ -33,7 +34,9 @@ class MeetingDialog(BundleDialog):
         self.name = QLineEdit(name)
         self.name.setMaxLength(60)
         if name != persona.name:
-            taken = self.tr("Somebody here is called {name} already. &Call this one:").format(name=own.replace("&", "&&"))
+            taken = self.tr("A persona called {name} already exists. &Name for the imported one:").format(
+                name=own.replace("&", "&&")
+            )
             label = QLabel(taken)
             label.setWordWrap(True)
             label.setBuddy(self.name)
@@ -41,24 +44,24 @@ class MeetingDialog(BundleDialog):
             self.column.addWidget(self.name)
         else:
             self.name.hide()
-        self.add_buttons(self.tr("Meet {name}").format(name=_short(persona.name, 24)), self.tr("Not now"))
+        self.add_buttons(self.tr("Import {name}").format(name=_short(persona.name, 24)), self.tr("Cancel"))
         self.name.textChanged.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
         self.primary.setFocus()
 
     def _inside(self, bundle: Bundle) -> str:
-        """From whom, of which day, and with what."""
+        """Return author, date and contents of the bundle as text."""
         giver = _short(bundle.manifest.giver, 60)
         made = bundle.manifest.made.astimezone()
         day = QLocale().toString(QDate(made.year, made.month, made.day), QLocale.FormatType.LongFormat)
-        origin = self.tr("From {giver}, packed on {day}.").format(giver=giver, day=day)
-        origin = origin if giver else self.tr("Packed on {day}.").format(day=day)
+        origin = self.tr("From {giver}, exported on {day}.").format(giver=giver, day=day)
+        origin = origin if giver else self.tr("Exported on {day}.").format(day=day)
         contents = joined(contents_in_words(bundle.holds))
-        along = self.tr("Comes with {contents}.").format(contents=contents) if contents else ""
+        along = self.tr("Contains {contents}.").format(contents=contents) if contents else ""
         return f"{origin}\n{along}".strip()
 
 
 def _short(text: str, most: int) -> str:
-    """On one line, and no longer than fits; where it can be, it is cut between words."""
+    """Return the text on one line, cut to `most` characters, between words where possible."""
     line = " ".join(text.split())
     if len(line) <= most:
         return line

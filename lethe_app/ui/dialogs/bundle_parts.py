@@ -1,4 +1,4 @@
-"""What the dialogs about bundles share: a face, the contents in words, the button row, and a bar for what takes long."""
+"""Common parts of the bundle dialogs: avatar, contents as text, button row and progress dialog."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, room_for
 
 T = TypeVar("T")
 WIDTH = 60
-"""Of a dialog, in letters."""
+"""Width of a dialog in average character widths."""
 FACE = 72
+"""Diameter of the avatar, in pixels."""
 NOT_AT_ONCE = 400
-"""Milliseconds before a bar is shown: what is done by then needs none."""
+"""Milliseconds before the progress dialog is shown; shorter work needs none."""
 
 
 def portrait(content: bytes, name: str, side: int, palette: Palette, density: float) -> QPixmap:
-    """The picture in a bundle as a disc of `side` logical pixels, decoded no larger than that; a letter where it has none."""
+    """Return a bundle's image as a disc of `side` logical pixels; the first letter of the name if there is none or it is
+    unreadable.
+
+    The image is decoded no larger than it is shown.
+    """
     drawn = QPixmap(round(side * density), round(side * density))
     drawn.setDevicePixelRatio(density)
     drawn.fill(Qt.GlobalColor.transparent)
@@ -59,7 +64,9 @@ def _draw(painter: QPainter, content: bytes, side: int, density: float) -> bool:
 
 
 def contents_in_words(holds: Holds) -> list[str]:
-    """“2 worlds”, “3 memories”, “5 conversations with 212 messages”: what there is none of is not told."""
+    """Return texts such as “2 worlds”, “3 memories” and “5 conversations with 212 messages”; kinds without records are
+    omitted.
+    """
     tr = QCoreApplication.translate
     found = []
     if holds.worlds:
@@ -77,13 +84,13 @@ def contents_in_words(holds: Holds) -> list[str]:
 
 
 def bytes_in_words(size: int) -> str:
-    """“9 kB”, “1.2 MB”, as file managers write them."""
+    """Return a size such as “9 kB” or “1.2 MB”, with decimal units as in file managers."""
     precision = 0 if size < 1_000_000 else 1
     return QLocale().formattedDataSize(size, precision, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
 def words(text: str, kind: str = "") -> QLabel:
-    """A label of plain words, whatever is in them: they may be a stranger's. `kind` is `title`, `quiet` or `small`."""
+    """Create a plain text label, because the text may come from a stranger's file. `kind` is `title`, `quiet` or `small`."""
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
@@ -93,21 +100,21 @@ def words(text: str, kind: str = "") -> QLabel:
 
 
 class BundleDialog(QDialog):
-    """A column with room around it, and at its foot one primary button beside Cancel."""
+    """Dialog with a scrolling column, and a primary and a cancel button below it."""
 
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self._tall = Tall(SPACE_4, self.fit)
         self.column = self._tall.column
-        """Where all goes but the buttons."""
+        """Layout of everything except the buttons."""
         self._whole = QVBoxLayout(self)
         self._whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         self._whole.setSpacing(SPACE_4)
         self._whole.addWidget(self._tall, 1)
 
     def fit(self) -> None:
-        """As wide as reads well, and as high as the words then need, where the screen has so much."""
+        """Set a readable width and the height that the text then needs, limited by the screen."""
         self.ensurePolished()
         width = min(self.fontMetrics().averageCharWidth() * WIDTH + 2 * SPACE_6, room_for(self).width())
         self.resize(width, fitting_height(self, self._tall, width))
@@ -150,15 +157,15 @@ class BundleDialog(QDialog):
 
 
 class Waiting(BundleDialog):
-    """How far it has come, a way to end it, and a way to do something else meanwhile: the list of what is at work has
-    it, too.
+    """Progress dialog of a running transfer, which can be cancelled, or sent to the background, where the task list shows
+    it.
     """
 
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent, title)
         self.was_stopped = False
         self.is_aside = False
-        """Did the user send it out of sight?"""
+        """True if the user sent the dialog to the background."""
         self.done_so_far = 0.0
         headline = words(title, "title")
         self.bar = QProgressBar()
@@ -168,12 +175,12 @@ class Waiting(BundleDialog):
         self.column.setSpacing(SPACE_3)
         self.column.addWidget(headline)
         self.column.addWidget(self.bar)
-        self.add_buttons(self.tr("In the background"), self.tr("Cancel"))
-        self.primary.setToolTip(self.tr("Do something else; it stays in the list at the foot of the sidebar"))
+        self.add_buttons(self.tr("Run in background"), self.tr("Cancel"))
+        self.primary.setToolTip(self.tr("Continue in the background; progress is shown at the bottom of the sidebar"))
         self.primary.setAccessibleDescription(self.primary.toolTip())
 
     def accept(self) -> None:
-        """Out of sight, but not out of the list."""
+        """Hide the dialog; the transfer stays in the task list."""
         self.is_aside = True
         self.hide()
 
@@ -183,7 +190,11 @@ class Waiting(BundleDialog):
 
 
 async def watched(dialog: Waiting, luggage: FileTransfers, work: Callable[[Callable[[float], None]], Awaitable[T]]) -> T | None:
-    """The result of `work`, with a bar and a row in the list if it takes a while; None if the user ended it."""
+    """Return the result of `work`, with a progress dialog and an entry in the task list if it takes long; None if the user
+    cancelled it.
+
+    If the surrounding task is cancelled instead, the CancelledError is raised.
+    """
     key = ""
 
     def told(done: float) -> None:

@@ -1,4 +1,4 @@
-"""The few small dialogs: one clear primary action, Enter and Esc work, and nothing blocks the loop while they are open."""
+"""Small dialogs: one primary action, Enter and Esc work, and the event loop is not blocked while they are open."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS_OF_KEYS, WIDEST_WISH = 3, 180
 
 
 async def answered(dialog: QDialog) -> bool:
-    """Show `dialog` over its window and wait until it is closed; was it the primary button?"""
+    """Show `dialog` modally to its window, wait until it is closed, and return whether it was accepted."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
     dialog.open()
@@ -41,7 +41,7 @@ async def answered(dialog: QDialog) -> bool:
 
 
 class QuestionDialog(QDialog):
-    """A title, what there is to say or to fill in, and two buttons: Enter takes the primary one, Esc the other."""
+    """Dialog with a title, content and two buttons: Enter activates the primary one, Esc cancels."""
 
     def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
         super().__init__(parent)
@@ -56,7 +56,7 @@ class QuestionDialog(QDialog):
         self.buttons.addWidget(self.primary)
         self._tall = Tall(spacing, self._grow)
         self.column = self._tall.column
-        """Where what is asked goes."""
+        """Layout of the content."""
         whole = QVBoxLayout(self)
         whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         whole.setSpacing(spacing)
@@ -65,7 +65,7 @@ class QuestionDialog(QDialog):
         whole.addLayout(self.buttons)
 
     def say(self, text: str) -> None:
-        """A sentence or two."""
+        """Add a paragraph of text."""
         words = QLabel(text)
         words.setWordWrap(True)
         words.setTextFormat(Qt.TextFormat.PlainText)
@@ -78,14 +78,16 @@ class QuestionDialog(QDialog):
         super().showEvent(event)
 
     def _grow(self) -> None:
-        """With what is inside: a dialog does not know by itself how high wrapped words are in its width."""
+        """Increase the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's
+        width.
+        """
         needed = fitting_height(self, self._tall, self.width())
         if self.height() < needed:
             self.resize(self.width(), needed)
 
 
 class ConfirmDialog(QuestionDialog):
-    """Asks before something that cannot be undone; the button names its object."""
+    """Confirmation of an action that cannot be undone; the primary button names its object."""
 
     def __init__(self, parent: QWidget, title: str, text: str, button: str) -> None:
         super().__init__(parent, title, button, danger=True)
@@ -94,7 +96,7 @@ class ConfirmDialog(QuestionDialog):
 
 
 class About(QDialog):
-    """What this program is, in which version."""
+    """Dialog with the description and version of the program."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -103,9 +105,7 @@ class About(QDialog):
         sign.setPixmap(application_icon().pixmap(64, 64))
         headline = titled(f"Lethe {own_version()}".strip())
         words = QLabel(
-            self.tr(
-                "Conversations with personas who remember. The model, the words, the memory: everything stays on this computer."
-            )
+            self.tr("Conversations with personas who remember. Models, chats and memories all stay on this computer.")
         )
         words.setWordWrap(True)
         small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
@@ -122,7 +122,7 @@ class About(QDialog):
 
 
 class Keys(QDialog):
-    """The table of shortcuts, to look up."""
+    """Dialog with the table of shortcuts."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -148,7 +148,7 @@ class Keys(QDialog):
 
 
 def titled(words: str) -> QLabel:
-    """What stands at the top of a dialog."""
+    """Create the title label of a dialog."""
     label = QLabel(words)
     label.setProperty("title", True)
     label.setTextFormat(Qt.TextFormat.PlainText)
@@ -156,7 +156,7 @@ def titled(words: str) -> QLabel:
 
 
 def foot_button(words: str, look: str, do: Callable[[], object]) -> QPushButton:
-    """One of those at the foot of a dialog; `look` is the style sheet's."""
+    """Create a button of a dialog's button row; `look` is a property that the stylesheet matches."""
     button = QPushButton(words)
     button.setProperty(look, True)
     button.clicked.connect(lambda _checked=False: do())
@@ -164,7 +164,7 @@ def foot_button(words: str, look: str, do: Callable[[], object]) -> QPushButton:
 
 
 def _table_of(wishes: Sequence[ActionSpec]) -> QFormLayout:
-    """Keys with what they do, row by row."""
+    """Create a table with one row of shortcut and title per action."""
     table = QFormLayout()
     table.setHorizontalSpacing(SPACE_3)
     table.setVerticalSpacing(SPACE_1)
@@ -182,7 +182,7 @@ def _table_of(wishes: Sequence[ActionSpec]) -> QFormLayout:
 
 
 class _Whole(QScrollArea):
-    """Asks for the room of all that is inside, and scrolls where there is less."""
+    """Scroll area that requests the size of its whole content, and scrolls if it gets less."""
 
     def sizeHint(self) -> QSize:
         inside = self.widget()
@@ -191,7 +191,7 @@ class _Whole(QScrollArea):
 
 def _scrolled(inside: QWidget) -> QScrollArea:
     area = _Whole()
-    area.setAccessibleName(QCoreApplication.translate("Keys", "All keys"))
+    area.setAccessibleName(QCoreApplication.translate("Keys", "All shortcuts"))
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.viewport().setAutoFillBackground(False)
@@ -200,7 +200,7 @@ def _scrolled(inside: QWidget) -> QScrollArea:
 
 
 def own_version() -> str:
-    """The installed version, or nothing where the program runs from a bare folder."""
+    """Return the installed version; empty if the package is not installed."""
     try:
         return version("lethe-app")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Asks who takes part in a conversation: everybody there is, with a tick for those who do."""
+"""Dialog for the participants of a session."""
 
 from __future__ import annotations
 
@@ -16,38 +16,47 @@ from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, room_for
 
 LONGEST, WHOLE = 110, 600
-"""Characters of what a persona is that stand in the list, and in the tooltip."""
+"""Maximum characters of a persona's description in the list, and in the tooltip."""
 TOOLTIP_WIDTH = 72
+"""Characters per line of a tooltip."""
 MANY = 8
-"""Personas from which on a field helps to find one."""
+"""Number of personas from which the search field is shown."""
 USUAL, HIGHEST = 508, 640
-"""Width and height of the dialog, in pixels."""
+"""Minimum width and maximum height of the dialog, in pixels."""
 
 Face = Callable[[Persona], QPixmap]
 
 
 class Invitation(QuestionDialog):
-    """The persona whose conversation it is stands first and stays. Afterwards `names` are the guests, in their order."""
+    """List of personas with check boxes. The session's own persona is first and cannot be removed. Afterwards `names` are
+    the others.
+    """
 
     def __init__(
         self, parent: QWidget, guests: Sequence[str], people: Sequence[Persona], others: Sequence[Persona], face: Face
     ) -> None:
-        """`guests` by file name as they are now; those of them whose files cannot be read are not among `people`."""
-        super().__init__(parent, self.tr("Who takes part?"), self.tr("Done"), spacing=SPACE_3)
+        """Set up the dialog. `guests` are the file names of the current participants; `people` lacks those whose files
+        cannot be read.
+        """
+        super().__init__(parent, self.tr("Choose participants"), self.tr("Done"), spacing=SPACE_3)
         self.names = list(guests)
         self.is_alone = not guests and not others
-        """Is there nobody else? Then the primary button makes somebody."""
+        """True if there is no other persona; then the primary button creates one."""
         self._rows: list[GroupMemberRow] = []
         host = people[0]
         if self.is_alone:
-            self.say(self.tr("There is nobody yet whom {name} could meet here.").format(name=host.name))
-            self.primary.setText(self.tr("Make a new persona"))
+            self.say(self.tr("There is no other persona yet that could join {name}.").format(name=host.name))
+            self.primary.setText(self.tr("Create persona"))
             self.primary.setFocus()
             return
-        self.say(self.tr("Whoever comes has heard all that was said here. Whoever goes can come again."))
+        self.say(
+            self.tr(
+                "Personas you add know everything said in this conversation. You can remove and add them again at any time."
+            )
+        )
         self.search = QLineEdit()
         self._add_search(len(guests) + len(others))
-        self._add(GroupMemberRow(host.name, self.tr("It is a conversation with {name}.").format(name=host.name), face(host)))
+        self._add(GroupMemberRow(host.name, self.tr("This conversation belongs to {name}.").format(name=host.name), face(host)))
         known = {one.unique_name: one for one in [*people, *others]}
         for name in guests:
             self._add_choice(known[name], face) if name in known else self._add_missing(name, face)
@@ -61,8 +70,8 @@ class Invitation(QuestionDialog):
         return [row.box for row in self._rows if row.box is not None]
 
     def _add_search(self, count: int) -> None:
-        self.search.setPlaceholderText(self.tr("Find somebody"))
-        self.search.setAccessibleName(self.tr("Find somebody"))
+        self.search.setPlaceholderText(self.tr("Search personas"))
+        self.search.setAccessibleName(self.tr("Search personas"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self.search.setHidden(count < MANY)
@@ -74,8 +83,8 @@ class Invitation(QuestionDialog):
         self._let_choose(row, persona.unique_name)
 
     def _add_missing(self, name: str, face: Face) -> None:
-        """Takes part, but the file is broken or gone: they are silent until it is back, and can be let go."""
-        words = self.tr("The file cannot be read at the moment.")
+        """Add a participant whose file is broken or missing: it does not reply until the file is back, and can be removed."""
+        words = self.tr("The persona file cannot be read at the moment.")
         letter = face(Persona(unique_name=name, name=name))
         self._let_choose(GroupMemberRow(name, words, letter, self.tr("{name} takes part").format(name=name)), name)
 
@@ -90,7 +99,7 @@ class Invitation(QuestionDialog):
         self.column.addWidget(row)
 
     def _tick(self, unique_name: str, *, on: bool) -> None:
-        """Whoever comes stands behind those who are there."""
+        """Append a new participant at the end, or remove one."""
         rest = [name for name in self.names if name != unique_name]
         self.names = [*rest, unique_name] if on else rest
 
@@ -107,10 +116,10 @@ class Invitation(QuestionDialog):
 
 
 class GroupMemberRow(QWidget):
-    """A face, a name and a few words; a click anywhere on it is a click on its tick."""
+    """Row with avatar, name and description; a click anywhere on it toggles its check box."""
 
     def __init__(self, name: str, words: str, face: QPixmap, spoken: str = "") -> None:
-        """`spoken` is what the tick is called for a screen reader; without it there is no tick."""
+        """Set up the row. `spoken` is the accessible name of the check box; without it there is none."""
         super().__init__()
         self.name = name
         self.box = QCheckBox() if spoken else None
@@ -147,7 +156,7 @@ class GroupMemberRow(QWidget):
 
 
 def room_of_a_tick() -> QWidget:
-    """As wide as a tick, with nothing in it."""
+    """Create an invisible widget with the width of a check box."""
     unseen = QCheckBox()
     policy = unseen.sizePolicy()
     policy.setRetainSizeWhenHidden(True)
@@ -157,7 +166,7 @@ def room_of_a_tick() -> QWidget:
 
 
 def plain(words: str) -> QLabel:
-    """Somebody's words, in as many lines as they need."""
+    """Create a word-wrapping plain text label."""
     label = QLabel(breakable(words))
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
@@ -166,14 +175,14 @@ def plain(words: str) -> QLabel:
 
 
 def told_of(persona: Persona) -> str:
-    """Who that is, in one line of words."""
+    """Return a one-line description of a persona."""
     words = persona.mini_bio.strip() or persona.bio.strip() or persona.tagline
     you = QCoreApplication.translate("Invitation", "you")
     return shortened(" ".join(words.replace("{{char}}", persona.name).replace("{{user}}", you).split()), WHOLE)
 
 
 def shortened(words: str, most: int) -> str:
-    """No longer than that, cut between words where it can be."""
+    """Cut a text to `most` characters, between words where possible."""
     if len(words) <= most:
         return words
     cut = words[: most - 1]

@@ -1,4 +1,6 @@
-"""What a dialog asks, of any height: all of it where there is room, scrolled on a small screen, the buttons always below it."""
+"""Scroll area for a dialog's content: shown whole if the screen has room, otherwise scrolled, with the buttons always
+visible.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QVBoxLayout, QWidget
 from lethe_app.ui.core.palette import SPACE_3, SPACE_6
 
 LEAST = 96
-"""Pixels of it that are always seen."""
+"""Minimum visible height of the content, in pixels."""
 
 
 class Tall(QScrollArea):
-    """Put into `column` what there is; `grown` is called when that needs another height than before."""
+    """Scroll area with content in `column`; `grown` is called when the content may need another height."""
 
     def __init__(self, spacing: int, grown: Callable[[], None]) -> None:
         super().__init__()
@@ -39,7 +41,7 @@ class Tall(QScrollArea):
         return done
 
     def wanted(self, width: int) -> int:
-        """Pixels of height that all of it takes in that width."""
+        """Return the height in pixels of the whole content in a width of `width` pixels."""
         wrapped = self.column.totalHeightForWidth(width) if self.column.hasHeightForWidth() else 0
         return max(wrapped, self.column.totalMinimumSize().height())
 
@@ -48,18 +50,18 @@ class Tall(QScrollArea):
         return QSize(width, self.wanted(width))
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as what is inside, on a screen that has so much; as high as a line or two."""
+        """Return the width of the content, limited by the screen, and the height of a line or two."""
         least = self.column.totalMinimumSize()
         return QSize(min(least.width(), room_for(self).width() - 2 * SPACE_6), min(least.height(), LEAST))
 
 
 def room_for(widget: QWidget) -> QSize:
-    """Pixels that a dialog may take on the screen where `widget` is."""
+    """Return the maximum size of a dialog on the screen of `widget`, in pixels."""
     return widget.screen().availableSize() - QSize(SPACE_3, SPACE_6)  # the system's frame comes on top
 
 
 def fitting_height(dialog: QDialog, tall: Tall, width: int) -> int:
-    """What all of it takes in that width, but no more than the screen has."""
+    """Return the height of `dialog` that shows its whole content in a width of `width` pixels, limited by the screen."""
     dialog.ensurePolished()
     layout = dialog.layout()
     if layout is None:

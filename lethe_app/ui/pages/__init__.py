@@ -1,1 +1,1 @@
-"""Pages over the conversation: their frame, registry and undo commands."""
+"""Pages that cover the conversation: their frame, registry and undo commands."""

@@ -1,4 +1,4 @@
-"""What every page is handed: the window, the services, and the ways to other pages and to the conversation."""
+"""Context that every page receives: window, services, and navigation to other pages and to the conversation."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageContext:
-    """Handed on from page to page; there is one for each window."""
+    """Context of the pages, one per window."""
 
     window: MainWindow
     services: AppServices
     bridge: Bridge
     desk: PageNavigator
     session: Callable[[], ChatSession | None]
-    """The conversation that is open."""
+    """Return the session on display; None if there is none."""
     go_to: Callable[[UUID, UUID | None], None]
-    """Leave the pages for that conversation, and for that message in it."""
+    """Leave the pages for a session and, if given, for a message in it."""
     luggage: FileTransfers
-    """Files that are being packed or unpacked."""
+    """Imports and exports in progress."""
 
     @property
     def theme(self) -> Theme:

@@ -1,4 +1,4 @@
-"""Opens the pages in the window, one at a time, and finds the way back."""
+"""Stack of open pages in the window, and the way back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ Maker = Callable[[], Page]
 
 
 class PageNavigator(QObject):
-    """At most one page is open; under it wait those from which it was opened, and at the bottom the conversation."""
+    """Stack of pages: only the top one is visible, below it are those from which it was opened, and at the bottom the
+    conversation.
+    """
 
     def __init__(self, window: MainWindow, bridge: Bridge) -> None:
         super().__init__(window)
@@ -28,7 +30,7 @@ class PageNavigator(QObject):
         self._makers: list[object] = []
         self._below: QWidget | None = None
         self._held: dict[QWidget, QWidget] = {}
-        """Where the keyboard was in what lies under a page, by that page."""
+        """Widget that had the focus when a page was opened, by that page."""
         self._undo, self._redo = QShortcut(window), QShortcut(window)
         self._undo.setKeys(QKeySequence.StandardKey.Undo)
         self._redo.setKeys(QKeySequence.StandardKey.Redo)  # Ctrl+Shift+Z and Ctrl+Y, whichever of them is the first here
@@ -46,26 +48,28 @@ class PageNavigator(QObject):
 
     @property
     def page(self) -> Page | None:
-        """The page on display."""
+        """Return the page on display; None for the conversation."""
         return self._pages[-1] if self._pages else None
 
     @property
     def made_by(self) -> object:
-        """What `open` was told about the page on display."""
+        """Return the key with which the page on display was opened."""
         return self._makers[-1] if self._makers else None
 
     def holds(self, made_by: object) -> bool:
-        """Does such a page lie here, perhaps under others?"""
+        """Return whether a page with this key is open, on top or covered by others."""
         return made_by in self._makers
 
     async def go_back_to(self, made_by: object) -> None:
-        """To the page that lies here already: opened a second time, it would hide what the first one says."""
+        """Leave the pages above the one with this key. It is not opened twice, because the second would hide what the first
+        shows.
+        """
         above = self._makers.index(made_by) + 1 if made_by in self._makers else len(self._pages)
         if above < len(self._pages):
             await self.leave(self._pages[above])
 
     def open(self, make: Maker, made_by: object = None) -> Page:
-        """Put a new page on top; `made_by` identifies it, so that the same one is not opened twice over."""
+        """Open a page on top; `made_by` is its key for `holds` and `go_back_to`."""
         if not self._pages:
             self._below = self._window.pages.currentWidget()
         held = self._window.focusWidget()
@@ -80,7 +84,7 @@ class PageNavigator(QObject):
         return page
 
     async def leave(self, page: Page) -> None:
-        """Go back from `page`, and from everything above it, if they have no objection."""
+        """Close `page` and all pages above it, from the top down to the first one that objects."""
         while page in self._pages:
             top = self._pages[-1]
             if not await top.may_leave():
@@ -88,7 +92,7 @@ class PageNavigator(QObject):
             self._take_off(top)
 
     async def clear(self) -> bool:
-        """Back to the conversation; False if a page objected."""
+        """Return to the conversation; False if a page objected."""
         while self._pages:
             if not await self._pages[-1].may_leave():
                 return False
@@ -96,11 +100,12 @@ class PageNavigator(QObject):
         return True
 
     def close(self) -> None:
-        """The window goes: no page may object any more."""
+        """Close all pages without asking, because the window closes."""
         while self._pages:
             self._take_off(self._pages[-1])
 
     def _take_off(self, page: Page) -> None:
+        # The page may have been closed while its `may_leave` waited for the user.
         if page not in self._pages:
             return
         del self._makers[self._pages.index(page)]
@@ -117,7 +122,7 @@ class PageNavigator(QObject):
             self._follow()
 
     def _uncover(self, held: QWidget | None) -> None:
-        """Show what was there before the first page: the conversation, or at the very first start the greeting."""
+        """Show what was on display before the first page: the conversation, or the welcome screen of the first start."""
         pages, below = self._window.pages, self._below
         if below is not None and below is not self._window.panes and pages.indexOf(below) >= 0:
             pages.setCurrentWidget(below)
@@ -131,13 +136,13 @@ class PageNavigator(QObject):
         self._follow()
 
     def _follow(self) -> None:
-        """Undo and redo belong to a page while there is one; a text field that can undo takes the keys first."""
+        """Enable undo and redo only while a page is open. A text field that can undo handles the keys first."""
         for shortcut in (self._undo, self._redo):
             shortcut.setEnabled(bool(self._pages))
 
 
 def held_in(page: QWidget, held: QWidget | None) -> QWidget | None:
-    """Where the user was before another page covered this one, if they can go on there."""
+    """Return the widget that had the focus before another page covered `page`; None if it cannot take the focus any more."""
     if held is None or held not in page.findChildren(QWidget):  # it may have been deleted meanwhile
         return None
     return held if held.isVisibleTo(page) and held.isEnabled() else None

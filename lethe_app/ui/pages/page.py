@@ -1,4 +1,4 @@
-"""The frame all pages share: the way back, a title, the page's own buttons, and what can be undone."""
+"""Frame that all pages share: back button, title, buttons of the page, and undo."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lethe_app.ui.core.theme import Theme, on_accent
 
 
 class Page(QFrame):
-    """A full page over the conversation. Esc or the arrow leads back, unless `may_leave` has an objection.
+    """Page that covers the conversation. Esc or the back button leaves it, unless `may_leave` objects.
 
-    What a page builds goes into `body`, buttons into the head by `add_button`; every change goes through `undo`.
+    Subclasses add their widgets to `body` and buttons by `add_button`; every change is a command on the `undo` stack.
     """
 
     left = Signal()
-    """The user wants to go back to where they came from."""
+    """Emitted when the user wants to go back."""
 
     def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class Page(QFrame):
         row.addWidget(self._head_buttons)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the page's buttons stand below the title, so that no word of theirs is cut off."""
+        """Move the page's buttons below the title in a narrow window, so that none of their texts is cut off."""
         super().resizeEvent(event)
         stacks = (self._undo_button, self._redo_button)
         beside = (self.back, self.title, *(button for button in stacks if button.isVisibleTo(self)))
@@ -105,10 +105,10 @@ class Page(QFrame):
         self._icons.append(lambda: button.setIcon(icon(name, self.theme.palette.muted)))
         return button
 
-    # what pages use
+    # For subclasses
 
     def add_button(self, title: str, slot: Callable[[], object], drawing: str = "", *, primary: bool = False) -> QPushButton:
-        """A button in the head, at its right end; `drawing` is the name of an icon."""
+        """Add a button at the right end of the head; `drawing` is the name of an icon."""
         button = QPushButton(title)
         button.setProperty("primary" if primary else "filled", True)
         button.clicked.connect(lambda _checked=False: slot())
@@ -124,21 +124,21 @@ class Page(QFrame):
         return button
 
     async def may_leave(self) -> bool:
-        """Asked before the page is taken away; a page with unsaved work asks the user here."""
+        """Return whether the page may be closed; a page with unsaved work asks the user here."""
         return True
 
     def first_focus(self) -> QWidget:
-        """Where the page begins when it is opened."""
+        """Return the widget that gets the focus when the page is opened."""
         return self.back
 
     def dress(self) -> None:
-        """Put on the icons in the colours of the theme."""
+        """Apply the icons of the current theme."""
         self.back.setIcon(icon("chevron-left", self.theme.palette.text))
         for put_on in self._icons:
             put_on()
 
     def close_page(self) -> None:
-        """Called once, before the page is deleted: stop listening to services."""
+        """Disconnect from services; called once before the page is deleted."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -161,14 +161,14 @@ class Page(QFrame):
 
 
 def headline(words: str) -> QLabel:
-    """The title of a part of a page."""
+    """Create the heading of a section."""
     label = QLabel(words)
     label.setProperty("section", True)
     return label
 
 
 def explanation(words: str) -> QLabel:
-    """A quiet sentence or two under a title."""
+    """Create a wrapped label in small type, for the text below a heading."""
     label = QLabel(words)
     label.setProperty("small", True)
     label.setWordWrap(True)

@@ -1,4 +1,4 @@
-"""The ways into the editor of personas: from the keys, the sidebar, and from one persona to another."""
+"""Open the persona editor: by key, from the sidebar, or from another persona."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 def edited_now(place: PageContext) -> Page:
-    """The persona of the conversation that is open; a new one where there is none."""
+    """Create the editor of the persona of the session on display; of a new persona if there is none."""
     session = place.session()
     return PersonaPage(place, session.persona_id if session is not None else "")
 
 
 def new_one(place: PageContext) -> Page:
-    """Nobody yet."""
+    """Create the editor of a new persona."""
     return PersonaPage(place)
 
 
 def selves(place: PageContext) -> Page:
-    """The list of the user's own personas."""
+    """Create the list of user personas."""
     return UserPersonasPage(place)
 
 
 def open_persona(place: PageContext, persona_id: str, *, is_user: bool = False) -> None:
-    """Open the editor of that one, or of a new one without an id; the one on display is not opened twice over."""
+    """Open the editor of a persona; of a new one with an empty id. If it is on display already, it only gets the focus."""
     page = place.desk.page
     if isinstance(page, PersonaPage) and page.saved is not None and page.saved.unique_name == persona_id:
         page.first_focus().setFocus()
@@ -40,7 +40,7 @@ def open_persona(place: PageContext, persona_id: str, *, is_user: bool = False) 
 
 
 async def duplicate(place: PageContext, persona_id: str) -> None:
-    """A second one like it, open in the editor, where it gets its own name."""
+    """Duplicate a persona and open the copy in the editor."""
     persona = await place.services.library.persona(persona_id)
     name = QCoreApplication.translate("PersonaDeeds", "{name} (copy)").format(name=persona.name)
     copy = await place.services.library.duplicate_persona(persona_id, name)

@@ -1,4 +1,4 @@
-"""Whose memories a page shows: a field to choose a persona in, which begins with the one the user talks with."""
+"""Combo box for the persona of a page; it starts with the persona of the session on display."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 
 class Whose(NoWheelComboBox):
-    """All characters by name. `chosen` comes for the first one too, as soon as it is known."""
+    """Combo box of all personas by name. `chosen` is also emitted for the first one, as soon as it is known."""
 
     chosen = Signal(str)
-    """The persona's unique name."""
+    """Emitted with the unique name of the persona."""
 
     def __init__(self, place: PageContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._place = place
         self._told = ""
-        self.setAccessibleName(self.tr("Whose memories"))
-        self.setToolTip(self.tr("Whose memories"))
+        self.setAccessibleName(self.tr("Persona"))
+        self.setToolTip(self.tr("Persona"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(260)
         self.currentIndexChanged.connect(lambda _place: self._tell())
         self._forget: Callable[[], None] = place.services.library.changed.add(lambda _none: self._read_soon())
         first = self._first()
+        # The display name is known only after the library has been read.
         if first:
             with QSignalBlocker(self):
                 self.addItem(first.capitalize(), first)
@@ -35,25 +36,27 @@ class Whose(NoWheelComboBox):
 
     @property
     def persona(self) -> str:
-        """The unique name of the chosen one; empty while there is none."""
+        """Return the unique name of the chosen persona; empty if there is none."""
         return str(self.currentData() or "")
 
     @property
     def persona_name(self) -> str:
+        """Return the display name of the chosen persona."""
         return self.currentText()
 
     def announce_first(self) -> None:
-        """Tell of the first one; call it when somebody listens."""
+        """Emit `chosen` for the first persona; call it after connecting."""
         self._tell()
 
     def choose(self, persona: str) -> None:
-        """Take that one, also before all of them are known."""
+        """Choose a persona; it is added if the list has not been read yet."""
         if self.findData(persona) < 0:
             with QSignalBlocker(self):
                 self.addItem(persona.capitalize(), persona)
         self.setCurrentIndex(self.findData(persona))
 
     def close_field(self) -> None:
+        """Disconnect from the library."""
         self._forget()
 
     def _first(self) -> str:
@@ -67,6 +70,7 @@ class Whose(NoWheelComboBox):
         personas = await self._place.services.library.personas()
         wanted = self.persona or self._first()
         with QSignalBlocker(self):
+            # Signals are blocked, because clearing and filling would report personas that nobody chose.
             self.clear()
             for persona in personas:
                 self.addItem(persona.name, persona.unique_name)

@@ -1,4 +1,4 @@
-"""Which page opens at which wish; a page's module is imported when it is first opened, so that none delays the start."""
+"""Map actions to pages. The module of a page is imported when it is first opened, so that none delays the start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def settings(place: PageContext) -> Page:
 
 
 def show_setting(place: PageContext, name: str) -> None:
-    """Open the settings at one of them."""
+    """Open the settings page at one setting."""
     from lethe_app.ui.pages.settings.page import SettingsPage
 
     place.desk.open(lambda: SettingsPage(place, name), made_by=settings)
@@ -177,17 +177,17 @@ DOORS: dict[str, Callable[[PageContext], Page]] = {
     "new_persona": new_persona,
     "user_personas": user_personas,
 }
-"""The name of a wish in `ui/shell/actions`, and what makes its page."""
+"""Factory of each page, by the action's name in `ui/shell/actions`."""
 
 
 def connect(place: PageContext) -> None:
-    """Open the pages at their wishes."""
+    """Connect the actions with their pages."""
     for wish, make in DOORS.items():
         place.window.actions_.connect(**{wish: partial(enter, place, make)})
 
 
 def enter(place: PageContext, make: Callable[[PageContext], Page]) -> None:
-    """Open the page, or go back to it where it lies under others."""
+    """Open a page, or return to it if it is open already."""
     if place.desk.holds(make):
         place.bridge.spawn(place.desk.go_back_to(make), lane="leave")
     else:

@@ -1,4 +1,4 @@
-"""What the user does on a page, as commands that can be undone: some change a value at once, others ask a service."""
+"""Undo commands of pages: changes of a form field, and steps that call a service."""
 
 from __future__ import annotations
 
@@ -14,22 +14,29 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import Bridge
 
 Step = Callable[[], Awaitable[object]]
+"""Coroutine function that runs or reverts a command."""
 NO_MERGE = -1
+"""Qt merges no command with this id."""
 
 
 class FieldChange(QUndoCommand):
-    """One field of a form; what is typed into the same field in one go is undone in one go."""
+    """Change of one field of a form. Text typed into the same field without interruption is one command."""
 
     def __init__(self, title: str, name: str, old: object, new: object, put: Callable[[str, object], None]) -> None:
-        """`put(name, value)` shows and keeps the value; it is called for redo and undo, and at once."""
+        """Create the command; `put(name, value)` shows and stores the value. It is called for undo and redo, and when the
+        command is pushed.
+        """
         super().__init__(title)
         self.name, self.new = name, new
         self._old, self._put = old, put
 
     def id(self) -> int:
+        """Return one id for all text changes of the same field, so that Qt merges them."""
+        # The id of a QUndoCommand is a C int, and -1 means that it is not merged.
         return hash(self.name) & 0x7FFFFFFF if isinstance(self.new, str) else NO_MERGE
 
     def mergeWith(self, other: QUndoCommand) -> bool:
+        """Merge a later change of the same field; a text that is the original one again removes the command."""
         if not isinstance(other, FieldChange) or other.name != self.name:
             return False
         self.new = other.new
@@ -44,18 +51,21 @@ class FieldChange(QUndoCommand):
 
 
 class CommandRunner:
-    """Runs the steps of commands one after the other, in the order in which the user asked for them."""
+    """Runs asynchronous commands one after the other, in the order of the user's actions."""
 
     def __init__(self, stack: QUndoStack, bridge: Bridge, after: Callable[[], object] | None = None) -> None:
-        """`after` is called when a step is done, to show what is true now."""
+        """Create the runner; `after` is called after every step, also a failed one, to refresh the page."""
         self._stack, self._bridge, self._after = stack, bridge, after
         self._turn = asyncio.Lock()
 
     def do(self, title: str, forth: Step, back: Step) -> None:
-        """Do `forth` now; undo is `back`, redo is `forth` again. What fails is reported and forgotten."""
+        """Run `forth` now and push it as a command whose undo is `back`. A failed command is reported and removed from the
+        stack.
+        """
         self._stack.push(_QueuedCommand(title, forth, back, self))
 
     def run(self, command: _QueuedCommand, step: Step) -> None:
+        """Queue one step of a command."""
         self._bridge.spawn(self._in_turn(command, step))
 
     async def _in_turn(self, command: _QueuedCommand, step: Step) -> None:
@@ -71,15 +81,16 @@ class CommandRunner:
                     self._after()
 
     def _drop(self, command: _QueuedCommand) -> None:
-        """Take a command that failed off the stack, if it is the one that would be undone next."""
+        """Remove a failed command from the stack, if it is the one that would be undone next."""
         index = self._stack.index()
         if index and self._stack.command(index - 1) is command:
+            # The stack can only remove the command by undoing it, which must not run its step.
             command.is_dead = True
             self._stack.undo()
 
 
 class _QueuedCommand(QUndoCommand):
-    """A wish to a service and its opposite."""
+    """Command whose undo and redo call a service."""
 
     def __init__(self, title: str, forth: Step, back: Step, deeds: CommandRunner) -> None:
         super().__init__(title)
@@ -98,7 +109,9 @@ UNDOERS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
 
 
 class UndoGuard(QObject):
-    """Stands before every field of `page` that gets the focus, so that the window's own shortcuts see these keys."""
+    """Event filter on the focused field of `page` that leaves the keys of undo and redo to the window's shortcuts, and so to
+    the undo stack of the page.
+    """
 
     def __init__(self, page: QWidget) -> None:
         super().__init__(page)
@@ -109,6 +122,7 @@ class UndoGuard(QObject):
         application.focusChanged.connect(self._follow)
 
     def close(self) -> None:
+        """Stop following the focus."""
         self._application.focusChanged.disconnect(self._follow)
 
     def _follow(self, _old: QWidget | None, new: QWidget | None) -> None:
@@ -120,5 +134,6 @@ class UndoGuard(QObject):
             return super().eventFilter(watched, event)
         is_ours = any(event.matches(keys) for keys in UNDOERS)
         if is_ours:
+            # A text field accepts the override for its own undo; the shortcut is only activated if nobody does.
             event.ignore()
         return is_ours

@@ -1,1 +1,1 @@
-"""The window itself: sidebar, toast, status line, welcome."""
+"""Main window: panes, sidebar, actions, notifications, status line and welcome page."""

@@ -1,4 +1,6 @@
-"""Every action of the window with its title and keys in one table, for menus, tooltips and the list of shortcuts."""
+"""Table of all actions of the window with titles and shortcuts, for menus, tooltips, the command palette and the shortcut
+list.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 @dataclass(frozen=True)
 class ActionSpec:
-    """Something the user can ask for. `is_local` keys are handled by the field that has the focus, not by the window."""
+    """Action of the user. Keys of an `is_local` action are handled by the focused widget, not by a shortcut of the window."""
 
     name: str
     title: str
@@ -23,95 +25,93 @@ class ActionSpec:
 
 WISHES = (
     ActionSpec("new", str(QT_TRANSLATE_NOOP("Wish", "New conversation")), ("Ctrl+N",)),
-    ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Wish", "Edit the persona")), ("Ctrl+E",)),
+    ActionSpec("persona_editor", str(QT_TRANSLATE_NOOP("Wish", "Edit persona")), ("Ctrl+E",)),
     ActionSpec("new_persona", str(QT_TRANSLATE_NOOP("Wish", "New persona")), ("Ctrl+Shift+N",)),
-    ActionSpec("meet", str(QT_TRANSLATE_NOOP("Wish", "Meet a persona from a file")), ("Ctrl+O",)),
-    ActionSpec("user_personas", str(QT_TRANSLATE_NOOP("Wish", "Who you are")), ("Ctrl+Shift+Y",)),
-    ActionSpec("group", str(QT_TRANSLATE_NOOP("Wish", "Ask others in")), ("Ctrl+G",)),
-    ActionSpec("who_answers", str(QT_TRANSLATE_NOOP("Wish", "Who answers")), ("Ctrl+J",)),
-    ActionSpec("search", str(QT_TRANSLATE_NOOP("Wish", "Find a persona or conversation")), ("Ctrl+Shift+F",)),
-    ActionSpec("sidebar", str(QT_TRANSLATE_NOOP("Wish", "Show or hide the sidebar")), ("Ctrl+B",)),
-    ActionSpec("memory_panel", str(QT_TRANSLATE_NOOP("Wish", "Show or hide what was remembered")), ("Ctrl+M",)),
-    ActionSpec("inspector", str(QT_TRANSLATE_NOOP("Wish", "Look at the prompt")), ("Ctrl+I",)),
-    ActionSpec("next_pane", str(QT_TRANSLATE_NOOP("Wish", "Go to the next pane")), ("F6",)),
-    ActionSpec("focus_sidebar", str(QT_TRANSLATE_NOOP("Wish", "Go to the conversations")), ("Ctrl+1",)),
-    ActionSpec("focus_chat", str(QT_TRANSLATE_NOOP("Wish", "Go to the messages")), ("Ctrl+2",)),
-    ActionSpec("focus_composer", str(QT_TRANSLATE_NOOP("Wish", "Go to the writing field")), ("Ctrl+3",)),
-    ActionSpec("stop", str(QT_TRANSLATE_NOOP("Wish", "Stop the reply")), ("Esc",)),
-    ActionSpec("regenerate", str(QT_TRANSLATE_NOOP("Wish", "Another reply")), ("Ctrl+R",)),
-    ActionSpec("proceed", str(QT_TRANSLATE_NOOP("Wish", "Continue the reply")), ("Ctrl+Shift+R",)),
-    ActionSpec("previous_reply", str(QT_TRANSLATE_NOOP("Wish", "Previous wording")), ("Alt+Left",)),
-    ActionSpec("next_reply", str(QT_TRANSLATE_NOOP("Wish", "Next wording")), ("Alt+Right",)),
-    ActionSpec("models", str(QT_TRANSLATE_NOOP("Wish", "Choose a model")), ("Ctrl+Shift+M",)),
-    ActionSpec("model_manager", str(QT_TRANSLATE_NOOP("Wish", "Models and where to get them")), ("Ctrl+Shift+L",)),
+    ActionSpec("meet", str(QT_TRANSLATE_NOOP("Wish", "Import character")), ("Ctrl+O",)),
+    ActionSpec("user_personas", str(QT_TRANSLATE_NOOP("Wish", "User personas")), ("Ctrl+Shift+Y",)),
+    ActionSpec("group", str(QT_TRANSLATE_NOOP("Wish", "Add characters (group)")), ("Ctrl+G",)),
+    ActionSpec("who_answers", str(QT_TRANSLATE_NOOP("Wish", "Choose next speaker")), ("Ctrl+J",)),
+    ActionSpec("search", str(QT_TRANSLATE_NOOP("Wish", "Find persona or conversation")), ("Ctrl+Shift+F",)),
+    ActionSpec("sidebar", str(QT_TRANSLATE_NOOP("Wish", "Show or hide sidebar")), ("Ctrl+B",)),
+    ActionSpec("memory_panel", str(QT_TRANSLATE_NOOP("Wish", "Show or hide memory panel")), ("Ctrl+M",)),
+    ActionSpec("inspector", str(QT_TRANSLATE_NOOP("Wish", "Prompt inspector")), ("Ctrl+I",)),
+    ActionSpec("next_pane", str(QT_TRANSLATE_NOOP("Wish", "Go to next pane")), ("F6",)),
+    ActionSpec("focus_sidebar", str(QT_TRANSLATE_NOOP("Wish", "Go to conversations")), ("Ctrl+1",)),
+    ActionSpec("focus_chat", str(QT_TRANSLATE_NOOP("Wish", "Go to messages")), ("Ctrl+2",)),
+    ActionSpec("focus_composer", str(QT_TRANSLATE_NOOP("Wish", "Go to message box")), ("Ctrl+3",)),
+    ActionSpec("stop", str(QT_TRANSLATE_NOOP("Wish", "Stop generating")), ("Esc",)),
+    ActionSpec("regenerate", str(QT_TRANSLATE_NOOP("Wish", "Regenerate reply")), ("Ctrl+R",)),
+    ActionSpec("proceed", str(QT_TRANSLATE_NOOP("Wish", "Continue reply")), ("Ctrl+Shift+R",)),
+    ActionSpec("previous_reply", str(QT_TRANSLATE_NOOP("Wish", "Previous swipe")), ("Alt+Left",)),
+    ActionSpec("next_reply", str(QT_TRANSLATE_NOOP("Wish", "Next swipe")), ("Alt+Right",)),
+    ActionSpec("models", str(QT_TRANSLATE_NOOP("Wish", "Choose model")), ("Ctrl+Shift+M",)),
+    ActionSpec("model_manager", str(QT_TRANSLATE_NOOP("Wish", "Models and downloads")), ("Ctrl+Shift+L",)),
     ActionSpec("larger", str(QT_TRANSLATE_NOOP("Wish", "Larger text")), ("Ctrl++", "Ctrl+=")),
     ActionSpec("smaller", str(QT_TRANSLATE_NOOP("Wish", "Smaller text")), ("Ctrl+-",)),
-    ActionSpec("normal", str(QT_TRANSLATE_NOOP("Wish", "Normal text size")), ("Ctrl+0",)),
+    ActionSpec("normal", str(QT_TRANSLATE_NOOP("Wish", "Reset text size")), ("Ctrl+0",)),
     ActionSpec("hidden", str(QT_TRANSLATE_NOOP("Wish", "Show hidden messages")), ("Ctrl+Shift+H",)),
-    ActionSpec("find", str(QT_TRANSLATE_NOOP("Wish", "Find in everything")), ("Ctrl+F",)),
+    ActionSpec("find", str(QT_TRANSLATE_NOOP("Wish", "Search everything")), ("Ctrl+F",)),
     ActionSpec("conversations", str(QT_TRANSLATE_NOOP("Wish", "All conversations")), ("Ctrl+Shift+O",)),
     ActionSpec("trash", str(QT_TRANSLATE_NOOP("Wish", "Trash")), ("Ctrl+Shift+Del",)),
     ActionSpec("memories", str(QT_TRANSLATE_NOOP("Wish", "Memories")), ("Ctrl+Shift+E",)),
-    ActionSpec("rebuild_index", str(QT_TRANSLATE_NOOP("Wish", "Rebuild the memory index")), ("Ctrl+F5",)),
+    ActionSpec("rebuild_index", str(QT_TRANSLATE_NOOP("Wish", "Rebuild memory index")), ("Ctrl+F5",)),
     ActionSpec("facts", str(QT_TRANSLATE_NOOP("Wish", "Facts")), ("Ctrl+Shift+K",)),
-    ActionSpec("objections", str(QT_TRANSLATE_NOOP("Wish", "What did not belong")), ("Ctrl+Shift+B",)),
+    ActionSpec("objections", str(QT_TRANSLATE_NOOP("Wish", "Irrelevant memories")), ("Ctrl+Shift+B",)),
     ActionSpec("timeline", str(QT_TRANSLATE_NOOP("Wish", "What do you remember about me?")), ("Ctrl+Shift+T",)),
-    ActionSpec("mind", str(QT_TRANSLATE_NOOP("Wish", "Moods, plans and thoughts")), ("Ctrl+Shift+D",)),
+    ActionSpec("mind", str(QT_TRANSLATE_NOOP("Wish", "Mind (moods, plans, thoughts)")), ("Ctrl+Shift+D",)),
     ActionSpec("notebooks", str(QT_TRANSLATE_NOOP("Wish", "Notebooks")), ("Ctrl+Shift+J",)),
     ActionSpec("away", str(QT_TRANSLATE_NOOP("Wish", "While you were away")), ("Ctrl+Shift+A",)),
     ActionSpec("dreams", str(QT_TRANSLATE_NOOP("Wish", "Dreams")), ("Ctrl+D",)),
-    ActionSpec("worlds", str(QT_TRANSLATE_NOOP("Wish", "Worlds and their entries")), ("Ctrl+Shift+W",)),
+    ActionSpec("worlds", str(QT_TRANSLATE_NOOP("Wish", "Worlds (lorebooks)")), ("Ctrl+Shift+W",)),
     ActionSpec("settings", str(QT_TRANSLATE_NOOP("Wish", "Settings")), ("Ctrl+,",)),
-    ActionSpec("research", str(QT_TRANSLATE_NOOP("Wish", "Find out about…")), ("Ctrl+Shift+S",)),
-    ActionSpec("outgoing", str(QT_TRANSLATE_NOOP("Wish", "What left this computer")), ("Ctrl+Shift+I",)),
-    ActionSpec("presets", str(QT_TRANSLATE_NOOP("Wish", "Presets: samplers, formats, system prompts")), ("Ctrl+Shift+P",)),
-    ActionSpec("palette", str(QT_TRANSLATE_NOOP("Wish", "All commands")), ("Ctrl+K",)),
+    ActionSpec("research", str(QT_TRANSLATE_NOOP("Wish", "Deep research")), ("Ctrl+Shift+S",)),
+    ActionSpec("outgoing", str(QT_TRANSLATE_NOOP("Wish", "Network log")), ("Ctrl+Shift+I",)),
+    ActionSpec("presets", str(QT_TRANSLATE_NOOP("Wish", "Presets (samplers, formats, prompts)")), ("Ctrl+Shift+P",)),
+    ActionSpec("palette", str(QT_TRANSLATE_NOOP("Wish", "Command palette")), ("Ctrl+K",)),
     ActionSpec("keys", str(QT_TRANSLATE_NOOP("Wish", "Keyboard shortcuts")), ("F1",)),
     ActionSpec("quit", str(QT_TRANSLATE_NOOP("Wish", "Quit")), ("Ctrl+Q",)),
     ActionSpec("send", str(QT_TRANSLATE_NOOP("Wish", "Send")), ("Return",), is_local=True),
     ActionSpec("break", str(QT_TRANSLATE_NOOP("Wish", "New line")), ("Shift+Return",), is_local=True),
-    ActionSpec(
-        "edit_last", str(QT_TRANSLATE_NOOP("Wish", "Edit your last message (from an empty field)")), ("Up",), is_local=True
-    ),
-    ActionSpec("good", str(QT_TRANSLATE_NOOP("Wish", "A good reply (on a reply)")), ("+",), is_local=True),
-    ActionSpec("bad", str(QT_TRANSLATE_NOOP("Wish", "Not a good reply (on a reply)")), ("-",), is_local=True),
-    ActionSpec("rename", str(QT_TRANSLATE_NOOP("Wish", "Rename the conversation")), ("F2",), is_local=True),
-    ActionSpec("delete", str(QT_TRANSLATE_NOOP("Wish", "Delete the conversation")), ("Del",), is_local=True),
+    ActionSpec("edit_last", str(QT_TRANSLATE_NOOP("Wish", "Edit last message (message box empty)")), ("Up",), is_local=True),
+    ActionSpec("good", str(QT_TRANSLATE_NOOP("Wish", "Good reply (reply selected)")), ("+",), is_local=True),
+    ActionSpec("bad", str(QT_TRANSLATE_NOOP("Wish", "Bad reply (reply selected)")), ("-",), is_local=True),
+    ActionSpec("rename", str(QT_TRANSLATE_NOOP("Wish", "Rename conversation")), ("F2",), is_local=True),
+    ActionSpec("delete", str(QT_TRANSLATE_NOOP("Wish", "Delete conversation")), ("Del",), is_local=True),
 )
 
 
 LEADS_BACK = frozenset({"new", "search", "focus_sidebar", "focus_chat", "focus_composer"})
-"""Asked for on a page, these go back to the conversation first."""
+"""Actions that return to the session first if they are used on a page."""
 BESIDE_IT = frozenset(
     {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
     | {"sidebar", "memory_panel", "next_pane", "hidden", "models", "group", "who_answers"}
 )
-"""These are there only while the conversation can be seen: nobody repeats a reply or stops one unseen."""
+"""Actions that are only available while the session is visible, so that no reply is stopped or repeated unseen."""
 
 
 def title_of(name: str) -> str:
-    """The translated title of the wish called `name`."""
+    """Return the translated title of the action called `name`."""
     return next(QCoreApplication.translate("Wish", wish.title) for wish in WISHES if wish.name == name)
 
 
 def keys_of(name: str) -> str:
-    """The first keys of the wish as this system writes them (⌘ on a Mac)."""
+    """Return the first shortcut of the action in the notation of the system (⌘ on macOS); empty if it has none."""
     keys = next(wish.keys for wish in WISHES if wish.name == name)
     return QKeySequence(keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
 
 
 def hint(name: str) -> str:
-    """A tooltip: title and keys."""
+    """Return a tooltip with title and shortcut."""
     return f"{title_of(name)}  {keys_of(name)}".rstrip()
 
 
 class Actions:
-    """The table as QActions of one window."""
+    """QActions of a window for all actions that are not local."""
 
     def __init__(self, window: QWidget) -> None:
         self._actions: dict[str, QAction] = {}
         self.lead_back: Callable[[Callable[[], object]], None] = _at_once
-        """Does something in the conversation, from wherever the user is."""
+        """Callback that runs a function after returning from a page to the session."""
         for wish in WISHES:
             if wish.is_local:
                 continue
@@ -128,7 +128,7 @@ class Actions:
         return self._actions[name]
 
     def connect(self, **slots: Callable[[], object]) -> None:
-        """Do `slots[name]` whenever the wish `name` is asked for."""
+        """Connect each slot to the action of its name; those in `LEADS_BACK` return to the session first."""
         for name, slot in slots.items():
             do = partial(self._do_there, slot) if name in LEADS_BACK else slot
             self._actions[name].triggered.connect(lambda _checked=False, do=do: do())
@@ -137,7 +137,7 @@ class Actions:
         self.lead_back(slot)
 
     def follow(self, *, conversation: bool, greeting: bool) -> None:
-        """What is on display: the conversation, the greeting of the first start, or a page."""
+        """Update the visibility of actions: whether the session is visible, and whether the welcome page is shown."""
         for name in BESIDE_IT:
             self._actions[name].setVisible(conversation)
         for name in LEADS_BACK:

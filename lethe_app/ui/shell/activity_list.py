@@ -1,4 +1,4 @@
-"""What goes on behind the conversation, in one small list: how far each thing has come, and a button to stop it."""
+"""List of background tasks with their progress and a button to stop or resume each."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ WIDTH = 340
 
 @dataclass(frozen=True)
 class Activity:
-    """One thing that is going on, or was paused."""
+    """A background task, running or paused."""
 
     key: str
     title: str
     detail: str = ""
     fraction: float | None = None
-    """0 to 1; None where nobody knows how much there is."""
+    """Progress from 0 to 1; None if it is unknown."""
     button: str = ""
-    """What can be done about it: “Stop”, “Pause”, “Go on”."""
+    """Label of the button: “Stop”, “Pause” or “Go on”."""
     act: Callable[[], None] | None = None
     is_paused: bool = False
 
 
 class ActivityButton(QPushButton):
-    """Says how much is going on and opens the list; out of sight when there is nothing."""
+    """Button that shows the number of running tasks and opens the list; hidden without tasks."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,16 +46,16 @@ class ActivityButton(QPushButton):
         self.hide()
 
     def show_activities(self, activities: Sequence[Activity]) -> None:
-        """These are all there are."""
+        """Replace all activities."""
         if tuple(activities) == self._activities:
             return
         self._activities = tuple(activities)
         running = [one for one in self._activities if not one.is_paused]
-        words = counted(len(running), self.tr("{n} thing at work"), self.tr("{n} things at work"))
+        words = counted(len(running), self.tr("{n} task running"), self.tr("{n} tasks running"))
         self._words = running[0].title if len(running) == 1 else words if running else self.tr("Paused")
         self._fit()
         self.setToolTip(self._words)
-        self.setAccessibleName(self.tr("At work: {words}").format(words=self._words))
+        self.setAccessibleName(self.tr("Background tasks: {words}").format(words=self._words))
         self.setVisible(bool(self._activities))
         self.list.show_activities(self._activities)
         if not self._activities:
@@ -66,7 +66,7 @@ class ActivityButton(QPushButton):
         self._fit()
 
     def _fit(self) -> None:
-        """As much of its words as there is room for; all of them are in the tooltip and for screen readers."""
+        """Elide the text to the width of the button; tooltip and accessible name contain all of it."""
         room = max(self.width() - 2 * SPACE_4, 0)
         self.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
 
@@ -79,14 +79,14 @@ class ActivityButton(QPushButton):
 
 
 class ActivityList(QFrame):
-    """A popup; Esc or a click elsewhere closes it."""
+    """Popup with the tasks; Esc or a click outside closes it."""
 
     changed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("activities")
-        self.setAccessibleName(self.tr("At work"))
+        self.setAccessibleName(self.tr("Background tasks"))
         self.setFixedWidth(WIDTH)
         self._rows: dict[str, ActivityRow] = {}
         self._column = QVBoxLayout(self)
@@ -94,7 +94,7 @@ class ActivityList(QFrame):
         self._column.setSpacing(SPACE_4)
 
     def show_activities(self, activities: Sequence[Activity]) -> None:
-        """One row for each; a row that goes on stays where it is."""
+        """Update the list; the row of a task that is still there keeps its position."""
         for key in [key for key in self._rows if key not in {one.key for one in activities}]:
             row = self._rows.pop(key)
             self._column.removeWidget(row)
@@ -121,7 +121,7 @@ class ActivityList(QFrame):
 
 
 class ActivityRow(QWidget):
-    """Title, how far it has come, and its button."""
+    """Row with title, detail, progress bar and button of a task."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

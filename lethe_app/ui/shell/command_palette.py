@@ -1,4 +1,4 @@
-"""Every action of the window in one list: type a few letters, press Enter, and never look for a menu again."""
+"""Command palette: filters all actions of the window by typed words and triggers the selected one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARROWS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown
 
 @dataclass(frozen=True)
 class Command:
-    """What can be done, how it is found, and the action that does it."""
+    """Action with its title and shortcut."""
 
     title: str
     keys: str
@@ -37,7 +37,7 @@ class Command:
 
 
 class CommandPalette(QFrame):
-    """Lies over the window until something is chosen or the focus goes elsewhere."""
+    """Popup over the window; it closes when an action is chosen or the focus leaves it."""
 
     def __init__(self, theme: Theme, actions: Actions, over: QWidget) -> None:
         super().__init__(over)
@@ -48,7 +48,7 @@ class CommandPalette(QFrame):
         self._shown: list[Command] = []
         self._before: QWidget | None = None
         self.field = QLineEdit()
-        self.field.setPlaceholderText(self.tr("What would you like to do?"))
+        self.field.setPlaceholderText(self.tr("Search commands"))
         self.field.setAccessibleName(title_of("palette"))
         self.field.textChanged.connect(self._filter)
         self.field.installEventFilter(self)
@@ -60,7 +60,7 @@ class CommandPalette(QFrame):
         self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.clicked.connect(lambda index: self._do(index.row()))
-        self.nothing = QLabel(self.tr("No command is called that."))
+        self.nothing = QLabel(self.tr("No matching commands."))
         self.nothing.setProperty("quiet", True)
         self.nothing.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         column = QVBoxLayout(self)
@@ -72,7 +72,7 @@ class CommandPalette(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Show every action that can be done now."""
+        """List all actions that are available now, and show the palette."""
         self._before = self.window().focusWidget()
         names = [wish.name for wish in WISHES if not wish.is_local and wish.name != "palette"]
         found = [(name, self._actions[name]) for name in names]
@@ -93,7 +93,7 @@ class CommandPalette(QFrame):
         self.field.setFocus()
 
     def close_palette(self) -> None:
-        """Give the focus back to where it was."""
+        """Close the palette and give the focus back to the widget that had it before."""
         if not self.isHidden():
             self.hide()
             if self._before is not None:
@@ -136,12 +136,13 @@ class CommandPalette(QFrame):
 
 
 def is_heard(action: QAction) -> bool:
-    """Does anything happen at this action?"""
+    """Return whether a slot is connected to the action."""
+    # The prefix 2 is what Qt's SIGNAL() macro puts before a signature; `receivers` expects it.
     return action.receivers("2triggered(bool)") > 0
 
 
 def ranked(commands: Sequence[Command], text: str) -> list[Command]:
-    """Those in whose title all the words begin some word or occur, the former first."""
+    """Return the commands whose title contains all words, those first in which every word begins a word of the title."""
     words = text.casefold().split()
     if not words:
         return list(commands)
@@ -158,7 +159,7 @@ def ranked(commands: Sequence[Command], text: str) -> list[Command]:
 
 
 class _Painter(QStyledItemDelegate):
-    """Title at the left, keys at the right."""
+    """Delegate that paints the title at the left and the shortcut at the right."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

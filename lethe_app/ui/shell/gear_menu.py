@@ -1,4 +1,4 @@
-"""The menu behind the gear: the few choices that are made often enough to be one click away."""
+"""Menu of the gear button: pages, appearance and frequently used settings."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ PAGES = {
     "conversations": "clock",
     "trash": "trash",
 }
-"""Pages that are opened from here, with their drawings."""
+"""Pages opened from the menu, by action, with their icons."""
 REMEMBERED = ("timeline", "memories", "facts", "notebooks", "dreams", "objections")
+"""Actions of the submenu for memory."""
 BY_THEMSELVES = ("away", "mind", "research", "outgoing")
-"""Pages about one persona, each group behind one line."""
+"""Actions of the submenu for background activity."""
 
 
 class GearMenu(QObject):
-    """Built anew whenever it opens, so that its ticks always tell the truth."""
+    """Menu that is rebuilt every time it opens, so that its check marks show the current settings."""
 
     def __init__(self, window: MainWindow, services: AppServices, look: Look, bridge: Bridge) -> None:
         super().__init__(window)
@@ -59,22 +60,22 @@ class GearMenu(QObject):
         self._window.actions_["meet"].setIcon(icon("download", colour))
         self.menu.addAction(self._window.actions_["meet"])
         self.menu.addSeparator()
-        self._fill_pages(self.tr("What is remembered"), "memory", REMEMBERED)
-        self._fill_pages(self.tr("What they do by themselves"), "thought", BY_THEMSELVES)
+        self._fill_pages(self.tr("Memory"), "memory", REMEMBERED)
+        self._fill_pages(self.tr("Background activity"), "thought", BY_THEMSELVES)
         self.menu.addSeparator()
         themes = self.menu.addMenu(icon("moon" if self._window.theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {
-            ThemeOption.SYSTEM: self.tr("Like the system"),
-            ThemeOption.LIGHT: self.tr("Day"),
-            ThemeOption.DARK: self.tr("Night"),
+            ThemeOption.SYSTEM: self.tr("System default"),
+            ThemeOption.LIGHT: self.tr("Light"),
+            ThemeOption.DARK: self.tr("Dark"),
         }
         self._choices(themes, "theme", titles, settings.theme)
         self._fill_text(settings.font_size, settings.prose_font)
         self._switch(self.tr("Show hidden messages"), "show_hidden", settings.show_hidden)
         self._switch(self.tr("Reduced motion"), "reduced_motion", settings.reduced_motion)
         self.menu.addSeparator()
-        self.menu.addAction(icon("model", colour), self.tr("Add a folder of models…"), self._add_folder)
-        self.menu.addAction(icon("folder", colour), self.tr("Open the data folder"), self._open_data)
+        self.menu.addAction(icon("model", colour), self.tr("Add model folder…"), self._add_folder)
+        self.menu.addAction(icon("folder", colour), self.tr("Open data folder"), self._open_data)
         self.menu.addSeparator()
         self.menu.addAction(self._window.actions_["palette"])
         self.menu.addAction(self._window.actions_["keys"])
@@ -97,7 +98,7 @@ class GearMenu(QObject):
         for name in ("larger", "smaller", "normal"):
             text.addAction(actions[name])
         text.addSeparator()
-        titles = {ProseFont.SANS: self.tr("Without serifs"), ProseFont.SERIF: self.tr("With serifs")}
+        titles = {ProseFont.SANS: self.tr("Sans"), ProseFont.SERIF: self.tr("Serif")}
         self._choices(text, "prose_font", titles, font)
 
     def _choices(self, menu: QMenu, name: str, titles: dict, present: object) -> None:
@@ -125,8 +126,8 @@ class GearMenu(QObject):
             return
         await add_model_folder(self._services, folder)
         inside = [model for model in await self._services.models.found() if folder in model.path.parents]
-        found = counted(len(inside), self.tr("{n} model was found in it."), self.tr("{n} models were found in it."))
-        self._window.notifier.tell(self.tr("Lethe now looks into “{folder}”.").format(folder=folder.name), found)
+        found = counted(len(inside), self.tr("{n} model found."), self.tr("{n} models found."))
+        self._window.notifier.tell(self.tr("The model folder “{folder}” was added.").format(folder=folder.name), found)
 
     def _open_data(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._services.paths.home)))
@@ -143,16 +144,16 @@ async def _shown(dialog: About | Keys) -> None:
 
 
 async def asked_for_folder(window: MainWindow) -> Path | None:
-    """Let the user pick a folder with models; None if they think better of it."""
-    dialog = QFileDialog(window, QCoreApplication.translate("GearMenu", "Folder of models"), str(Path.home()))
+    """Let the user choose a folder with models; None if cancelled."""
+    dialog = QFileDialog(window, QCoreApplication.translate("GearMenu", "Choose model folder"), str(Path.home()))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
     return Path(dialog.selectedFiles()[0]) if await answered(dialog) else None
 
 
 async def asked_for_file(window: MainWindow) -> Path | None:
-    """Let the user pick a GGUF; None if they think better of it."""
-    title = QCoreApplication.translate("GearMenu", "Choose a model")
+    """Let the user choose a GGUF file; None if cancelled."""
+    title = QCoreApplication.translate("GearMenu", "Choose model")
     kinds = QCoreApplication.translate("GearMenu", "Models (*.gguf)")
     dialog = QFileDialog(window, title, str(Path.home()), kinds)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -160,7 +161,7 @@ async def asked_for_file(window: MainWindow) -> Path | None:
 
 
 async def add_model_folder(services: AppServices, folder: Path) -> None:
-    """Look into `folder` for models from now on."""
+    """Add `folder` to the folders that are searched for models."""
     folders = services.preferences.current.model_folders
     if str(folder) not in folders:
         await services.preferences.set(model_folders=[*folders, str(folder)])

@@ -1,4 +1,4 @@
-"""The window: painted at once as outlines that need only Qt, completed, and filled when the services are open."""
+"""Main window: painted first as an outline that needs only Qt, then built, and filled when the services are open."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 
 
 FRAME = QSize(16, 48)
-"""Pixels that a desktop's frame and title may take; how many they are is not known before the window is there."""
+"""Assumed size of the window frame and title bar in pixels, which is unknown before the window is shown."""
 
 
 class MainWindow(QMainWindow):
-    """Outlines first, `furnish` after the first paint, `attach` when the services are ready, `detach` before they close.
+    """Outline first, `build_panes` after the first paint, `attach` when the services are open, `detach` before they close.
 
-    The widgets are imported in `furnish` and not above: the first paint waits for nothing that it does not draw.
+    Widgets are imported in `build_panes` instead of at the top, so that the first paint does not wait for imports it does
+    not need.
     """
 
     closed = Signal()
@@ -65,10 +66,10 @@ class MainWindow(QMainWindow):
         palette = chosen_palette(str(self._memory.value("theme", "system")), system_is_light=light)
         self.setCentralWidget(Skeleton(palette, outlines=not self._is_first_start))
         if furnished:
-            self.furnish(clock)
+            self.build_panes(clock)
 
-    def furnish(self, clock: Callable[[], datetime] | None = None) -> None:
-        """Build everything that one can see and touch; the lists are still empty."""
+    def build_panes(self, clock: Callable[[], datetime] | None = None) -> None:
+        """Build all panes, with empty lists."""
         from lethe_app.domain.clock import now
         from lethe_app.ui.chat.chat_panel import ChatPanel
         from lethe_app.ui.chat.memory_panel import MemoryPanel
@@ -122,7 +123,7 @@ class MainWindow(QMainWindow):
         self.chat.composer.text.setFocus()
 
     def _dress(self) -> None:
-        """Icons, which are drawn and not loaded."""
+        """Set the icons. They are rendered from SVG, so this is not part of building the widgets."""
         from lethe_app.ui.core.icons import application_icon
 
         self.setWindowIcon(application_icon())
@@ -130,7 +131,7 @@ class MainWindow(QMainWindow):
         self.chat.dress()
 
     def attach(self, services: AppServices) -> None:
-        """Fill the window from `services`; the event loop must be running."""
+        """Connect the window to `services` and fill it; the event loop must be running."""
         from lethe_app.ui.controllers.window_controller import Host
 
         self._host = Host(self, services)
@@ -138,28 +139,28 @@ class MainWindow(QMainWindow):
         self._host.open()
 
     async def detach(self) -> None:
-        """Stop what runs, keeping half a reply, so that the services can close."""
+        """Stop running tasks, keeping a partial reply, so that the services can close."""
         if self._host is not None:
             await self._host.close()
             self._host = None
 
     def is_busy(self) -> bool:
-        """Is somebody replying?"""
+        """Return whether a reply is being generated."""
         return self._host is not None and self._host.turns.is_replying
 
     def remember(self, key: str, value: object) -> None:
-        """Keep something that the next first paint needs before the settings are read."""
+        """Store a value in the window state, which the first paint reads before the settings are loaded."""
         self._memory.setValue(key, value)
 
     def come_forward(self) -> None:
-        """Somebody wants to see this window."""
+        """Show the window in front of other windows, also if it is minimised."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
 
     def keep_within(self, room: QSize) -> None:
-        """At the first start, be no larger than the screen, of which title and frame take some; later the user decides."""
+        """Limit the size of a window without stored geometry to the screen, less `FRAME`."""
         if not self._is_placed:
             self.resize(self.size().boundedTo(room - FRAME))
 
@@ -168,17 +169,17 @@ class MainWindow(QMainWindow):
         self.chat.set_persona(name, tagline)
 
     def show_page(self, page: QWidget) -> None:
-        """Show `page` instead of the conversation."""
+        """Show `page` instead of the session."""
         self.pages.addWidget(page)
         self.pages.setCurrentWidget(page)
 
     def greet(self, page: QWidget) -> None:
-        """Show `page` where there is no conversation yet; `show_conversation` takes it away again."""
+        """Show `page` while there is no session; `show_conversation` removes it."""
         self._greetings.append(page)
         self.show_page(page)
 
     def show_conversation(self) -> None:
-        """The greeting is over. A page that was opened meanwhile stays on top."""
+        """Remove the welcome pages. A page that was opened meanwhile stays visible."""
         for page in self._greetings:
             if self.pages.currentWidget() is page:
                 self.pages.setCurrentWidget(self.panes)
@@ -189,21 +190,21 @@ class MainWindow(QMainWindow):
         self.go_to_field()
 
     def go_to_field(self) -> None:
-        """The keyboard goes where the user writes, unless they are on a page: what they type there is not for the field."""
+        """Focus the input field, unless a page is visible: what the user types there is not meant for the input field."""
         if self.pages.currentWidget() is self.panes:
             self.chat.composer.text.setFocus()
 
     def _follow_page(self) -> None:
         self.actions_.follow(conversation=self.pages.currentWidget() is self.panes, greeting=bool(self._greetings))
 
-    # panes and focus
+    # Panes and focus
 
     def _sidebar_shown(self, shown: bool) -> None:
         self.chat.header.menu.setVisible(not shown)
         self._order_tabs()
 
     def _order_tabs(self) -> None:
-        """Tab goes through the window as the eye does; a pane that was moved would else come last."""
+        """Set the tab order to the visual order; a pane that was reparented would otherwise come last."""
         side, chat = self.sidebar, self.chat
         stops = [side.search, side.new, side.list, side.add, side.gear, chat.header.menu, chat.header.group]
         stops += [chat.status, chat.view, chat.chooser.button, chat.composer.text, chat.composer.button]
@@ -223,7 +224,7 @@ class MainWindow(QMainWindow):
         self.sidebar.focus_search()
 
     def _go_to_next_pane(self) -> None:
-        """Sidebar, messages, writing field, what was remembered, and round again."""
+        """Move the focus from pane to pane: sidebar, messages, input field, memory panel, and back to the sidebar."""
         focus = QApplication.focusWidget()
         if focus is not None and self.sidebar.isAncestorOf(focus):
             self.panes.close_drawer()
@@ -235,7 +236,7 @@ class MainWindow(QMainWindow):
         else:
             self._go_to_sidebar()
 
-    # size and place
+    # Window state
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.remember("geometry", self.saveGeometry())

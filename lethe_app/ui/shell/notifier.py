@@ -1,4 +1,4 @@
-"""Shows what went wrong, and small good news: the only place in the window where an error becomes words."""
+"""Notifications of errors and results; the only place in the window where an error is turned into text."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.toast import Toast
 
 MOST_AT_ONCE = 4
+"""Maximum number of visible toasts; the oldest is closed for a new one."""
 TOP = 64
-"""Below the header, in pixels."""
+"""Distance of the first toast from the top edge, in pixels: below the header."""
 
 _EXIT_CODE = re.compile(r" \(code -?\d+\)")
-"""Nothing a reader can use; the log keeps it."""
+"""Exit code in an error message; it is hidden from the user, and the log keeps it."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Something to tell: what happened, what is safe or to be done, and a button for it."""
+    """Text of a notification, with an optional detail and button."""
 
     text: str
     detail: str = ""
@@ -41,7 +42,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class _Remedy:
-    """A button for errors of one kind."""
+    """Button for errors of one class; `is_enough` replaces the error's remedy text."""
 
     button: str
     action: Callable[[], None]
@@ -49,7 +50,7 @@ class _Remedy:
 
 
 class Notifier(QObject):
-    """Keeps notices until there is a window, then shows each as a toast in its upper right corner."""
+    """Queue of notifications until there is a window; then each is shown as a toast in its upper right corner."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +61,7 @@ class Notifier(QObject):
         self._theme: Theme | None = None
 
     def show_in(self, place: QWidget, theme: Theme) -> None:
-        """From now on toasts lie over `place`; whatever was told before appears at once."""
+        """Show toasts over `place` from now on, and those that were queued at once."""
         self._place, self._theme = place, theme
         place.installEventFilter(self)
         theme.changed.connect(self._redress)
@@ -69,15 +70,17 @@ class Notifier(QObject):
             self._show(notice)
 
     def offer(self, kind: type[LetheError], button: str, action: Callable[[], None], *, is_enough: bool = False) -> None:
-        """Errors of `kind` get a button that does something about them; where it `is_enough`, it says so alone."""
+        """Register a button for errors of class `kind`; with `is_enough` it replaces the error's remedy text."""
         self._remedies[kind] = _Remedy(button, action, is_enough)
 
     def tell(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:
-        """Say something that is no error; it fades by itself."""
+        """Show a notification that is not an error; it closes by itself."""
         self._show(Notice(text, detail, button=button, action=action))
 
     def report(self, error: BaseException) -> None:
-        """Say what went wrong: a `LetheError` in its own words, anything else as a bug of ours with its details to copy."""
+        """Show an error: a `LetheError` with its own texts, any other as an unexpected error with a traceback to copy. Both
+        are logged.
+        """
         if isinstance(error, LetheError):
             log.info("told the user: %s", error)
             self._show(self._notice_of(error))
@@ -86,8 +89,8 @@ class Notifier(QObject):
         details = crash_report(error)
         self._show(
             Notice(
-                self.tr("Something went wrong inside Lethe."),
-                self.tr("Your conversations are saved. If it happens again, please report it with these details."),
+                self.tr("Lethe ran into an unexpected error."),
+                self.tr("Your conversations are saved. If it happens again, please report it and include the details."),
                 is_error=True,
                 button=self.tr("Copy details"),
                 action=lambda: QApplication.clipboard().setText(details),
@@ -147,13 +150,13 @@ class Notifier(QObject):
         return False
 
     def keep_on_top(self) -> None:
-        """Lift the toasts over whatever was just laid over the window."""
+        """Raise the toasts above a widget that was just laid over the window."""
         for toast in self._toasts:
             toast.raise_()
 
 
 def crash_report(error: BaseException) -> str:
-    """What a bug report needs: the trace and the systems it happened on, without anything the user wrote."""
+    """Return the traceback with Python and system version for a bug report, without any text of the user."""
     import platform  # noqa: PLC0415 - together with the next a tenth of the time to the first paint
     import traceback  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Lays out the window: sidebar, chat and memory beside each other where there is room, and over the chat where there is not."""
+"""Layout of the window: sidebar, chat and memory panel side by side, or laid over the chat if the window is narrow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lethe_app.ui.shell.sidebar import WIDTH
 
 
 class Scrim(QFrame):
-    """Lets nothing through."""
+    """Shade over the chat that intercepts mouse events while a pane lies over it."""
 
     pressed = Signal()
 
@@ -25,24 +25,24 @@ class Scrim(QFrame):
 
 
 DRAWER_BELOW = 720
-"""Window width in pixels under which the sidebar is a drawer."""
+"""Window width in pixels below which the sidebar is a drawer."""
 PANEL_BESIDE = 1000
-"""Window width from which the panel at the right has room of its own."""
+"""Window width in pixels from which the right panel is beside the chat."""
 PANEL, PANEL_LEAST, PANEL_MOST = 328, 316, 440
-"""Width of the panel, which the reader may change a little."""
+"""Default, minimum and maximum width of the right panel, in pixels."""
 AMPLE = 2400
-"""In so many pixels all panes have the width they want."""
+"""Width in pixels at which all panes fit in their stored widths."""
 
 
 class WindowPanes(QWidget):
-    """A splitter with up to three panes; the outer ones leave it, one after the other, when the window becomes narrow."""
+    """Splitter with up to three panes; as the window becomes narrower, first the panel and then the sidebar leave it."""
 
     sidebar_shown = Signal(bool)
-    """Is the sidebar there, or must a button call it?"""
+    """True if the sidebar is in the splitter; False if a button must open it."""
     panel_shown = Signal(bool)
-    """Can the panel at the right be seen now?"""
+    """True if the right panel is visible."""
     covered = Signal()
-    """Something was laid over the panes; whoever wants to lie on top lifts itself."""
+    """Emitted after something was laid over the panes; widgets that should be on top raise themselves."""
 
     def __init__(self, theme: Theme, sidebar: QWidget, chat: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +72,7 @@ class WindowPanes(QWidget):
         slide.setEasingCurve(QEasingCurve.Type.OutCubic)
         return slide
 
-    # the sidebar
+    # Sidebar
 
     @property
     def is_narrow(self) -> bool:
@@ -83,7 +83,7 @@ class WindowPanes(QWidget):
         return self._narrow and not self._sidebar.isHidden()
 
     def toggle_sidebar(self) -> None:
-        """Open or close the drawer, or hide the sidebar for readers who want the words alone."""
+        """Open or close the drawer, or show or hide the sidebar in the splitter."""
         if self._narrow:
             self.close_drawer() if self.is_drawer_open else self.open_drawer()
         else:
@@ -92,7 +92,7 @@ class WindowPanes(QWidget):
             self.sidebar_shown.emit(self._wanted)
 
     def reveal_sidebar(self) -> None:
-        """Make sure that the sidebar can be seen."""
+        """Make the sidebar visible."""
         if self._narrow:
             self.open_drawer()
         elif not self._wanted:
@@ -110,16 +110,16 @@ class WindowPanes(QWidget):
         self._let_in(self._slide, -WIDTH, 0)
 
     def close_drawer(self) -> None:
-        """Nothing happens where the sidebar is no drawer."""
+        """Close the drawer; does nothing if the sidebar is in the splitter."""
         if self.is_drawer_open:
             self._slide.stop()
             self._scrim.hide()
             self._sidebar.hide()
 
-    # the panel at the right
+    # Right panel
 
     def set_panel(self, panel: QWidget, *, wanted: bool) -> None:
-        """Put a third pane at the right; `wanted`: the reader left it open."""
+        """Add the right panel; `wanted` is whether it was open when the window was closed."""
         self._panel, self._panel_wanted = panel, wanted
         self._panel_slide = self._sliding(panel)
         panel.setMinimumWidth(PANEL_LEAST)
@@ -128,7 +128,7 @@ class WindowPanes(QWidget):
 
     @property
     def panel_wanted(self) -> bool:
-        """Does the reader want the panel where there is room for it?"""
+        """Return whether the user wants the panel to be open beside the chat."""
         return self._panel_wanted
 
     @property
@@ -137,14 +137,14 @@ class WindowPanes(QWidget):
 
     @property
     def is_panel_over(self) -> bool:
-        """Does it lie over the chat, or would it?"""
+        """Return whether the panel lies over the chat, or would if it were open."""
         return self._is_over
 
     def toggle_panel(self) -> None:
         self.close_panel() if self.is_panel_open else self.open_panel()
 
     def open_panel(self) -> None:
-        """Beside the chat, or over it."""
+        """Open the panel beside the chat, or over it in a narrow window."""
         if self._panel is None or self.is_panel_open:
             return
         self._panel_wanted = True
@@ -179,12 +179,12 @@ class WindowPanes(QWidget):
         self._let_in(self._panel_slide, self.width(), panel.x())
 
     def _over(self) -> tuple[int, int, int, int]:
-        """Where it lies over the chat."""
+        """Return the geometry of the panel over the chat."""
         width = min(PANEL, max(PANEL_LEAST, self.width() - SPACE_8))
         return self.width() - width, 0, width, self.height()
 
     def _share_out(self) -> None:
-        """The panel takes its room from the chat, not from the sidebar."""
+        """Give the panel its width at the expense of the chat, not of the sidebar."""
         sizes = self.splitter.sizes()
         if len(sizes) == 3 and sizes[2] < PANEL_LEAST:
             self.splitter.setSizes([sizes[0], max(1, sum(sizes) - sizes[0] - PANEL), PANEL])
@@ -201,14 +201,14 @@ class WindowPanes(QWidget):
             self._share_out()
 
     def _part_panel(self) -> None:
-        """It is too narrow for three: the panel comes over the chat when it is called."""
+        """Take the panel out of the splitter and hide it; from now on it is opened over the chat."""
         if self._panel is None:
             return
         self._panel.setParent(self)
         self._panel.hide()
         self._mark(self._panel, over=True)
 
-    # what lies over what
+    # Overlays
 
     def _let_in(self, slide: QPropertyAnimation, start: int, end: int) -> None:
         slide.stop()
@@ -229,7 +229,7 @@ class WindowPanes(QWidget):
             self.close_panel()
 
     def state(self) -> QByteArray:
-        """Widths of the panes, to be given to `restore` at the next start."""
+        """Return the widths of the panes, for `restore` at the next start."""
         return self.splitter.saveState()
 
     def restore(self, state: QByteArray) -> None:
@@ -257,7 +257,7 @@ class WindowPanes(QWidget):
             self._sidebar_width = self.splitter.sizes()[0]
 
     def _widen_sidebar(self) -> None:
-        """It gave way where there was no room for all, and takes its width again where there is."""
+        """Restore the user's width of the sidebar if it was squeezed and there is enough space again."""
         width, *others = self.splitter.sizes()
         missing = self._sidebar_width - width
         if not self._narrow and width and missing > 0 and others[0] - missing >= self._chat.minimumSizeHint().width():

@@ -1,4 +1,4 @@
-"""The left side of the window: whom the user can talk to, and what was talked about."""
+"""Sidebar with personas and sessions."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ LEAST, MOST = 220, 360
 
 
 class Sidebar(QFrame):
-    """Search, new conversation, the list, and the gear; tells what the user wants and changes nothing itself."""
+    """Search field, new session button, list and gear menu. It emits the user's requests and changes nothing itself."""
 
     persona_chosen = Signal(str)
     session_chosen = Signal(str)
     new_wanted = Signal(str)
-    """With the persona's id; empty means the one that is open."""
+    """Id of the persona; empty for the current one."""
     rename_wanted = Signal(str, str)
     delete_wanted = Signal(str)
     edit_wanted = Signal(str)
     duplicate_wanted = Signal(str)
     give_wanted = Signal(str)
-    """Of a persona, all three."""
+    """Like `edit_wanted` and `duplicate_wanted`, with the id of the persona."""
 
     def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -98,7 +98,7 @@ class Sidebar(QFrame):
         self.list.customContextMenuRequested.connect(self._show_menu)
         self.model.modelAboutToBeReset.connect(self._remember_place)
         self.model.rearranged.connect(self._restore_place)
-        self.nothing = QLabel(self.tr("Nothing by that name."))
+        self.nothing = QLabel(self.tr("No matches."))
         self.nothing.setProperty("quiet", True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
         self.nothing.hide()
@@ -123,7 +123,7 @@ class Sidebar(QFrame):
         self._bottom.addStretch(0)
 
     def dress(self) -> None:
-        """Put on the icons; called after the first paint, so that drawing them delays nothing."""
+        """Set the icons; called after the first paint, so that rendering them does not delay it."""
         if self._glass is None:
             self._glass = self._finish()
         palette = self._theme.palette
@@ -137,21 +137,21 @@ class Sidebar(QFrame):
         self.list.viewport().update()
 
     def _fit(self) -> None:
-        """Never narrower than its two buttons, whose words grow with the text."""
+        """Make the sidebar at least as wide as its two buttons, whose width depends on the text size."""
         for button in (self.new, self.add):
             button.ensurePolished()
         widest = max(self.new.sizeHint().width(), self.add.sizeHint().width())
         self.setMinimumWidth(min(max(LEAST, widest + 2 * SPACE_3), MOST))
 
     def _finish(self) -> QAction:
-        """What there is no use for before the first paint: how rows are drawn, and the small buttons in the search field."""
+        """Set up what the first paint does not need: the delegate of the list, and the buttons inside the search field."""
         from lethe_app.ui.shell.sidebar_delegate import SidebarDelegate  # noqa: PLC0415 - there are no rows to paint before
 
         self.list.setItemDelegate(SidebarDelegate(self._theme, self.list))
         self.search.setClearButtonEnabled(True)
         return self.search.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
 
-    # what the house has
+    # Content
 
     def set_personas(self, personas: list[PersonaRow]) -> None:
         self.model.set_personas(personas)
@@ -166,7 +166,7 @@ class Sidebar(QFrame):
             self.list.setCurrentIndex(index)
             self.list.scrollTo(index)
 
-    # what the user does
+    # User actions
 
     def focus_list(self) -> None:
         self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -210,7 +210,7 @@ class Sidebar(QFrame):
             menu.popup(self.list.viewport().mapToGlobal(point))
 
     def menu_for(self, index: QModelIndex) -> QMenu:
-        """What can be done with the row at `index`."""
+        """Return the context menu of the row at `index`."""
         menu = QMenu(self)
         row = self.model.row_at(index)
         palette = self._theme.palette
@@ -227,7 +227,7 @@ class Sidebar(QFrame):
             menu.addAction(icon("edit", palette.muted), self.tr("Edit…"), lambda: self.edit_wanted.emit(row.persona_id))
             duplicate = partial(self.duplicate_wanted.emit, row.persona_id)
             menu.addAction(icon("copy", palette.muted), self.tr("Duplicate"), duplicate)
-            menu.addAction(icon("export", palette.muted), self.tr("Give away…"), partial(self.give_wanted.emit, row.persona_id))
+            menu.addAction(icon("export", palette.muted), self.tr("Export…"), partial(self.give_wanted.emit, row.persona_id))
         return menu
 
     def _remember_place(self) -> None:
@@ -243,7 +243,7 @@ class Sidebar(QFrame):
 
 
 class _List(QListView):
-    """A list that opens on one click or Enter, renames on F2 and asks to delete on Del."""
+    """List view that opens a row on a click or Enter, renames on F2 and requests deletion on Del."""
 
     entered_on = Signal(QModelIndex)
     delete_pressed = Signal(QModelIndex)

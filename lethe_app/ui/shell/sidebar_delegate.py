@@ -1,4 +1,4 @@
-"""Paints the rows of the sidebar and offers the field in which a conversation is renamed."""
+"""Painting of the sidebar's rows, and the editor for renaming a session."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from lethe_app.ui.core.theme import Theme, mixed
 from lethe_app.ui.shell.sidebar_model import AGE, ROW, PersonaRow, SessionRow
 
 FACE = 32
+"""Diameter of the avatar, in pixels."""
 MARK = 12
-"""Pixels of the sign that a conversation has ended."""
+"""Size of the symbol of an ended session, in pixels."""
 Index = QModelIndex | QPersistentModelIndex
 
 
 class SidebarDelegate(QStyledItemDelegate):
-    """Two kinds of rows: a persona with face, name and tagline, and a conversation with title and age."""
+    """Delegate for two kinds of rows: a persona with avatar, name and tagline, and a session with title and age."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -112,7 +113,7 @@ class SidebarDelegate(QStyledItemDelegate):
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
         field = QLineEdit(parent)
         field.setMaxLength(200)
-        field.setAccessibleName(self.tr("New title of the conversation"))
+        field.setAccessibleName(self.tr("New conversation title"))
         return field
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, _index: Index) -> None:

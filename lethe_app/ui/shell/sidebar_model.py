@@ -1,4 +1,4 @@
-"""The rows of the sidebar: every persona, and under the open one its conversations; or whatever a search finds."""
+"""Model of the sidebar: all personas, with the sessions of the open one; or the matches of a search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True)
 class PersonaRow:
-    """A persona as the sidebar shows it."""
+    """Row of a persona."""
 
     persona_id: str
     name: str
@@ -32,7 +32,7 @@ class PersonaRow:
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A conversation as the sidebar shows it."""
+    """Row of a session."""
 
     guid: str
     persona_id: str
@@ -41,9 +41,9 @@ class SessionRow:
     messages: int = 0
     is_open: bool = False
     guests: tuple[str, ...] = ()
-    """Names of those who take part besides the persona."""
+    """Names of the participants other than the persona."""
     is_ended: bool = False
-    """Has silence ended it, so that the next message begins another?"""
+    """True if the session ended after inactivity, so that the next message begins a new one."""
 
     @property
     def key(self) -> str:
@@ -51,7 +51,7 @@ class SessionRow:
 
     @property
     def searched(self) -> str:
-        """All that a search looks through."""
+        """Return all texts in which a search looks."""
         return "\n".join([self.title, *self.guests])
 
 
@@ -61,7 +61,7 @@ AGE = Qt.ItemDataRole.UserRole + 1
 
 
 class SidebarModel(QAbstractListModel):
-    """Rows in the order they are drawn; knows nothing of where they come from."""
+    """Rows in display order. The model does not load anything itself."""
 
     rename_wanted = Signal(str, str)
     rearranged = Signal()
@@ -85,12 +85,12 @@ class SidebarModel(QAbstractListModel):
         self._rebuild()
 
     def set_open(self, persona_id: str, guid: str) -> None:
-        """Mark what the chat shows now."""
+        """Mark the session that the chat shows."""
         self._open_persona, self._open_session = persona_id, guid
         self._rebuild()
 
     def set_wanted(self, text: str) -> None:
-        """Show only rows whose name, tagline or title holds `text`; empty shows the usual list."""
+        """Show only rows whose name, tagline, title or participants contain `text`; empty shows the usual list."""
         self._wanted = text.strip().casefold()
         self._rebuild()
 
@@ -102,7 +102,7 @@ class SidebarModel(QAbstractListModel):
         return self._rows[index.row()] if index.isValid() and index.row() < len(self._rows) else None
 
     def index_of(self, key: str) -> QModelIndex:
-        """Where the row with `key` is, or an invalid index."""
+        """Return the index of the row with `key`, or an invalid index."""
         found = next((number for number, row in enumerate(self._rows) if row.key == key), -1)
         return self.index(found) if found >= 0 else QModelIndex()
 
@@ -142,7 +142,7 @@ class SidebarModel(QAbstractListModel):
     def _marked(self, row: SessionRow) -> SessionRow:
         return replace(row, is_open=True) if row.guid == self._open_session else row
 
-    # Qt's side
+    # Model interface
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._rows)
@@ -185,11 +185,11 @@ class SidebarModel(QAbstractListModel):
 
 
 def with_guests(row: SessionRow) -> str:
-    """“with Edmund and Wren”, if there are any."""
+    """Return “with Edmund and Wren”; empty if there are no other participants."""
     return QCoreApplication.translate("Sidebar", "with {names}").format(names=joined(row.guests)) if row.guests else ""
 
 
 def describe_session(row: SessionRow) -> list[str]:
-    """Title, guests, and that silence has ended it; only what there is."""
-    ended = QCoreApplication.translate("Sidebar", "Ended by silence") if row.is_ended else ""
+    """Return title, other participants and the note that the session has ended, as far as they apply."""
+    ended = QCoreApplication.translate("Sidebar", "Ended after inactivity") if row.is_ended else ""
     return [words for words in (row.title, with_guests(row), ended) if words]

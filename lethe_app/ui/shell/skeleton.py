@@ -1,4 +1,4 @@
-"""What the window shows in its first moment, before anything is loaded: the outlines of sidebar and header."""
+"""Placeholder of the window before anything is loaded: the outlines of sidebar and header."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIDEBAR, HEADER, WIDE = 264, 52, 720
 
 
 class Skeleton(QWidget):
-    """Painted, not built: it needs no layout, no style sheet and no child widgets."""
+    """Painted placeholder that needs no layout, stylesheet or child widgets."""
 
     def __init__(self, palette: Palette, *, outlines: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Says in words what the model is doing; clicking it opens the choice of models."""
+"""Status line of the model; a click opens the model chooser."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from lethe_app.ui.core.formatting import recalled_in_words, rounded
 
 RESULT_STAYS_MS = 10_000
+"""Milliseconds for which the figures of the last reply are shown."""
 
 
 class StatusLine(QPushButton):
-    """One line at the right of the header. What happens now covers what the model is; afterwards that shows again."""
+    """Line at the right of the header. The current activity replaces the description of the model while it lasts."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("status")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._resting = self.tr("Opening …")
+        self._resting = self.tr("Opening…")
         self._passing = self._background = self._outgoing = self._meaning = ""
         self._thinking = QElapsedTimer()
         self._second = QTimer(self, interval=1000)
@@ -30,16 +31,16 @@ class StatusLine(QPushButton):
 
     @property
     def words(self) -> str:
-        """The whole sentence, also where the line is too narrow for it."""
+        """Return the whole text, even if it is elided on display."""
         return self._outgoing or self._passing or " · ".join(part for part in (self._resting, self._background) if part)
 
-    # what the model is
+    # Model
 
     def show_none(self) -> None:
         self._rest(self.tr("No model: choose one"))
 
     def show_waiting(self) -> None:
-        self._rest(self.tr("No model yet: your first words load one"))
+        self._rest(self.tr("No model loaded: your first message loads one"))
 
     def show_loading(self, name: str, fraction: float) -> None:
         self._pass("")  # nothing else can be going on
@@ -53,47 +54,47 @@ class StatusLine(QPushButton):
     def _in_plain_words(self, name: str, used: int, context: int) -> str:
         locale = QLocale()
         if used:
-            words = self.tr("This conversation takes {used} of the {room} tokens that {name} can see at once.")
+            words = self.tr("This conversation uses {used} of the {room} tokens in the context of {name}.")
         else:
-            words = self.tr("{name} can see {room} tokens at once.")
+            words = self.tr("{name} has a context of {room} tokens.")
         told = words.format(name=name, used=locale.toString(used), room=locale.toString(context))
-        return f"{told}\n{self.tr('A token is a short word or a piece of a longer one.')}"
+        return f"{told}\n{self.tr('A token is a short word or part of a longer one.')}"
 
     def show_background(self, words: str) -> None:
-        """What goes on behind the conversation; empty when nothing does."""
+        """Show what runs in the background; an empty text removes it."""
         self._background = words
         self._tell()
 
     def show_failed(self, name: str) -> None:
-        self._rest(self.tr("{name} is not running: choose or reload").format(name=name or self.tr("The model")))
+        self._rest(self.tr("{name} is not running: reload or choose another").format(name=name or self.tr("The model")))
 
-    # the internet
+    # Internet
 
     def show_internet(self, sign: QIcon | None) -> None:
-        """A sign before the words says that the internet may be used; None takes it away."""
+        """Show an icon while internet search is allowed; None removes it."""
         self.setIcon(sign or QIcon())
         self._tell()
 
     def show_outgoing(self, words: str) -> None:
-        """What leaves for the internet now: nothing else covers it. Empty when nothing does."""
+        """Show what is sent to the internet now, in place of everything else; an empty text removes it."""
         self._outgoing = words
         self._tell()
 
-    # what happens now
+    # Current activity
 
     def show_busy(self, words: str) -> None:
-        """Any work that has no better words of its own."""
+        """Show an activity that has no method of its own."""
         self._pass(words)
 
     def show_thinking(self) -> None:
-        """Counts the seconds until something else is shown."""
+        """Show that the model is thinking, with the seconds since the first call, until something else is shown."""
         if not self._second.isActive():
             self._thinking.start()
             self._second.start()
         self._tell_thinking()
 
     def show_result(self, speed: float, reused: int, prompt: int, memories: int = 0) -> None:
-        """What the last reply cost and how many memories came into it; fades after some seconds."""
+        """Show speed, reused tokens and recalled memories of the last reply for `RESULT_STAYS_MS`."""
         locale = QLocale()
         words = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
         told = words.format(speed=round(speed), reused=locale.toString(reused), prompt=locale.toString(prompt))
@@ -101,7 +102,7 @@ class StatusLine(QPushButton):
         self._end.start()
 
     def show_rest(self) -> None:
-        """Nothing happens any more."""
+        """Show that nothing is going on."""
         self._pass("")
 
     def _tell_thinking(self) -> None:
@@ -123,7 +124,7 @@ class StatusLine(QPushButton):
         parts = [said.format(words=self.words)]
         lines = [self.words] if not self._outgoing and not self._passing else [self._outgoing, self._passing, self._resting]
         if not self.icon().isNull():
-            parts.append(self.tr("The internet may be used."))
+            parts.append(self.tr("Internet search is allowed."))
             lines.append(parts[-1])
         lines += [self._meaning, self.tr("Click to choose another model.") if self._meaning else ""]
         self.setAccessibleName(". ".join(parts))

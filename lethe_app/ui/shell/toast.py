@@ -1,4 +1,4 @@
-"""One note over the window: what happened, what is safe, what to do; errors stay until closed, the rest fades."""
+"""Toast over the window: an error stays until it is closed, any other notification fades."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lethe_app.ui.core.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 
 STAYS_MS, OFFER_STAYS_MS = 6000, 10_000
-"""What can be taken back or answered stays longer: the button has to be read and reached."""
+"""Milliseconds for which a toast stays; longer with a button, which has to be read and reached."""
 
 
 class Toast(QFrame):
-    """A card with an icon, words, and at most one button besides the one that closes it."""
+    """Card with icon, text, and at most one button besides the close button."""
 
     dismissed = Signal(object)
 
@@ -41,7 +41,7 @@ class Toast(QFrame):
         self._fade: QPropertyAnimation | None = None
         self._clock = QTimer(self, singleShot=True, interval=STAYS_MS)
         self._clock.timeout.connect(self._fade_out)
-        self.setAccessibleName(f"{self.tr('Error') if is_error else self.tr('Note')}: {text} {detail}".strip())
+        self.setAccessibleName(f"{self.tr('Error') if is_error else self.tr('Notification')}: {text} {detail}".strip())
         self._build()
         self.dress()
 
@@ -56,7 +56,7 @@ class Toast(QFrame):
             detail.setProperty("quiet", True)
             self._words.addWidget(detail)
         self._close = QToolButton()
-        self._close.setAccessibleName(self.tr("Close this note"))
+        self._close.setAccessibleName(self.tr("Close notification"))
         self._close.setToolTip(self.tr("Close"))
         self._close.clicked.connect(self.dismiss)
         row = QHBoxLayout(self)
@@ -75,7 +75,7 @@ class Toast(QFrame):
         return label
 
     def add_button(self, title: str, action: Callable[[], None]) -> None:
-        """A button that does something about it; the note is over once it is pressed."""
+        """Add a button; the toast closes when it is clicked."""
         button = QPushButton(title)
         button.setProperty("filled", True)
         button.clicked.connect(action)
@@ -90,7 +90,7 @@ class Toast(QFrame):
         self._close.setIcon(icon("close", palette.muted))
 
     def fit(self, width: int) -> None:
-        """Take `width` and as much height as the words need."""
+        """Set the width and the height that the text needs in it."""
         self.setFixedWidth(width)
         layout = self.layout()
         assert layout is not None
@@ -100,7 +100,7 @@ class Toast(QFrame):
         self.setFixedHeight(self.height() + short)  # Qt gives columns in a row some pixels less than their words take
 
     def appear(self) -> None:
-        """Come up, and be read out by a screen reader."""
+        """Show the toast and announce it to screen readers; start its timer unless it is an error."""
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
         if not self.is_error:

@@ -1,4 +1,4 @@
-"""The first start: one calm screen that learns a name, a model and whom to meet, and then gets out of the way."""
+"""Welcome page of the first start: asks for the user's name, a persona and a model."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ from lethe_app.ui.shell.sidebar_model import PersonaRow
 from lethe_app.ui.shell.welcome_card import ChoiceCard
 
 COLUMN = 680
+"""Maximum width of the page's content, in pixels."""
 FACE = 44
+"""Diameter of the avatars, in pixels."""
 
 
 class Welcome(QFrame):
-    """Name, persona, model, Begin. Everything has an answer already, so that Enter alone starts a conversation."""
+    """Page with name, persona, model and a start button. Every choice has a default, so that Enter alone starts a session."""
 
     begun = Signal(str, object, str)
-    """The user's name, the model's path or None, the persona's id."""
+    """Name of the user, path of the model or None, and id of the persona."""
     file_wanted = Signal()
     folder_wanted = Signal()
 
@@ -83,8 +85,8 @@ class Welcome(QFrame):
         headline.setProperty("hero", True)
         words = QLabel(
             self.tr(
-                "In the old story, whoever drinks from the river Lethe forgets. The people you meet here remember. "
-                "Three small choices, and you can talk to them."
+                "In Greek myth, whoever drinks from the river Lethe forgets. The characters you meet here remember. Make"
+                " three quick choices to start talking to them."
             )
         )
         words.setProperty("quiet", True)
@@ -92,7 +94,7 @@ class Welcome(QFrame):
         self.name = QLineEdit()
         self.name.setObjectName("hero_field")
         self.name.setMaxLength(60)
-        self.name.setPlaceholderText(self.tr("Your name, or one you would like to have"))
+        self.name.setPlaceholderText(self.tr("Your name or a nickname"))
         self.name.returnPressed.connect(self._begin)
         top = QHBoxLayout()
         top.setSpacing(SPACE_4)
@@ -100,11 +102,11 @@ class Welcome(QFrame):
         top.addWidget(headline, 1)
         self._column.addLayout(top)
         self._column.addWidget(words)
-        self._question(self.tr("What should they call &you?"), self.name)
+        self._question(self.tr("What should personas call &you?"), self.name)
         self._column.addWidget(self.name)
 
     def _build_personas(self) -> None:
-        self._question(self.tr("Whom would you like to meet first?"))
+        self._question(self.tr("Choose a persona"))
         self._personas = QWidget()
         self._personas.setAccessibleName(self.tr("Personas"))
         self._persona_grid = QGridLayout(self._personas)
@@ -113,7 +115,7 @@ class Welcome(QFrame):
         self._column.addWidget(self._personas)
 
     def _build_models(self) -> None:
-        self._question(self.tr("Which model lends them its voice?"))
+        self._question(self.tr("Choose a model"))
         self._model_box = QWidget()
         self._model_box.setAccessibleName(self.tr("Models"))
         self._model_column = QVBoxLayout(self._model_box)
@@ -124,9 +126,9 @@ class Welcome(QFrame):
         self.searching.setWordWrap(True)
         self._column.addWidget(self.searching)
         self._column.addWidget(self._model_box)
-        self.file = QPushButton(self.tr("I have a GGUF &file…"))
+        self.file = QPushButton(self.tr("Open a GGUF &file…"))
         self.file.clicked.connect(self.file_wanted)
-        self.folder = QPushButton(self.tr("Search a f&older…"))
+        self.folder = QPushButton(self.tr("Add a model f&older…"))
         self.folder.clicked.connect(self.folder_wanted)
         row = QHBoxLayout()
         row.setSpacing(SPACE_2)
@@ -137,16 +139,16 @@ class Welcome(QFrame):
         self._column.addLayout(row)
 
     def _end(self, bar: QScrollBar) -> QFrame:
-        """The foot of the screen, always in sight, so that one click is enough."""
-        promise = QLabel(self.tr("Everything stays on this computer. No account, no questions."))
+        """Create the footer, which is outside the scroll area, so that the start button is always visible."""
+        promise = QLabel(self.tr("Everything stays on this computer. No account needed."))
         promise.setProperty("small", True)
         promise.setWordWrap(True)
-        self.begin = QPushButton(self.tr("&Begin"))
+        self.begin = QPushButton(self.tr("&Start chatting"))
         self.begin.setProperty("primary", True)
         self.begin.setMinimumSize(132, 40)
         self.begin.clicked.connect(self._begin)
         self.look_around = QPushButton(self.tr("&Look around first"))
-        self.look_around.setToolTip(self.tr("Open everything without loading a model; one can be chosen at any time"))
+        self.look_around.setToolTip(self.tr("Open Lethe without loading a model; you can choose one at any time"))
         self.look_around.setMinimumHeight(40)
         self.look_around.clicked.connect(self._look_around)
         foot = QFrame()
@@ -175,7 +177,7 @@ class Welcome(QFrame):
         self._column.addWidget(label)
 
     def dress(self) -> None:
-        """Put on icons and faces of the theme that is worn now."""
+        """Set icons and avatars for the current theme."""
         palette = self._theme.palette
         for button, sign in ((self.file, "model"), (self.folder, "folder")):
             button.setIcon(icon_before_words(sign, palette.muted))
@@ -185,7 +187,7 @@ class Welcome(QFrame):
         for card in self._model_cards:
             card.set_face(self._chip())
 
-    # what there is to choose from
+    # Choices
 
     def set_personas(self, personas: Sequence[PersonaRow]) -> None:
         for card in self._persona_cards:
@@ -199,7 +201,7 @@ class Welcome(QFrame):
         self._order_tabs()
 
     def _order_tabs(self) -> None:
-        """Tab goes from top to bottom, though the cards were made last."""
+        """Set the tab order from top to bottom; without it the cards, which are created last, would come last."""
         stops = [self.name, *self._persona_cards, *self._model_cards, self.file, self.folder, self.begin]
         for one, next_one in pairwise(stops):
             QWidget.setTabOrder(one, next_one)
@@ -210,9 +212,9 @@ class Welcome(QFrame):
     def set_models(
         self, models: Sequence[ModelFile], chosen: Path | None = None, too_large: Collection[Path] = frozenset()
     ) -> None:
-        """Show what was found, best first; `chosen` is ticked, or else the first one, which is the one we recommend.
+        """Show the models found, best first; `chosen` is selected, or else the first, which is the recommended one.
 
-        Those `too_large` for the memory that is free now are shown, and said to be so.
+        Models in `too_large` do not fit into the free memory; they are shown with a note.
         """
         for card in self._model_cards:
             card.deleteLater()
@@ -226,16 +228,16 @@ class Welcome(QFrame):
         self._order_tabs()
         self.searching.setVisible(not self._models)
         self.searching.setText(
-            self.tr("No model was found on this computer. Choose a GGUF file, or begin without one and look around first.")
+            self.tr("No model was found on this computer. Open a GGUF file, or start without a model and look around first.")
         )
 
     def _reason(self, model: ModelFile, place: int, too_large: Collection[Path]) -> str:
         if model.path in too_large:
-            why = self.tr("Needs more memory than is free now.")
+            why = self.tr("Needs more memory than is currently free.")
         elif "starter" in model.source.casefold():
-            why = self.tr("Works at once and is small: good for a first try.")
+            why = self.tr("Small and ready to use: good for a first try.")
         else:
-            best = self.tr("Recommended: already here, fits your memory, and more able than the starter model.")
+            best = self.tr("Recommended: already on this computer, fits in memory and is more capable than the starter model.")
             why = best if place == 0 else ""
         return f"{described(model)}\n{why}".strip()
 
@@ -257,7 +259,7 @@ class Welcome(QFrame):
         super().resizeEvent(event)
         self._place_personas()
 
-    # what the user does
+    # User actions
 
     def _begin(self) -> None:
         models = zip(self._models, self._model_cards, strict=True)
@@ -275,10 +277,10 @@ class Welcome(QFrame):
         self.begun.emit(self.name.text().strip(), model, persona)
 
     def again(self) -> None:
-        """It did not work out; the button is there for another try."""
+        """Enable the buttons for another try after an error."""
         for button in (self.begin, self.look_around):
             button.setEnabled(True)
-        self.begin.setText(self.tr("&Begin"))
+        self.begin.setText(self.tr("&Start chatting"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.begin.isEnabled():

@@ -1,4 +1,4 @@
-"""A card that can be picked out of several: a picture, a title, a few words, and a tick when it is the one."""
+"""Selectable card with image, title, text and a check mark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from lethe_app.ui.core.theme import Theme, mixed
 
 
 class ChoiceCard(QAbstractButton):
-    """Works like a radio button: one of its siblings is checked, arrows and space move the choice."""
+    """Card that works like a radio button: exactly one of its siblings is checked, and arrow keys and Space change the
+    choice.
+    """
 
     def __init__(self, theme: Theme, title: str, words: str, face: QPixmap, parent: QWidget | None = None) -> None:
         super().__init__(parent)

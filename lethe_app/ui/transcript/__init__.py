@@ -1,1 +1,1 @@
-"""What was said, as the reader sees it: a virtualised list of messages that are parsed, laid out, painted and selected here."""
+"""Transcript of a session: a virtualised list of messages that are parsed, laid out, painted and selected here."""

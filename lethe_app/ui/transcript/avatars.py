@@ -1,4 +1,4 @@
-"""The round faces beside messages: the persona's picture, or a coloured disc with an initial where there is none."""
+"""Round avatars beside messages: the persona's picture, or a coloured disc with an initial."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from lethe_app.ui.core.palette import AVATAR
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 Avatars = Callable[[str], QPixmap | None]
-"""Gives the picture of a speaker, if there is one."""
+"""Return the picture of a speaker; None if there is none."""
 
 ANYBODY = "…"
-"""Stands for the speaker while it is open who of several will answer."""
+"""Stands for the speaker while it is open which participant answers."""
 
 
 class Faces:
-    """Draws each face once for each density of screen."""
+    """Cache of drawn avatars by speaker, name and pixel ratio."""
 
     def __init__(self, style: MessageStyle, avatars: Avatars) -> None:
         self._style, self._avatars = style, avatars
         self._drawn: dict[tuple[str, str, float], QPixmap] = {}
 
     def get(self, speaker: str, name: str, density: float) -> QPixmap:
+        """Return the avatar of a speaker, drawn for the pixel ratio `density`."""
         name = ANYBODY if speaker == ANYBODY else name
         key = (speaker, name, density)
         if key not in self._drawn:

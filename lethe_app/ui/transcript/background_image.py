@@ -1,4 +1,4 @@
-"""A picture of the user's own behind the conversation, so faint that every word stays as legible as without it."""
+"""Background image of the transcript, faint enough to keep all text legible."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from PySide6.QtGui import QColor, QImage, QImageReader, QLinearGradient, QPainte
 from PySide6.QtWidgets import QWidget
 
 STRENGTH = 0.06
-"""Share of the picture in what is seen; with more, muted words fall below 4.5 : 1 on the brightest and darkest pictures."""
+"""Opacity of the image. With more, muted text falls below a contrast of 4.5 : 1 on the brightest and darkest images."""
 MOST_MEGABYTES = 256
+"""Memory limit for decoding an image, in MB."""
 FADING = 48
-"""Pixels over which it fades away at its lower edge, where the writing field begins."""
+"""Height in pixels over which the image fades out at its lower edge, above the composer."""
 
 
 class Backdrop:
-    """Fills the place from edge to edge; scaled once for each size."""
+    """Image that covers a widget; the scaled copy is cached for the current size."""
 
     def __init__(self, place: QWidget) -> None:
         self._place = place
@@ -25,16 +26,17 @@ class Backdrop:
         self._scaled: QPixmap | None = None
 
     def show_picture(self, path: str) -> None:
-        """That file, or none where it is empty or cannot be read."""
+        """Load the image; an empty path, or a file that cannot be read, removes it."""
         if path == self._path:
             return
         self._path, self._scaled = path, None
         self._picture = read_picture(Path(path)) if path else None
+        # Child widgets, such as the scroll bar, paint their own part of the image.
         for part in (self._place, *self._place.findChildren(QWidget)):
             part.update()
 
     def draw(self, painter: QPainter, part: QWidget | None = None) -> None:
-        """Over the background and under the words; on `part` of the place, what of the picture lies there."""
+        """Draw the image over the background and below the text; on the child widget `part`, the section that lies there."""
         if self._picture is None:
             return
         size, density = self._place.size(), self._place.devicePixelRatioF()
@@ -48,7 +50,7 @@ class Backdrop:
 
 
 def read_picture(path: Path) -> QPixmap | None:
-    """None for what is no picture, or one so large that it would fill the memory."""
+    """Load an image; None if the file is no image or exceeds the memory limit."""
     reader = QImageReader(str(path))
     reader.setAutoTransform(True)
     QImageReader.setAllocationLimit(MOST_MEGABYTES)
@@ -57,7 +59,7 @@ def read_picture(path: Path) -> QPixmap | None:
 
 
 def covering(picture: QPixmap, size: QSize) -> QPixmap:
-    """The middle of `picture`, scaled to fill `size` without being distorted."""
+    """Return the middle of `picture`, scaled to fill `size` in its own aspect ratio."""
     modes = Qt.AspectRatioMode.KeepAspectRatioByExpanding, Qt.TransformationMode.SmoothTransformation
     larger = picture.scaled(size, *modes)
     left, top = (larger.width() - size.width()) // 2, (larger.height() - size.height()) // 2
@@ -65,7 +67,7 @@ def covering(picture: QPixmap, size: QSize) -> QPixmap:
 
 
 def fading(picture: QPixmap, height: int) -> QPixmap:
-    """Less and less of it over its last pixels."""
+    """Return a copy of `picture` that fades out over its last `height` pixels."""
     image = picture.toImage().convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
     end = image.height()
     shade = QLinearGradient(0, end - height, 0, end)

@@ -1,4 +1,4 @@
-"""Says days and times in the words a reader uses: Today, Yesterday, Tuesday, 3 November 2026; 21:04."""
+"""Format days and times: Today, Yesterday, Tuesday, 3 November 2026; 21:04."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _ENGLISH = QLocale(QLocale.Language.English)
 
 
 def local_day(time: datetime) -> date:
-    """The day on the reader's own calendar."""
+    """Return the date of `time` in the local time zone."""
     return time.astimezone().date()
 
 
 def day_words(day: date, today: date) -> str:
-    """How a day is called when it is `today`."""
+    """Return the label of a day, seen from `today`."""
     age = (today - day).days
     if age == 0:
         return QCoreApplication.translate("Day", "Today")
@@ -28,7 +28,7 @@ def day_words(day: date, today: date) -> str:
 
 
 def clock_words(time: datetime) -> str:
-    """The time of day as the reader's system writes it, 21:04 where it does not say."""
+    """Return the local time in the system's short format; 21:04 if the system has no locale."""
     local = time.astimezone()
     told = QTime(local.hour, local.minute)
     system = QLocale.system()

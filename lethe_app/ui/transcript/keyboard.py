@@ -1,4 +1,4 @@
-"""What the keyboard does in a conversation: scrolls, walks from message to message, copies, and hands on what is written."""
+"""Keyboard handling of the transcript: scroll, move between messages, copy, and pass typed text to the composer."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ _THUMBS = {"+": "good", "-": "bad"}
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 _COMMANDING = _ALT_GR | Qt.KeyboardModifier.MetaModifier
+"""Modifiers that make a key a command. AltGr may be reported as Ctrl+Alt, and letters typed with it are text."""
 
 
 class ChatKeys(QObject):
-    """Arrows scroll, unless a message has the focus: then they walk."""
+    """Key handler of the transcript. The arrow keys scroll, or move between messages if one has the focus."""
 
     def __init__(self, view: ChatView) -> None:
         super().__init__(view)
         self._view = view
 
     def press(self, event: QKeyEvent) -> bool:
-        """Whether the key was ours."""
+        """Handle a key press; return False if the key is not used here."""
         view, key = self._view, Qt.Key(event.key())
         if event.matches(QKeySequence.StandardKey.Copy):
             view.deeds.copy_selection()
@@ -44,7 +45,7 @@ class ChatKeys(QObject):
         return True
 
     def _write(self, event: QKeyEvent) -> bool:
-        """Nothing is written here: letters and what is pasted belong to the draft, wherever the reader has clicked before."""
+        """Pass typed or pasted text to the composer, because the transcript itself takes no text."""
         if event.matches(QKeySequence.StandardKey.Paste):
             words = QGuiApplication.clipboard().text()
         else:
@@ -82,7 +83,7 @@ class ChatKeys(QObject):
             view.focus_row(row)
 
     def _step(self, direction: int) -> None:
-        """To the next message; within one that is taller than the screen, first to its other end."""
+        """Focus the next message. A message taller than the viewport is first scrolled to its other end."""
         view = self._view
         row = view.focused_row
         if row is None:
@@ -106,7 +107,7 @@ class ChatKeys(QObject):
         return True
 
     def _select_all(self) -> None:
-        """All of the message that has the focus, or else of the newest on the screen."""
+        """Select the focused message, or else the newest visible one."""
         view = self._view
         row = view.focused_row if view.focused_row is not None else (view.shown[-1].row if view.shown else None)
         sheet = None if row is None else view.sheet(row)

@@ -1,4 +1,4 @@
-"""What can be done with one message: the quiet row of buttons below it, and the same wishes as a menu."""
+"""Actions of a message, as a row of buttons below it and as a context menu."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from lethe_app.ui.transcript.painting.style import MessageStyle
 ICON_SIZE = 16
 BUTTON = 26
 BUTTONS = ("previous", "count", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete")
-"""What stands in the row, with the number of the wording; the rest is in the menu, and memories have their chip."""
+"""Actions with a button, and the label with the number of the alternative. The others are in the menu only; memories have
+their chip.
+"""
 Do = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class MessageAction:
-    """Something that can be done with a message."""
+    """Action on a message."""
 
     name: str
     title: str
@@ -33,22 +35,23 @@ class MessageAction:
 
 
 DEEDS = (
-    MessageAction("previous", "Previous wording", "chevron-left"),
-    MessageAction("next", "Next wording", "chevron-right"),
-    MessageAction("good", "A good reply", "thumb-up"),
-    MessageAction("bad", "Not a good reply", "thumb-down"),
+    MessageAction("previous", "Previous swipe", "chevron-left"),
+    MessageAction("next", "Next swipe", "chevron-right"),
+    MessageAction("good", "Good reply", "thumb-up"),
+    MessageAction("bad", "Bad reply", "thumb-down"),
     MessageAction("copy", "Copy", "copy"),
     MessageAction("edit", "Edit", "edit"),
-    MessageAction("regenerate", "Write another reply", "refresh"),
-    MessageAction("continue", "Continue this reply", "forward"),
-    MessageAction("memories", "What was remembered", "memory"),
-    MessageAction("prompt", "Look at the prompt", "eye"),
+    MessageAction("regenerate", "Regenerate", "refresh"),
+    MessageAction("continue", "Continue", "forward"),
+    MessageAction("memories", "Memories used", "memory"),
+    MessageAction("prompt", "Prompt inspector", "eye"),
     MessageAction("delete", "Delete message", "trash"),
 )
+"""All actions, in the order of the menu."""
 
 
 def deeds_for(model: ChatModel, row: int) -> set[str]:
-    """The names of what can be done with a row just now."""
+    """Return the names of the actions that are available for a row now."""
     message = model.message(row)
     if message is None:
         return set()
@@ -70,12 +73,12 @@ def deeds_for(model: ChatModel, row: int) -> set[str]:
 
 
 def title(deed: MessageAction) -> str:
-    """The action in the reader's language."""
+    """Return the translated title of an action."""
     return QCoreApplication.translate("Deed", deed.title)
 
 
 def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], do: Do) -> None:
-    """Add everything that can be done to a menu."""
+    """Add the available actions to a menu."""
     for deed in DEEDS:
         if deed.name in available:
             if deed.name == "delete":
@@ -85,7 +88,7 @@ def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], do: Do) -> 
 
 
 class MessageActions(QFrame):
-    """The row of buttons; there is one, and it moves to the message that is looked at."""
+    """Row of action buttons. There is one for the transcript; it is moved to the hovered or focused message."""
 
     def __init__(self, parent: QWidget, do: Do) -> None:
         super().__init__(parent)
@@ -114,6 +117,7 @@ class MessageActions(QFrame):
         return button
 
     def restyle(self, style: MessageStyle) -> None:
+        """Apply palette and fonts of `style`."""
         palette = self._palette = style.palette
         pictures = {deed.name: deed.picture for deed in DEEDS}
         for name, button in self._buttons.items():
@@ -129,7 +133,9 @@ class MessageActions(QFrame):
         )
 
     def offer(self, available: set[str], shown: int, count: int, verdict: ReplyRating | None = None) -> None:
-        """Show the buttons for what is available and, where there are several wordings, which one is shown."""
+        """Show the buttons of the available actions and, if there are several alternatives, the number of the one on
+        display.
+        """
         for thumb in ReplyRating:
             self._buttons[thumb.value].setChecked(thumb is verdict)
             colour = self._palette.water if thumb is verdict else self._palette.muted
@@ -143,8 +149,9 @@ class MessageActions(QFrame):
         self.adjustSize()
 
     def float_above(self, floating: bool) -> None:
-        """Whether it lies over the words, and so needs an edge."""
+        """Set whether the row lies over text, and so is drawn with a border."""
         if self.property("floating") != floating:
             self.setProperty("floating", floating)
+            # Qt evaluates style sheet selectors on a dynamic property again only after unpolish and polish.
             self.style().unpolish(self)
             self.style().polish(self)

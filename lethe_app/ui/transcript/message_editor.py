@@ -1,4 +1,4 @@
-"""Edits a message where it stands: Ctrl+Enter saves, Esc leaves it as it was."""
+"""Editor of a message in its place in the transcript: Ctrl+Enter saves, Esc cancels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 class _Field(QPlainTextEdit):
-    """Keeps the keys that save and cancel from the window's shortcuts."""
+    """Text field that emits signals for the keys that save and cancel."""
 
     saved = Signal()
     cancelled = Signal()
 
     def event(self, event: QEvent) -> bool:
+        # An accepted override keeps Esc from the window's shortcuts, one of which stops the reply.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             event.accept()
             return True
@@ -34,17 +35,18 @@ class _Field(QPlainTextEdit):
 
 
 class MessageEditor(QFrame):
-    """A field over the words of a message, with Save and Cancel below it."""
+    """Text field with Save and Cancel that covers the text of a message."""
 
     saved = Signal(str)
     cancelled = Signal()
     height_changed = Signal()
+    """Emitted when the text, and so possibly `wanted_height`, has changed."""
 
     def __init__(self, parent: QWidget, style: MessageStyle, text: str) -> None:
         super().__init__(parent)
         self.setObjectName("messageEditor")
         self.field = _Field(self)
-        self.field.setAccessibleName(self.tr("Edit the message"))
+        self.field.setAccessibleName(self.tr("Edit message"))
         self.field.setPlainText(text)
         self.field.setTabChangesFocus(True)
         self.field.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -74,6 +76,7 @@ class MessageEditor(QFrame):
         column.addLayout(buttons)
 
     def restyle(self, style: MessageStyle) -> None:
+        """Apply palette and fonts of `style`."""
         palette = style.palette
         self._line = style.line
         self.field.setFont(style.font)
@@ -92,7 +95,7 @@ class MessageEditor(QFrame):
         )
 
     def wanted_height(self, room: int) -> int:
-        """Tall enough for the text, within a part of the room there is."""
+        """Return the height for the whole text, limited to 60 % of `room` for the field."""
         lines = max(2, round(self.field.document().size().height()))
         text = lines * self.field.fontMetrics().lineSpacing() + 28
         return min(text, max(4 * self._line, round(room * 0.6))) + SPACE_2 + self._save_button.sizeHint().height()

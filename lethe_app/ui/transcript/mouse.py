@@ -1,4 +1,4 @@
-"""What the mouse does in a conversation: selects, follows links, unfolds thoughts, shows the actions of what it points at."""
+"""Mouse handling of the transcript: select text, follow links, expand thoughts and tool calls, and show message actions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
 
 SCROLL_MS = 30
-"""Pace of scrolling while a selection is drawn beyond the edge."""
+"""Interval of scrolling while a selection is dragged beyond the edge."""
 
 
 class ChatPointer(QObject):
-    """Follows the mouse over the viewport."""
+    """Handler of the mouse events of the viewport."""
 
     def __init__(self, view: ChatView) -> None:
         super().__init__(view)
@@ -30,7 +30,7 @@ class ChatPointer(QObject):
         self._scroll.timeout.connect(self._scroll_on)
 
     def _sheet_at(self, point: QPoint) -> tuple[int, MessageSheet, float, float] | None:
-        """Row and sheet below a point, with the point in the sheet's own pixels."""
+        """Return row and layout at a point, with the point in the coordinates of the layout."""
         placed = self._view.placed_at(point.y())
         sheet = self._view.sheet(placed.row) if placed else None
         if placed is None or sheet is None:
@@ -38,6 +38,7 @@ class ChatPointer(QObject):
         return placed.row, sheet, point.x() - self._view.column()[0], point.y() - placed.top
 
     def link_at(self, point: QPoint) -> str:
+        """Return the address of the link at a point; empty if there is none."""
         found = self._sheet_at(point)
         return found[1].link_at(found[2], found[3]) if found else ""
 
@@ -56,7 +57,7 @@ class ChatPointer(QObject):
         return found[0] if found and found[1].tools_rect.contains(QPoint(int(found[2]), int(found[3]))) else None
 
     def _place_at(self, point: QPoint) -> TextPosition | None:
-        """The place in the text nearest to a point, wherever on the screen that is."""
+        """Return the text position nearest to a point of the viewport, or beyond its edge."""
         view = self._view
         if not view.shown:
             return None
@@ -69,6 +70,7 @@ class ChatPointer(QObject):
         return TextPosition(view.chat.outline(row).id, sheet.position_at(x, y))
 
     def press(self, event: QMouseEvent) -> None:
+        """Start or extend a selection; a third click selects the paragraph."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         point = event.position().toPoint()
@@ -76,6 +78,7 @@ class ChatPointer(QObject):
         place = self._place_at(point)
         if place is None:
             return
+        # Qt reports no triple click: it is a press shortly after a double click.
         interval = QGuiApplication.styleHints().mouseDoubleClickInterval()
         quick = self._since_double.isValid() and self._since_double.elapsed() < interval
         self._since_double.invalidate()
@@ -89,6 +92,7 @@ class ChatPointer(QObject):
         self._view.viewport().update()
 
     def double_click(self, event: QMouseEvent) -> None:
+        """Select the word at the pointer."""
         place = self._place_at(event.position().toPoint())
         if place is not None and event.button() == Qt.MouseButton.LeftButton:
             self._pressed_at = None
@@ -111,6 +115,7 @@ class ChatPointer(QObject):
         self._view.viewport().update()
 
     def move(self, event: QMouseEvent) -> None:
+        """Extend the selection while the button is down; otherwise update the hovered row and the cursor."""
         point = event.position().toPoint()
         if event.buttons() & Qt.MouseButton.LeftButton and self._pressed_at is not None:
             far = (point - self._pressed_at).manhattanLength() >= QGuiApplication.styleHints().startDragDistance()
@@ -134,6 +139,7 @@ class ChatPointer(QObject):
 
     def _scroll_on(self) -> None:
         area = self._view.viewport()
+        # While the pointer rests outside of the viewport, no move events arrive.
         point = area.mapFromGlobal(QCursor.pos())
         beyond = point.y() if point.y() < 0 else max(0, point.y() - area.height())
         if beyond and self._pressed_at is not None:
@@ -146,8 +152,8 @@ class ChatPointer(QObject):
         found = self._sheet_at(point)
         link = self.link_at(point)
         chip = self._chip_at(point) is not None
-        # an address is seen before it is opened
-        self._view.viewport().setToolTip(self.tr("What was remembered") if chip else link)
+        # The tooltip shows the address of a link before it is opened.
+        self._view.viewport().setToolTip(self.tr("Memories used") if chip else link)
         if link or chip or self._thoughts_at(point) is not None or self._tools_at(point) is not None:
             self._view.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         elif found and found[1].prose_rect.contains(QPoint(int(found[2]), int(found[3]))):
@@ -156,6 +162,7 @@ class ChatPointer(QObject):
             self._view.viewport().unsetCursor()
 
     def release(self, event: QMouseEvent) -> None:
+        """Activate what was clicked: a link, thoughts, tool calls, the memory chip, or the message itself."""
         self._scroll.stop()
         point = event.position().toPoint()
         clicked = self._pressed_at is not None and not self._is_dragging and event.button() == Qt.MouseButton.LeftButton

@@ -1,4 +1,4 @@
-"""The few real widgets that lie over the messages: the actions, the editor, and the pill that leads to what is new."""
+"""Widgets over the painted messages: action buttons, editor, button to the newest message, and the line at the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ChatOverlays(QObject):
-    """Keeps them where they belong while the messages move below."""
+    """Places the widgets and moves them with the messages."""
 
     def __init__(self, view: ChatView) -> None:
         super().__init__(view)
@@ -41,6 +41,7 @@ class ChatOverlays(QObject):
         self.restyle(view.sheets.style)
 
     def restyle(self, style: MessageStyle) -> None:
+        """Apply palette and fonts of `style` to all widgets."""
         palette = style.palette
         self.actions.restyle(style)
         if self.editor is not None:
@@ -55,6 +56,7 @@ class ChatOverlays(QObject):
         )
 
     def clear(self) -> None:
+        """Hide the widgets, because another session is on display."""
         self.hovered = None
         self.pill.hide()
         self.end_editing()
@@ -64,14 +66,14 @@ class ChatOverlays(QObject):
             self._view.deeds.do(deed, self.actions_row)
 
     def hover(self, row: int | None) -> None:
-        """The pointer is over this row now."""
+        """Set the row below the pointer; None if there is none."""
         if row != self.hovered:
             self.hovered = row
             self.place()
             self._view.viewport().update()
 
     def place(self) -> None:
-        """Move everything to where the messages are now."""
+        """Move all widgets to the current places of the messages."""
         self._place_actions()
         self._place_editor()
         self._place_footer()
@@ -95,7 +97,7 @@ class ChatOverlays(QObject):
         self.actions.show()
 
     def _move_actions(self, placed: PlacedRow, sheet: MessageSheet) -> None:
-        """Below the words; where these go on below the screen, at its lower edge."""
+        """Place the buttons below the text of their message, or at the lower edge of the viewport if that is out of view."""
         left, width = self._view.column()
         top = placed.top + sheet.foot_top - 2
         lowest = self._view.viewport().height() - self.actions.height() - SPACE_2
@@ -108,7 +110,7 @@ class ChatOverlays(QObject):
             self.actions.move(max(left - SPACE_1 - 2, min(left + sheet.foot_left - SPACE_1 - 2, room)), top)
 
     def tell_new(self, row: int) -> None:
-        """There is something new in a row; lead there if it is out of sight."""
+        """Show the button to the newest message if new text in `row` is out of view."""
         view = self._view
         if view.places.at_end or view.chat.rowCount() == 0:
             return
@@ -124,10 +126,10 @@ class ChatOverlays(QObject):
             self.pill.move(self.pill.x(), self.actions.y() - self.pill.height() - SPACE_1)
         self.pill.raise_()
 
-    # Below the last message
+    # Line below the last message
 
     def set_footer(self, footer: EndedLine | None) -> None:
-        """Show a line below the last message, or none; the reader's place stays unless it is the end."""
+        """Show a widget below the last message, or none. The scroll position stays, unless the view is at the end."""
         if footer is self.footer:
             return
         if self.footer is not None:
@@ -153,6 +155,7 @@ class ChatOverlays(QObject):
     # Editing
 
     def edit(self, row: int, message_id: UUID) -> None:
+        """Open the editor on a message; an open one is closed without saving."""
         self.end_editing()
         view = self._view
         editor = MessageEditor(view.viewport(), view.sheets.style, view.chat.text_of(row)[0])
@@ -199,7 +202,7 @@ class ChatOverlays(QObject):
         self._view.edited.emit(message_id, text)
 
     def end_editing(self) -> None:
-        """Close the editor; what was written in it is gone."""
+        """Close the editor without saving."""
         if self.editor is None:
             return
         editor, self.editor = self.editor, None

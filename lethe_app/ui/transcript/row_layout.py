@@ -1,4 +1,4 @@
-"""Decides which messages lie where in the viewport, from heights that are guessed until somebody looks."""
+"""Layout of the rows in the viewport, with estimated heights for rows that were never in view."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from lethe_app.ui.core.palette import AVATAR, PROSE_WIDTH, SPACE_3, SPACE_6, SPA
 
 
 class Heights:
-    """Whole pixels per row; sums and searches take O(log n)."""
+    """Row heights in pixels as a Fenwick tree: prefix sums, searches and changes take O(log n)."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._heights = list(heights)
         self._tree = [0, *self._heights]
         for at in range(1, len(self._tree)):
+            # Each node passes its sum to its parent, which builds the tree in O(n).
             above = at + (at & -at)
             if above < len(self._tree):
                 self._tree[above] += self._tree[at]
@@ -27,6 +28,7 @@ class Heights:
         return self._heights[row]
 
     def set(self, row: int, height: int) -> None:
+        """Set the height of a row."""
         change = height - self._heights[row]
         if not change:
             return
@@ -38,6 +40,7 @@ class Heights:
             at += at & -at
 
     def append(self, height: int) -> None:
+        """Add a row at the end."""
         at = len(self._tree)
         below = at - (at & -at)
         self._heights.append(height)
@@ -45,12 +48,12 @@ class Heights:
         self.total += height
 
     def remove(self, row: int) -> None:
-        """Takes O(n); messages are seldom deleted."""
+        """Remove a row in O(n), which is fast enough because messages are seldom deleted."""
         del self._heights[row]
         self.__init__(self._heights)  # type: ignore[misc]  # the tree is built anew
 
     def before(self, row: int) -> int:
-        """The sum of the first `row` heights."""
+        """Return the sum of the first `row` heights."""
         total, at = 0, row
         while at:
             total += self._tree[at]
@@ -58,7 +61,7 @@ class Heights:
         return total
 
     def row_at(self, y: int) -> int:
-        """The row in which `y` pixels from the top lie; the last one for anything below it."""
+        """Return the row at `y` pixels from the top; the last one for anything below it."""
         row, left = 0, y
         step = 1 << max(len(self._heights).bit_length() - 1, 0)
         while step:
@@ -70,13 +73,14 @@ class Heights:
 
 
 GUESSED, KNOWN, STALE = 0, 1, 2
+"""State of a height: estimated, measured, or measured but outdated."""
 TOP, BOTTOM = SPACE_6, SPACE_8
-"""Room above the first and below the last message, where nothing stands below it."""
+"""Space above the first message, and below the last one if nothing follows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedRow:
-    """A row on the screen: its top edge in the viewport and its height."""
+    """Visible row: its top edge in viewport coordinates and its height."""
 
     row: int
     top: int
@@ -84,8 +88,9 @@ class PlacedRow:
 
 
 class ChatLayout:
-    """Holds the reader's place as a row and an offset into it, so that nothing on the screen moves when a guess elsewhere
-    proves wrong. At the end the place is the end itself, and stays so while the last message grows.
+    """Virtual layout of the rows. The scroll position is a row and an offset into it, so that nothing on the screen moves
+    when an estimated height elsewhere is corrected. At the end the position is the end itself, and stays there while the
+    last message grows.
     """
 
     def __init__(self, measure: Callable[[int], int | None]) -> None:
@@ -94,19 +99,22 @@ class ChatLayout:
         self._known = bytearray()
         self.viewport = 0
         self.bottom = BOTTOM
-        """Room below the last message."""
+        """Space below the last message."""
         self.row = 0
+        """Row at the upper edge of the viewport."""
         self.offset = -TOP
+        """Pixels of that row above the upper edge; negative while space above it is visible."""
         self.at_end = True
+        """True while the view follows the end."""
 
     def reset(self, guesses: Iterable[int]) -> None:
-        """Start over with other messages, at the end of them."""
+        """Start with other rows, scrolled to the end."""
         self._heights = Heights(guesses)
         self._known = bytearray(len(self._heights))
         self.row, self.offset, self.at_end = 0, -TOP, True
 
     def reshape(self, guesses: Iterable[int]) -> None:
-        """The column became wider or narrower: every height is a guess again, but the reader keeps the place."""
+        """Replace all heights by estimates after a change of the column's width; the scroll position within its row is kept."""
         share = self.offset / max(1, self._heights[self.row]) if self.offset > 0 else 0.0
         self._heights = Heights(guesses)
         self._known = bytearray(len(self._heights))
@@ -114,10 +122,12 @@ class ChatLayout:
             self.offset = round(share * self._measure_row(self.row))
 
     def append(self, guess: int) -> None:
+        """Add a row at the end with an estimated height."""
         self._heights.append(guess)
         self._known.append(0)
 
     def remove(self, row: int) -> None:
+        """Remove a row; the scroll position is kept."""
         self._heights.remove(row)
         del self._known[row]
         if row == self.row:
@@ -126,7 +136,7 @@ class ChatLayout:
             self.row = max(0, self.row - 1)
 
     def invalidate_rows(self, first: int, last: int) -> None:
-        """These rows may have another height now."""
+        """Mark the heights of rows as outdated, so that they are measured again when needed."""
         for row in range(max(0, first), min(last + 1, len(self._known))):
             self._known[row] = STALE if self._known[row] else GUESSED
 
@@ -135,24 +145,25 @@ class ChatLayout:
 
     @property
     def content(self) -> int:
-        """Height of everything, as far as it is known."""
+        """Return the height of all rows, partly estimated."""
         return TOP + self._heights.total + self.bottom
 
     @property
     def furthest(self) -> int:
-        """The position of the end."""
+        """Return the scroll position of the end."""
         return max(0, self.content - self.viewport)
 
     @property
     def position(self) -> int:
-        """Pixels above the viewport's upper edge."""
+        """Return the scroll position in pixels."""
         return TOP + self._heights.before(self.row) + self.offset if len(self) else 0
 
     def top_of(self, row: int) -> int:
-        """Where a row begins in the viewport's own pixels."""
+        """Return the top edge of a row in viewport coordinates."""
         return TOP + self._heights.before(row) - self.position
 
     def height_of(self, row: int) -> int:
+        """Return the height of a row, which may be an estimate."""
         return self._heights[row]
 
     def _measure_row(self, row: int) -> int:
@@ -162,7 +173,7 @@ class ChatLayout:
         return self._heights[row]
 
     def walk(self, pixels: int) -> None:
-        """Move by some pixels, measuring what comes into view on the way, so that the screen moves by exactly these."""
+        """Scroll by `pixels`. Rows on the way are measured, so that the screen moves by exactly this distance."""
         if not len(self):
             return
         self.at_end = False
@@ -170,7 +181,7 @@ class ChatLayout:
         self._find_first()
 
     def _find_first(self) -> None:
-        """Say the same place by the row that is really at the upper edge."""
+        """Express the same position by the row that is at the upper edge."""
         while self.offset < 0 and self.row > 0:
             self.row -= 1
             self.offset += self._measure_row(self.row)
@@ -180,14 +191,16 @@ class ChatLayout:
         self.offset = max(self.offset, -TOP)
 
     def jump(self, position: int) -> None:
-        """Go to a position far away; what lies there is measured when it is drawn."""
+        """Scroll to a distant position without measuring the rows between; those at the target are measured when they are
+        drawn.
+        """
         if len(self):
             self.at_end = position >= self.furthest
             self.row = self._heights.row_at(max(0, position - TOP))
             self.offset = position - TOP - self._heights.before(self.row)
 
     def reveal(self, row: int) -> None:
-        """Move as little as needed to show a row; the beginning of one that is taller than the screen."""
+        """Scroll as little as needed to show a row; its top if it is taller than the viewport."""
         height = self._measure_row(row)
         top = self.top_of(row)
         if top < 0 or height > self.viewport:
@@ -198,7 +211,7 @@ class ChatLayout:
             self.walk(top + height - self.viewport)
 
     def layout_view(self) -> list[PlacedRow]:
-        """The rows in view, each measured if it is at hand, with the reader's place kept within what there is."""
+        """Return the visible rows, measured if their messages are loaded, after limiting the scroll position to the content."""
         if not len(self):
             return []
         if not self.at_end:
@@ -221,8 +234,8 @@ class ChatLayout:
         return placed
 
     def _hold(self) -> None:
-        """Keep the first row on the screen that was ever measured where it is, while guesses above it come true. Where all are
-        guesses, the place becomes the same share of the real height.
+        """Keep the first visible row that was ever measured in place while estimates above it are corrected. If all are
+        estimates, keep the offset as the same fraction of the measured height.
         """
         row, top = self.row, -self.offset
         while row < len(self) and self._known[row] == GUESSED and top < self.viewport:
@@ -242,6 +255,7 @@ class ChatLayout:
         while bottom > 0 and row > 0:
             row -= 1
             bottom -= self._measure_row(row)
+        # A short session begins at the top of the viewport.
         if row == 0 and bottom > TOP:
             bottom = TOP
         self.row, self.offset = row, -bottom
@@ -253,14 +267,15 @@ class ChatLayout:
 
 
 AVATAR_ROOM = AVATAR + SPACE_3
-"""What the avatar and the gap behind it take of the column, left of the prose."""
+"""Width of the avatar and its gap, left of the text."""
 WIDEST = AVATAR_ROOM + PROSE_WIDTH
+"""Maximum width of the column, avatars included."""
 AROUND = SPACE_6
-"""Room that is kept on either side."""
+"""Minimum margin at both sides of the column."""
 NARROWEST = AVATAR_ROOM + 120
 
 
 def column_in(room: int) -> tuple[int, int]:
-    """Left edge and width of the column, avatars included, in the middle of a place `room` pixels wide."""
+    """Return left edge and width of the column, avatars included, centred in `room` pixels."""
     width = max(NARROWEST, min(WIDEST, room - 2 * AROUND))
     return max(AROUND, (room - width) // 2), width

@@ -1,4 +1,4 @@
-"""The scrolled surface of the conversation: which row is where, how far one has scrolled, and what Qt asks about both."""
+"""Scroll area of the transcript: places of the rows, scroll bar, and what Qt requires of an item view."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from lethe_app.ui.transcript.row_layout import AVATAR_ROOM, ChatLayout, PlacedRo
 from lethe_app.ui.transcript.selection import TextSelection
 
 JUMP = 3
-"""Screens beyond which a scroll is a jump: what lies between is not measured."""
+"""Scroll distance in viewport heights beyond which the rows between are not measured."""
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 class _SteadyScrollBar(QScrollBar):
-    """Keeps its room for good, so that no word moves when it appears, and shows nothing while there is nothing to scroll."""
+    """Scroll bar that always keeps its space, so that text does not move when it is needed, and paints nothing if there is
+    nothing to scroll.
+    """
 
     behind: Backdrop | None = None
+    """Background image to paint below the bar."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.behind is not None:
@@ -36,11 +39,12 @@ class _SteadyScrollBar(QScrollBar):
 
 
 class ChatCanvas(QListView):
-    """Knows places; draws nothing. It is a list to Qt because only lists, tables and trees are told to assistive technology row
-    by row; nothing of the list's own layout, which looks at every row, is ever run.
+    """Item view that lays out the rows but does not paint them. It is a QListView because Qt exposes only lists, tables and
+    trees to assistive technology row by row; the layout of QListView itself, which visits every row, never runs.
     """
 
     at_end_changed = Signal(bool)
+    """Emitted when the view reaches or leaves the end."""
 
     def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,12 +67,14 @@ class ChatCanvas(QListView):
         self.setMinimumWidth(280)
 
     def column(self) -> tuple[int, int]:
-        """Left edge and width of the column of prose. The room for the scroll bar is not left out: the middle is the pane's."""
+        """Return left edge and width of the text column. It is centred in the whole view, scroll bar included, so that it
+        lines up with the composer.
+        """
         left, width = column_in(self.width())
         return left + AVATAR_ROOM, width - AVATAR_ROOM
 
     def sheet(self, row: int) -> MessageSheet | None:
-        """The laid out message of a row; None while it is being fetched."""
+        """Return the laid out message of a row; None while it is being loaded."""
         return self.sheets.get(self.chat, row)
 
     def _measure(self, row: int) -> int | None:
@@ -76,7 +82,7 @@ class ChatCanvas(QListView):
         return None if sheet is None else sheet.height
 
     def reshape(self) -> None:
-        """Every height may be another, because the column, the font or the colours changed."""
+        """Discard all heights after a change of column, font or colours."""
         self.sheets.width = self.column()[1]
         self.places.viewport = self.viewport().height()
         if len(self.places):
@@ -84,7 +90,7 @@ class ChatCanvas(QListView):
         self.update_layout()
 
     def update_layout(self) -> None:
-        """Lay out what is in view, and have everything else follow."""
+        """Lay out the visible rows, load their messages, and update scroll bar and overlays."""
         was_at_end = self.places.at_end
         self.shown = self.places.layout_view()
         if self.shown:
@@ -96,12 +102,13 @@ class ChatCanvas(QListView):
         self.viewport().update()
 
     def settled(self) -> None:
-        """What lies over the messages follows them here."""
+        """Place the overlays; called after every layout, overridden by the view."""
 
     def _sync_bar(self) -> None:
         bar = self.verticalScrollBar()
         if bar.isSliderDown():
             return  # the handle is in the reader's hand
+        # Setting range and value calls `scrollContentsBy`, which must not scroll then.
         self._syncing = True
         bar.setRange(0, self.places.furthest)
         bar.setPageStep(max(1, self.viewport().height() - 2 * self.sheets.style.line))
@@ -111,12 +118,14 @@ class ChatCanvas(QListView):
         self._syncing = False
 
     def scrollContentsBy(self, _dx: int, _dy: int) -> None:
+        """Follow the scroll bar: measure the rows on short distances, jump on long ones."""
         if self._syncing:
             return
         bar = self.verticalScrollBar()
         value, moved = bar.value(), bar.value() - self._scrolled_to
         self._scrolled_to = value
         if bar.isSliderDown() or abs(moved) > JUMP * self.viewport().height():
+            # The bar's range is not updated while its handle is dragged, so its value is only a fraction of the content.
             self.places.jump(round(value / max(1, bar.maximum()) * self.places.furthest))
         else:
             self.places.walk(moved)
@@ -127,11 +136,12 @@ class ChatCanvas(QListView):
         self.update_layout()
 
     def scroll_by(self, pixels: int) -> None:
+        """Scroll by `pixels`, down if positive."""
         self.places.walk(pixels)
         self.update_layout()
 
     def go_to_end(self) -> None:
-        """Show the newest message, and follow what comes."""
+        """Scroll to the newest message, and follow it as it grows."""
         self.places.at_end = True
         self.update_layout()
 
@@ -140,18 +150,19 @@ class ChatCanvas(QListView):
         return self.places.at_end
 
     def placed_at(self, y: int) -> PlacedRow | None:
-        """The row on the screen at this height."""
+        """Return the visible row at `y` in viewport coordinates; None if there is none."""
         return next((placed for placed in self.shown if placed.top <= y < placed.top + placed.height), None)
 
     def placed(self, row: int) -> PlacedRow | None:
-        """Where a row is, if it is on the screen."""
+        """Return the place of a row; None if it is not visible."""
         if not self.shown or not self.shown[0].row <= row <= self.shown[-1].row:
             return None
         return self.shown[row - self.shown[0].row]
 
-    # What Qt asks of every item view
+    # QAbstractItemView
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        # Not that of QListView, which would lay out every row.
         QAbstractItemView.resizeEvent(self, event)
         if self.column()[1] != self.sheets.width:
             self.reshape()
@@ -160,10 +171,10 @@ class ChatCanvas(QListView):
             self.update_layout()
 
     def doItemsLayout(self) -> None:
-        """What Qt wants to have laid out anew, `settle` lays out."""
+        """Do nothing: `update_layout` lays out the visible rows only."""
 
     def updateGeometries(self) -> None:
-        """The scroll bar is ours; Qt's own idea of its steps is for rows of equal height."""
+        """Do nothing: `_sync_bar` sets the scroll bar, whose steps Qt would derive from rows of equal height."""
 
     def visualRect(self, index: Index) -> QRect:
         placed = self.placed(index.row()) if index.isValid() else None
@@ -182,7 +193,7 @@ class ChatCanvas(QListView):
         return self.chat.index(placed.row) if placed else QModelIndex()
 
     def moveCursor(self, action: QAbstractItemView.CursorAction, _modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Assistive technology walks from message to message; without a current one there is nowhere to walk from."""
+        """Return the message before or after the current one, for assistive technology; an invalid index if none is current."""
         if not self.currentIndex().isValid():
             return QModelIndex()
         ahead = {QAbstractItemView.CursorAction.MoveDown, QAbstractItemView.CursorAction.MoveNext}
@@ -199,7 +210,7 @@ class ChatCanvas(QListView):
         return False
 
     def setSelection(self, _rect: QRect, _command: QItemSelectionModel.SelectionFlag) -> None:
-        """Rows are never selected; text is."""
+        """Do nothing: text is selected, not rows."""
 
     def visualRegionForSelection(self, _selection: QItemSelection) -> QRegion:
         return QRegion()

@@ -1,4 +1,4 @@
-"""What the reader has selected, from a place in one message to a place in another."""
+"""Text selection in the transcript, within one message or across several."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.painting.layout_cache import Sheets
 
 WHOLE = 1 << 30
-"""A position beyond the end of every message."""
+"""Position beyond the end of every message."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPosition:
-    """A position in the text of a message."""
+    """Position in the laid out text of a message."""
 
     message: UUID
     position: int
 
 
 class TextSelection:
-    """Holds two places; what lies between them is selected."""
+    """Range between two positions, anchor and head, which may be in different messages and in either order."""
 
     def __init__(self) -> None:
         self._anchor: TextPosition | None = None
@@ -32,13 +32,16 @@ class TextSelection:
         self._anchor = self._head = None
 
     def start_at(self, place: TextPosition) -> None:
+        """Start an empty selection."""
         self._anchor = self._head = place
 
     def extend(self, place: TextPosition) -> None:
+        """Move the head of the selection; the anchor stays."""
         self._head = place
         self._anchor = self._anchor or place
 
     def select(self, message: UUID, start: int, end: int) -> None:
+        """Select a range within one message."""
         self._anchor, self._head = TextPosition(message, start), TextPosition(message, end)
 
     @property
@@ -46,7 +49,7 @@ class TextSelection:
         return self._anchor == self._head
 
     def _ends(self, model: ChatModel) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Row and position of the beginning and the end, if both messages are still there."""
+        """Return row and position of start and end, in order; None if empty or a message is gone."""
         if self._anchor is None or self._head is None or self.is_empty:
             return None
         anchor, head = model.row_of(self._anchor.message), model.row_of(self._head.message)
@@ -56,14 +59,14 @@ class TextSelection:
         return ends[0], ends[1]
 
     def range_in(self, model: ChatModel, row: int) -> tuple[int, int] | None:
-        """The selected positions of a row; the last may lie beyond its end."""
+        """Return the selected range of a row; its end may be beyond that of the text. None if nothing is selected there."""
         ends = self._ends(model)
         if ends is None or not ends[0][0] <= row <= ends[1][0]:
             return None
         return ends[0][1] if row == ends[0][0] else 0, ends[1][1] if row == ends[1][0] else WHOLE
 
     def text(self, model: ChatModel, sheets: Sheets) -> str:
-        """The selected words; with the speakers' names where there are several messages."""
+        """Return the selected text; with the speakers' names if it spans several messages."""
         ends = self._ends(model)
         if ends is None:
             return ""

@@ -1,4 +1,4 @@
-"""The conversation on the screen: ten thousand messages, of which only the visible ones are ever laid out."""
+"""View of the transcript for ten thousand messages and more; only visible ones are laid out."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ from lethe_app.ui.transcript.scroll_view import ChatCanvas, Index
 from lethe_app.ui.transcript.view_actions import TranscriptActions
 
 FRAME_MS = 33
-"""Shortest time between two drawings of a growing reply."""
+"""Minimum interval between two layouts of a growing reply."""
 DOTS_MS = 420
+"""Interval of the animated dots of an awaited reply."""
 
 
 def _no_avatar(_speaker: str) -> QPixmap | None:
@@ -43,22 +44,25 @@ def _no_avatar(_speaker: str) -> QPixmap | None:
 
 
 class ChatView(ChatCanvas):
-    """Shows a `ChatModel`. Wishes about a message leave as signals that carry its id."""
+    """View of a `ChatModel`. Requests for a message are emitted as signals with its id."""
 
     edit_requested = Signal(UUID)
     edited = Signal(UUID, str)
+    """Emitted with id and new text when an edit is saved."""
     regenerate_requested = Signal(UUID)
     continue_requested = Signal(UUID)
     delete_requested = Signal(UUID)
     alternative_requested = Signal(UUID, int)
+    """Emitted with id and index of the alternative to show."""
     memories_requested = Signal(UUID)
     prompt_requested = Signal(UUID)
     verdict_requested = Signal(UUID, str)
+    """Emitted with id and rating, “good” or “bad”."""
     message_pressed = Signal(UUID)
-    """Somewhere on this message, and on nothing in particular."""
+    """Emitted when a message is clicked, but no link or other control in it."""
     link_activated = Signal(QUrl)
     written = Signal(str)
-    """Words for the draft."""
+    """Emitted with text for the composer, typed or pasted while the transcript has the focus."""
 
     def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
@@ -71,7 +75,9 @@ class ChatView(ChatCanvas):
         self.backdrop = self.bar.behind = Backdrop(self)
         self.setObjectName("chatView")
         self.setAccessibleName(self.tr("Conversation"))
-        self.setAccessibleDescription(self.tr("Messages, oldest first. Tab goes to a message, Enter shows what can be done."))
+        self.setAccessibleDescription(
+            self.tr("Messages, oldest first. Press Tab to go to a message and Enter to show its actions.")
+        )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -86,13 +92,14 @@ class ChatView(ChatCanvas):
         model.reply_finished.connect(self._announce)
         model.rowsRemoved.connect(self._rows_removed)
 
-    # How it looks
+    # Appearance
 
     def set_palette_tokens(self, palette: Palette) -> None:
+        """Apply another palette."""
         self._restyle(MessageStyle(palette, self.sheets.style.family, self.sheets.style.pixels))
 
     def set_prose_font(self, family: str, pixels: int) -> None:
-        """Another font (empty: the system's) and size for the words of messages."""
+        """Set family (empty: the system's) and pixel size of the font of messages."""
         self._restyle(MessageStyle(self.sheets.style.palette, family, pixels))
 
     def _restyle(self, style: MessageStyle) -> None:
@@ -103,22 +110,23 @@ class ChatView(ChatCanvas):
         self.reshape()
 
     def set_avatars(self, avatars: Avatars) -> None:
-        """Where the pictures of speakers come from; call again when one has changed."""
+        """Set the source of avatars; call it again when one has changed."""
         self._avatars = avatars
         self.message_painter = MessagePainter(self.sheets.style, avatars)
         self.viewport().update()
 
     def set_empty_words(self, title: str, text: str) -> None:
-        """What stands where messages will be."""
+        """Set the text shown in a session without messages."""
         self._empty = (title, text)
         self.viewport().update()
 
     def set_reduced_motion(self, reduced: bool) -> None:
+        """Set whether the dots of an awaited reply stand still."""
         self._reduced_motion = reduced
         self.settled()
 
     def mark_chosen(self, message_id: UUID | None) -> None:
-        """Show which reply the panel beside the conversation is about."""
+        """Highlight the chip of the reply that the memory panel shows; None for no reply."""
         if message_id != self._chosen:
             self._chosen = message_id
             self.viewport().update()
@@ -127,36 +135,40 @@ class ChatView(ChatCanvas):
 
     @property
     def focused_row(self) -> int | None:
-        """The row with the keyboard's focus."""
+        """Return the row with the keyboard focus; None if no message has it."""
         index = self.currentIndex()
         return index.row() if index.isValid() and index.row() < self.chat.rowCount() else None
 
     def focus_row(self, row: int) -> None:
+        """Scroll a row into view and make it the focused one."""
         self.places.reveal(row)
         self.selectionModel().setCurrentIndex(self.chat.index(row), self.selectionModel().SelectionFlag.NoUpdate)
         self.update_layout()
 
     def forget_focus(self) -> None:
+        """Take the focus from the current message; the view itself keeps it."""
         self.selectionModel().clearCurrentIndex()
         self.settled()
 
     def go_to_message(self, message_id: UUID) -> None:
-        """Show a message and put the keyboard's focus on it."""
+        """Scroll a message into view and focus it; without effect if it is not in the model."""
         if (row := self.chat.row_of(message_id)) is not None:
             self.setFocus()
             self.focus_row(row)
 
     def edit_message(self, message_id: UUID) -> None:
-        """Open the editor over a message."""
+        """Open the editor on a message; without effect if it is not loaded."""
         if (row := self.chat.row_of(message_id)) is not None and self.chat.message(row) is not None:
             self.overlays.edit(row, message_id)
 
     def is_editing(self, row: int) -> bool:
+        """Return whether the message of this row is being edited."""
         return self.sheets.editing is not None and self.chat.row_of(self.sheets.editing) == row
 
-    # The model changes
+    # Changes of the model
 
     def reset(self) -> None:
+        # The methods of QListView are skipped here and below, because they would lay out every row.
         QAbstractItemView.reset(self)
         self.sheets.clear()
         self.selection.clear()
@@ -178,11 +190,13 @@ class ChatView(ChatCanvas):
     def _rows_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
         for _ in range(first, last + 1):
             self.places.remove(first)
+        # The row that follows now may need a day separator.
         self.places.invalidate_rows(first, first)
         self.update_layout()
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
         QAbstractItemView.dataChanged(self, first, last, roles)
+        # The row below may gain or lose its day separator.
         self.places.invalidate_rows(first.row(), last.row() + 1)
         self.update_layout()
 
@@ -191,6 +205,7 @@ class ChatView(ChatCanvas):
             self._frame.start()
 
     def draw_growth(self) -> None:
+        """Lay out the growing reply, at most once per `FRAME_MS`."""
         row = self.chat.growing_row
         if row is None:
             return
@@ -203,7 +218,7 @@ class ChatView(ChatCanvas):
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.chat.spoken(row)))
 
-    # Drawing
+    # Painting
 
     def settled(self) -> None:
         self.overlays.place()
@@ -252,7 +267,7 @@ class ChatView(ChatCanvas):
         )
         self.message_painter.draw(painter, sheet, left, placed.top, moment)
 
-    # What the reader does
+    # Input
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pointer.press(event)
@@ -292,7 +307,7 @@ class ChatView(ChatCanvas):
         self.update_layout()
 
     def focusNextPrevChild(self, ahead: bool) -> bool:
-        """The first Tab goes to a message, the next one leaves: nobody is held here."""
+        """Focus the newest visible message on the first Tab; the next Tab leaves the transcript."""
         if ahead and self.hasFocus() and self.focused_row is None and self.shown:
             self.focus_row(self.shown[-1].row)
             return True

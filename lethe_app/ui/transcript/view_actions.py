@@ -1,4 +1,4 @@
-"""Carries out what the reader wishes of a message: copies, folds, opens menus, and passes the rest on as the view's signals."""
+"""Run the actions of a message: copy and expand are done here, all others are emitted as signals of the view."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
 
 COPIED_MS = 1500
+"""Time for which the tooltip “Copied” is shown."""
 
 
 class TranscriptActions(QObject):
-    """Knows what each action of `chat_actions` means."""
+    """Runs the actions of `message_actions`, and builds the context menu."""
 
     def __init__(self, view: ChatView) -> None:
         super().__init__(view)
         self._view = view
 
     def do(self, deed: str, row: int) -> None:
+        """Run the action named `deed` on a row; one that is not available is ignored."""
         view = self._view
         if deed not in deeds_for(view.chat, row):
             return
@@ -56,17 +58,18 @@ class TranscriptActions(QObject):
             self._view.alternative_requested.emit(message.id, message.shown + step)
 
     def put_on_clipboard(self, text: str) -> None:
+        """Copy `text`; an empty text leaves the clipboard as it is."""
         if text:
             QGuiApplication.clipboard().setText(text)
 
     def _say_copied(self) -> None:
-        """Nothing else shows that something has happened."""
+        """Show a tooltip, because copying has no other visible effect."""
         actions = self._view.overlays.actions
         at = actions.mapToGlobal(QPoint(0, actions.height() // 2)) if actions.isVisible() else QCursor.pos()
         QToolTip.showText(at, self.tr("Copied"), self._view, QRect(), COPIED_MS)
 
     def copy_selection(self) -> None:
-        """The selected words, or else the message that has the focus."""
+        """Copy the selected text, or else the focused message."""
         view = self._view
         if not view.selection.is_empty:
             self.put_on_clipboard(view.selection.text(view.chat, view.sheets))
@@ -74,6 +77,7 @@ class TranscriptActions(QObject):
             self.do("copy", view.focused_row)
 
     def toggle_thoughts(self, row: int) -> None:
+        """Expand or collapse the thinking of a reply."""
         view = self._view
         view.sheets.toggle_thoughts(view.chat.outline(row).id)
         view.places.at_end = False  # what was clicked stays where it is
@@ -81,7 +85,7 @@ class TranscriptActions(QObject):
         view.update_layout()
 
     def toggle_tools(self, row: int) -> None:
-        """Fold what tools did for a reply in or out."""
+        """Expand or collapse the tool calls of a reply."""
         view = self._view
         view.sheets.toggle_tools(view.chat.outline(row).id)
         view.places.at_end = False  # what was clicked stays where it is
@@ -89,12 +93,13 @@ class TranscriptActions(QObject):
         view.update_layout()
 
     def open_menu(self, row: int, at: QPoint, link: str = "") -> QMenu:
-        """Show everything that can be done with a row."""
+        """Open the context menu of a row at the global position `at`."""
         menu = self.menu(row, link)
         menu.popup(at)
         return menu
 
     def menu(self, row: int, link: str = "") -> QMenu:
+        """Create the context menu of a row: link, selection, message actions, thoughts, tool calls and links."""
         view = self._view
         menu = QMenu(view)
         menu.aboutToHide.connect(menu.deleteLater)
@@ -117,22 +122,22 @@ class TranscriptActions(QObject):
             return
         menu.addSeparator()
         is_open = view.sheets.are_thoughts_open(view.chat.outline(row).id)
-        words = self.tr("Fold the thoughts") if is_open else self.tr("Show the thoughts")
+        words = self.tr("Hide thoughts") if is_open else self.tr("Show thoughts")
         toggle = menu.addAction(icon("thought", view.sheets.style.palette.muted), words)
         toggle.triggered.connect(lambda: self.toggle_thoughts(row))
-        menu.addAction(self.tr("Copy the thoughts")).triggered.connect(lambda: self.put_on_clipboard(thought))
+        menu.addAction(self.tr("Copy thoughts")).triggered.connect(lambda: self.put_on_clipboard(thought))
 
     def _add_tools(self, menu: QMenu, row: int) -> None:
-        """What a click on the folded line does is within reach of the keyboard here."""
+        """Add the entry that expands tool calls, so that the keyboard reaches it."""
         sheet = self._view.sheet(row)
         if sheet is not None and sheet.tools is not None:
             menu.addSeparator()
-            words = self.tr("Fold what was done for it") if sheet.done_open else self.tr("Show what was done for it")
+            words = self.tr("Hide tool calls") if sheet.done_open else self.tr("Show tool calls")
             toggle = menu.addAction(icon("sliders", self._view.sheets.style.palette.muted), words)
             toggle.triggered.connect(lambda: self.toggle_tools(row))
 
     def _add_links(self, menu: QMenu, row: int) -> None:
-        """Links are within reach of the keyboard here."""
+        """Add up to eight links of the message, so that the keyboard reaches them."""
         sheet = self._view.sheet(row)
         links = sheet.links if sheet is not None else []
         if links:

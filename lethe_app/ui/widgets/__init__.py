@@ -1,1 +1,1 @@
-"""Reusable widgets that know no service."""
+"""Reusable widgets without dependency on services."""

@@ -1,4 +1,4 @@
-"""The picture of a persona in the editor, with the ways to another one and to none."""
+"""Field for a persona's avatar in the editor, with buttons to choose and to remove an image."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import explanation
 
 SIZE = 96
-"""Pixels of the disc."""
+"""Diameter of the avatar in pixels."""
 
 
 class AvatarField(QWidget):
-    """Shows a disc and tells what the user wants; it reads and keeps nothing itself."""
+    """Show an avatar and emit the user's requests; images are read and stored by the receiver of the signals."""
 
     pick_wanted = Signal()
     remove_wanted = Signal()
@@ -26,9 +26,9 @@ class AvatarField(QWidget):
         self._theme = theme
         self._disc = QLabel()
         self._disc.setFixedSize(SIZE, SIZE)
-        self.pick = QPushButton(self.tr("Choose a picture…"))
+        self.pick = QPushButton(self.tr("Choose image…"))
         self.pick.clicked.connect(self.pick_wanted)
-        self.remove = QPushButton(self.tr("Remove it"))
+        self.remove = QPushButton(self.tr("Remove image"))
         self.remove.clicked.connect(self.remove_wanted)
         self.setFocusProxy(self.pick)
         buttons = QHBoxLayout()
@@ -41,7 +41,7 @@ class AvatarField(QWidget):
         column.setSpacing(SPACE_1)
         column.addStretch(1)
         column.addLayout(buttons)
-        column.addWidget(explanation(self.tr("PNG, JPEG or WebP from this computer. You choose the part that is shown.")))
+        column.addWidget(explanation(self.tr("PNG, JPEG or WebP from this computer; you can crop it afterwards.")))
         column.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -51,7 +51,9 @@ class AvatarField(QWidget):
         self.dress()
 
     def show_picture(self, picture: QPixmap, words: str, *, is_own: bool) -> None:
-        """`words` say what can be seen; a letter on a disc cannot be removed."""
+        """Show an avatar; `words` is its accessible name. The remove button is only visible if `is_own`, not for a letter
+        avatar.
+        """
         self._disc.setPixmap(picture)
         self._disc.setAccessibleName(words)
         self.remove.setVisible(is_own)

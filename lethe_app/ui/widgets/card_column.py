@@ -1,4 +1,4 @@
-"""A column of cards that scrolls: what most pages consist of."""
+"""Scrolling column of cards, the layout of most pages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lethe_app.ui.core.palette import SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.pages.page import explanation, headline
 
 COLUMN = 760
-"""Widest a column of cards becomes, in pixels."""
+"""Maximum width of a column of cards, in pixels."""
 
 
 class Sheet(QScrollArea):
-    """Cards from top to bottom, centred, at most `width` wide."""
+    """Scroll area with cards from top to bottom, centred, at most `width` pixels wide."""
 
     def __init__(self, width: int = COLUMN, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,29 +33,29 @@ class Sheet(QScrollArea):
         self.setWidget(inside)
 
     def add(self, widget: QWidget) -> None:
-        """Put `widget` below the others."""
+        """Add `widget` at the bottom."""
         self.column.insertWidget(self.column.count() - 1, widget)
 
     def add_card(self, title: str = "", words: str = "") -> QVBoxLayout:
-        """A card with a title and a sentence; returns where its content goes."""
+        """Add a card with a title and an explanation, and return the layout for its content."""
         card, column = made_card(title, words)
         self.add(card)
         return column
 
     def show_widget(self, widget: QWidget) -> None:
-        """Scroll so that `widget` can be seen."""
+        """Scroll until `widget` is visible."""
         self.ensureWidgetVisible(widget, 0, SPACE_6)
 
 
 def side_sheet() -> Sheet:
-    """A sheet with less room around its cards, for one that stands beside a list."""
+    """Create a sheet with smaller margins, for use beside a list."""
     sheet = Sheet()
     sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
     return sheet
 
 
 def invitation(words: str) -> QLabel:
-    """What stands beside a list while nothing in it is chosen."""
+    """Create the placeholder that is shown beside a list while nothing is selected."""
     label = QLabel(words)
     label.setProperty("quiet", True)
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -65,7 +65,7 @@ def invitation(words: str) -> QLabel:
 
 
 def made_card(title: str = "", words: str = "") -> tuple[QFrame, QVBoxLayout]:
-    """A framed card and the column inside it."""
+    """Create a framed card and return it with the layout for its content."""
     card = QFrame()
     card.setProperty("panel", True)
     card.setAccessibleName(title)
@@ -80,7 +80,9 @@ def made_card(title: str = "", words: str = "") -> tuple[QFrame, QVBoxLayout]:
 
 
 def side_by_side(left: QWidget, right: QWidget, *, grows: int = 0) -> QSplitter:
-    """Both, with a thin line between that can be dragged; neither can be pushed away. `grows` is which gets the room left."""
+    """Create a splitter of two widgets, neither of which can be collapsed; `grows` is the index of the one that takes extra
+    width.
+    """
     split = QSplitter(Qt.Orientation.Horizontal)
     split.setChildrenCollapsible(False)
     split.setHandleWidth(1)

@@ -1,4 +1,4 @@
-"""A field of a persona that chooses one from a list that is found later."""
+"""Combo box for a persona's field whose choices are loaded later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lethe_app.ui.widgets.fields import NoWheelComboBox
 
 
 class Pick(NoWheelComboBox):
-    """One `str` of those there are, or none; a value that was not found keeps its place in the list."""
+    """Combo box for one string value or none. A value that is not among the choices is listed as missing."""
 
     chosen = Signal(str)
 
@@ -31,7 +31,7 @@ class Pick(NoWheelComboBox):
         self._show()
 
     def set_value(self, value: str) -> None:
-        """Show this one, silently."""
+        """Select a value without emitting `chosen`."""
         self._value = value
         self._show()
 

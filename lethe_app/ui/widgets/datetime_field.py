@@ -1,4 +1,4 @@
-"""A field for a moment, by the clock here; one that may be missing has a tick before it."""
+"""Date and time field in the local time zone; an optional value has a check box."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from lethe_app.ui.core.palette import SPACE_3
 
 
 class DateTimeField(QWidget):
-    """`changed` carries a moment with its zone, or None; it comes for what the user did only."""
+    """Date and time field. `changed` carries a time zone aware datetime or None, and is emitted for changes by the user
+    only.
+    """
 
     changed = Signal(object)
 
     def __init__(self, name: str, words: str = "", parent: QWidget | None = None) -> None:
-        """`words` stand beside the tick of a moment that may be missing; without them it is always there."""
+        """Set up the field. `words` is the label of the check box of an optional value; without it a value is required."""
         super().__init__(parent)
         self.box = QCheckBox(words)
         self.box.setVisible(bool(words))
@@ -38,14 +40,14 @@ class DateTimeField(QWidget):
 
     @property
     def moment(self) -> datetime | None:
-        """What the field says; to the second as it was put in, as long as nobody changed the minute."""
+        """Return the value, None if it is unset; the original seconds are kept as long as the minute is not changed."""
         if self._may_miss and not self.box.isChecked():
             return None
         shown = datetime.fromtimestamp(self.edit.dateTime().toSecsSinceEpoch()).astimezone()
         return self._exact if self._exact is not None and _minute(self._exact) == _minute(shown) else shown
 
     def set_value(self, moment: datetime | None) -> None:
-        """Show it, silently."""
+        """Show a value without emitting `changed`."""
         with QSignalBlocker(self.box), QSignalBlocker(self.edit):
             self._exact = moment
             self.box.setChecked(moment is not None)
@@ -65,7 +67,7 @@ class DateTimeField(QWidget):
 
 
 class _Edit(QDateTimeEdit):
-    """The wheel scrolls the page and changes no date under the pointer."""
+    """Editor that ignores the mouse wheel, so that scrolling the page does not change the date under the pointer."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a form is made of: one description for each field, and the widget that shows and changes its value."""
+"""Field widgets of a form, each built from a description (`Spec`) of the value it edits."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from lethe_app.ui.widgets.text_list_field import TextsField
 
 
 class FieldKind(StrEnum):
-    """How a value is shown and changed."""
+    """Kind of value and editor."""
 
     LINE = "line"
-    """str in one line."""
+    """str, in a single line."""
     CODE = "code"
-    """str in one line, in which `\\n` stands for a new line."""
+    r"""str, in a single line with `\n` for a line break."""
     PROSE = "prose"
-    """str in a field that grows."""
+    """str, in a text area that grows."""
     WORDS = "words"
-    """list[str] of short words, as chips."""
+    """list[str] of short texts, as chips."""
     TICKS = "ticks"
-    """list[str] of values, those of `choices` that are ticked."""
+    """list[str] of the `choices` that are checked."""
     TEXTS = "texts"
-    """list[str] of texts, each in a field of its own."""
+    """list[str] of longer texts, each in its own text area."""
     WHOLE = "whole"
-    """int between `lowest` and `highest`."""
+    """int from `lowest` to `highest`."""
     NUMBER = "number"
-    """float between `lowest` and `highest`."""
+    """float from `lowest` to `highest`."""
     SWITCH = "switch"
-    """bool."""
+    """bool, as a check box."""
     CHOICE = "choice"
-    """One of `choices`."""
+    """One of `choices`, in a combo box."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One field: the attribute it shows, its title and a sentence of help, and how it is shown."""
+    """Description of a field: the attribute it edits, title, help text and kind of editor."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ class Spec:
     help: str = ""
     placeholder: str = ""
     choices: Sequence[tuple[Any, str]] = ()
-    """Value and words, for `CHOICE` and `TICKS`; for `WORDS` the words are suggestions."""
+    """Values with their labels, for `CHOICE` and `TICKS`; for `WORDS` the labels are suggestions."""
     lowest: float = 0
     highest: float = 1_000_000
     step: float = 1
@@ -63,20 +63,20 @@ class Spec:
     most_lines: int = 14
     unit: str = ""
     special: str = ""
-    """What stands there instead of the lowest number, such as “automatic”."""
+    """Text shown in place of the lowest number, such as “automatic”."""
     add_words: str = ""
-    """On the button that adds a text, for `TEXTS`."""
+    """Label of the button that adds a text, for `TEXTS`."""
     commas: bool = True
-    """Do commas end a word, for `WORDS`?"""
+    """True if a comma ends a chip, for `WORDS`."""
     secret: bool = False
-    """Shown as dots unless it is being written, for `LINE`."""
+    """True to mask the text unless it is being edited, for `LINE`."""
     escapes: bool = False
-    """Is a new line written as in `CODE`, for `WORDS`?"""
+    """True to escape line breaks as in `CODE`, for `WORDS`."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A widget with its two directions; `put` is silent, what the user does calls the callback given to `make`."""
+    """Widget with getter and setter. The setter `put` does not call the callback given to `make`; changes by the user do."""
 
     widget: QWidget
     get: Callable[[], Any]
@@ -84,7 +84,7 @@ class Field:
 
 
 def make(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
-    """The widget for `spec`; `told` is called with the new value whenever the user changed it."""
+    """Create the widget for `spec`. `told` is called with the new value after every change by the user."""
     made = _MAKERS[spec.kind](spec, theme, told)
     made.widget.setObjectName(f"field_{spec.name}")
     if not made.widget.accessibleName():
@@ -121,12 +121,12 @@ def _code(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
 
 
 def escaped(text: str) -> str:
-    """New lines, tabs and backslashes as they are written in code."""
+    """Escape line breaks, tabs and backslashes as in source code."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
 
 
 def unescaped(text: str) -> str:
-    """What `escaped` made."""
+    """Revert `escaped`; unknown escape sequences are kept as they are."""
     meant = {"n": "\n", "t": "\t", "\\": "\\"}
     return re.sub(r"\\(.)", lambda match: meant.get(match[1], match[0]), text)
 
@@ -153,15 +153,15 @@ def _words(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
 
 
 def _ticks(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
-    missing = QCoreApplication.translate("Ticks", "{name} (no longer there)")
-    edit = Ticks(spec.title, QCoreApplication.translate("Ticks", "There is nothing to choose from."), missing)
+    missing = QCoreApplication.translate("Ticks", "{name} (missing)")
+    edit = Ticks(spec.title, QCoreApplication.translate("Ticks", "Nothing to choose from."), missing)
     edit.offer(spec.choices)
     edit.changed.connect(told)
     return Field(edit, lambda: edit.chosen, edit.set_chosen)
 
 
 def _texts(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
-    edit = TextsField(theme, spec.title, spec.add_words or QCoreApplication.translate("TextsField", "Add one"), spec.lines)
+    edit = TextsField(theme, spec.title, spec.add_words or QCoreApplication.translate("TextsField", "Add"), spec.lines)
     edit.changed.connect(told)
     return Field(edit, lambda: edit.texts, edit.set_texts)
 
@@ -232,21 +232,21 @@ def _choice(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
 
 
 class NoWheelSpinBox(QSpinBox):
-    """The wheel scrolls the page and changes no number under the pointer."""
+    """Spin box that ignores the mouse wheel, so that scrolling the page does not change the number under the pointer."""
 
     def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type
         event.ignore()
 
 
 class NoWheelDoubleSpinBox(QDoubleSpinBox):
-    """See `NoWheelSpinBox`."""
+    """Double spin box that ignores the mouse wheel, for the same reason as `NoWheelSpinBox`."""
 
     def wheelEvent(self, event: Any) -> None:  # noqa: ANN401 - Qt's own type
         event.ignore()
 
 
 class NoWheelComboBox(QComboBox):
-    """See `NoWheelSpinBox`."""
+    """Combo box that ignores the mouse wheel, for the same reason as `NoWheelSpinBox`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Lays widgets out like words: from left to right, and on into the next line."""
+"""Flow layout: widgets from left to right, wrapped into the next line like words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
 
 
 class Flow(QLayout):
-    """The last widget of a line keeps its own width; lines are as high as their highest widget."""
+    """Layout with height for width. Widgets keep their preferred width; a line is as high as its highest widget."""
 
     def __init__(self, parent: QWidget | None = None, *, margin: int = 0, spacing: int = 8) -> None:
         super().__init__(parent) if parent is not None else super().__init__()
@@ -21,7 +21,7 @@ class Flow(QLayout):
         self._items.append(item)
 
     def insert(self, place: int, widget: QWidget) -> None:
-        """Put `widget` at that place among the others."""
+        """Insert `widget` at index `place`."""
         self.addChildWidget(widget)
         self._items.insert(place, QWidgetItem(widget))
         self.invalidate()
@@ -78,6 +78,6 @@ class Flow(QLayout):
 
 
 def _place(row: Iterable[tuple[QLayoutItem, QRect]], height: int) -> None:
-    """What is lower than its line stands in the middle of it."""
+    """Set the geometry of one line, with lower widgets centred vertically."""
     for item, rect in row:
         item.setGeometry(rect.translated(0, (height - rect.height()) // 2))

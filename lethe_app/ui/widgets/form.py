@@ -1,4 +1,4 @@
-"""A form: any record's fields under their titles, with room for a note beside the title and a complaint below the field."""
+"""Form for the fields of any record: titles, help texts, a note beside a title and an error message below a field."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, make
 
 
 class Form(QWidget):
-    """Shows values and tells what the user changes; it keeps nothing and checks nothing itself."""
+    """Widget that shows values and emits the user's changes; it stores and validates nothing."""
 
     changed = Signal(str, object)
-    """Field and new value; only for what the user did, never for `show_values`."""
+    """Field name and new value; emitted for changes by the user, never by `show_values` or `set_field`."""
 
     def __init__(self, specs: Sequence[Spec], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,7 +56,7 @@ class Form(QWidget):
         self._column.addWidget(row)
 
     def _head(self, spec: Spec, field: Field) -> QHBoxLayout:
-        """Title and note in one line; a switch is its own title."""
+        """Return the line with title and note; a check box carries its title itself."""
         head = QHBoxLayout()
         head.setSpacing(SPACE_3)
         note = QLabel()
@@ -74,37 +74,37 @@ class Form(QWidget):
         self._notes[spec.name] = note
         return head
 
-    # values
+    # Values
 
     def show_values(self, values: Mapping[str, Any]) -> None:
-        """Show those of `values` that have a field, silently."""
+        """Show the values that have a field, without emitting `changed`."""
         for name, value in values.items():
             if name in self._fields:
                 self._fields[name].put(value)
 
     def set_field(self, name: str, value: object) -> None:
-        """Show one value, silently."""
+        """Show one value without emitting `changed`."""
         self._fields[name].put(value)
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the field's kind says
         return self._fields[name].get()
 
     def field(self, name: str) -> QWidget:
-        """The widget of a field, for focus and tests."""
+        """Return the widget of a field, for focus and tests."""
         return self._fields[name].widget
 
     @property
     def names(self) -> list[str]:
         return list(self._fields)
 
-    # words around the fields
+    # Notes and errors
 
     def note(self, name: str, words: str) -> None:
-        """A few quiet words at the right of the title, such as a token count."""
+        """Show a short muted text at the right of the title, such as a token count."""
         self._notes[name].setText(words)
 
     def complain(self, name: str, words: str) -> None:
-        """What is wrong with a field, below it; empty words take it away."""
+        """Show an error message below a field; an empty text removes it."""
         label = self._complaints[name]
         label.setText(words)
         label.setVisible(bool(words))
@@ -114,7 +114,7 @@ class Form(QWidget):
         self._rows[name].setVisible(shown)
 
     def add_beside(self, name: str, widget: QWidget) -> None:
-        """Put a small button or mark at the right end of the title line."""
+        """Add a small button or label at the right end of the title line."""
         head = self._rows[name].layout()
         first = head.itemAt(0) if head is not None else None
         line = first.layout() if first is not None else None

@@ -1,4 +1,4 @@
-"""Lets the user choose which square of a picture becomes the avatar: by mouse, by wheel, and by keyboard alone."""
+"""Selection of the square of an image that becomes the avatar, by mouse, wheel or keyboard."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lethe_app.ui.pages.page import explanation
 from lethe_app.ui.pages.personas.pictures import cropped
 
 STEPS = 100
-"""Of the slider."""
+"""Number of zoom steps of the slider."""
 LEAST_SIDE = 48
-"""Pixels of the picture that the smallest frame takes."""
+"""Side of the smallest crop frame, in image pixels."""
 KEYS = {
     Qt.Key.Key_Left: QPoint(-1, 0),
     Qt.Key.Key_Right: QPoint(1, 0),
@@ -25,10 +25,10 @@ KEYS = {
 
 
 class CropFrame:
-    """A square within a picture. It never leaves it, however it is moved and sized."""
+    """Square within an image, in image pixels; it is kept inside the image by every move and resize."""
 
     def __init__(self, size: QSize) -> None:
-        """At first the largest one, in the upper middle, where a portrait has its face."""
+        """Start with the largest square, at the top and centred horizontally, where portraits have the face."""
         self._size = size
         self.largest = max(1, min(size.width(), size.height()))
         self.least = min(self.largest, LEAST_SIDE)
@@ -40,7 +40,7 @@ class CropFrame:
         self.rect.moveTo(left, top)
 
     def resize(self, side: int) -> None:
-        """About its middle, as far as the picture reaches."""
+        """Resize the square about its centre, within the limits of the image."""
         side = min(max(side, self.least), self.largest)
         shift = (self.rect.width() - side) // 2
         self.rect = QRect(self.rect.x() + shift, self.rect.y() + shift, side, side)
@@ -48,7 +48,7 @@ class CropFrame:
 
     @property
     def zoom(self) -> int:
-        """From 0, the whole picture, to `STEPS`."""
+        """Return the zoom step, from 0 for the largest square to `STEPS` for the smallest."""
         span = self.largest - self.least
         return round(STEPS * (self.largest - self.rect.width()) / span) if span else 0
 
@@ -58,7 +58,7 @@ class CropFrame:
 
 
 class CropView(QWidget):
-    """The picture with the frame on it: dragged, moved by the arrow keys (with Shift in larger steps), sized by + and −."""
+    """Image with the crop frame: dragging and arrow keys (with Shift in larger steps) move it, + and − resize it."""
 
     resized = Signal()
 
@@ -69,8 +69,8 @@ class CropView(QWidget):
         self._held: QPointF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.SizeAllCursor)
-        self.setAccessibleName(self.tr("Part of the picture"))
-        self.setAccessibleDescription(self.tr("Arrow keys move the frame, plus and minus make it smaller and larger."))
+        self.setAccessibleName(self.tr("Crop area"))
+        self.setAccessibleDescription(self.tr("Arrow keys move the frame; plus makes it smaller, minus makes it larger."))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(420, 180)
 
@@ -83,7 +83,7 @@ class CropView(QWidget):
             self.update()
 
     def _place(self) -> QRectF:
-        """Where the picture lies in the widget."""
+        """Return the rectangle of the image within the widget."""
         size = QSize(self._image.size()).scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
         return QRectF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2, size.width(), size.height())
 
@@ -147,11 +147,11 @@ class CropView(QWidget):
 
 
 class CropDialog(QuestionDialog):
-    """The view, a slider for its zoom, and the square that was chosen as `content`."""
+    """Dialog with the crop view and a zoom slider; `content` is the chosen square."""
 
     def __init__(self, parent: QWidget, image: QImage, theme: Theme) -> None:
-        title = QCoreApplication.translate("CropDialog", "Choose the part that is shown")
-        super().__init__(parent, title, QCoreApplication.translate("CropDialog", "Use this part"))
+        title = QCoreApplication.translate("CropDialog", "Crop image")
+        super().__init__(parent, title, QCoreApplication.translate("CropDialog", "Crop"))
         self._image = image
         self.view = CropView(image, theme)
         self.slider = QSlider(Qt.Orientation.Horizontal)
@@ -168,10 +168,10 @@ class CropDialog(QuestionDialog):
         line.addWidget(self.slider, 1)
         self.column.addWidget(self.view, 1)
         self.column.addLayout(line)
-        self.column.addWidget(explanation(self.tr("Drag the frame, or use the arrow keys; + and − change its size.")))
+        self.column.addWidget(explanation(self.tr("Drag the frame or use the arrow keys; + and − change its size.")))
         self.view.setFocus()
 
     @property
     def content(self) -> bytes:
-        """The chosen square, as a PNG."""
+        """Return the chosen square as a PNG file."""
         return cropped(self._image, self.view.frame.rect)

@@ -1,4 +1,4 @@
-"""A field that chooses several of what there is, by ticks."""
+"""Field for several of a set of choices, as check boxes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from lethe_app.ui.pages.page import explanation
 
 
 class Ticks(QWidget):
-    """`list[str]` of names, ticked among those that there are. One that is gone stays ticked until the user takes it away."""
+    """Check boxes for a list[str]. A checked value that is not among the choices stays until the user unchecks it."""
 
     changed = Signal(list)
 
     def __init__(self, name: str, nothing: str, missing: str, parent: QWidget | None = None) -> None:
-        """`nothing` stands there where there is nothing to choose from; `missing` takes {name} for one that is gone."""
+        """Set up the field. `nothing` is shown if there are no choices; `missing` is the label of unknown values, with
+        {name}.
+        """
         super().__init__(parent)
         self.setAccessibleName(name)
         self._missing = missing
@@ -31,7 +33,7 @@ class Ticks(QWidget):
         self._column.addWidget(self._nothing)
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Value and words of everything there is."""
+        """Set the choices as pairs of value and label."""
         self._choices = dict(choices)
         self._show()
 
@@ -40,7 +42,7 @@ class Ticks(QWidget):
         return list(self._chosen)
 
     def set_chosen(self, chosen: Sequence[str]) -> None:
-        """Tick these, silently."""
+        """Check these values without emitting `changed`."""
         self._chosen = list(chosen)
         self._show()
 

@@ -1,4 +1,4 @@
-"""The table all browsers use: calm rows, keys for everything, and words where there is nothing."""
+"""Table used by all list pages, with keyboard operation and a text for an empty list, and its search field."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 Row = TypeVar("Row")
 LEAST = 150
-"""Pixels that a column that stretches wants to have."""
+"""Minimum width in pixels that a stretching column should keep."""
 
 
 class Table(QTableView, Generic[Row]):
-    """Enter or a double click opens a row, Del wants the selected ones gone, the menu key asks for the menu."""
+    """Table view: Enter or a double click opens a row, Del requests deletion of the selected rows, the menu key opens a
+    context menu.
+    """
 
     opened = Signal(object)
-    """The row that was opened."""
+    """Row that was opened."""
     current_changed = Signal(object)
-    """The row the cursor is on now, or None."""
+    """New current row, or None."""
     delete_wanted = Signal(list)
     menu_wanted = Signal(object)
-    """Where, in global coordinates."""
+    """Position of the context menu, in global coordinates."""
 
     def __init__(
         self, rows: FilteredTableModel[Row], theme: Theme, name: str, empty: str, parent: QWidget | None = None
     ) -> None:
-        """`name` is for screen readers, `empty` is what stands there when there are no rows at all."""
+        """Set up the view. `name` is the accessible name; `empty` is the text shown if the list has no rows at all."""
         super().__init__(parent)
         self.rows, self._theme, self._empty = rows, theme, empty
         self._held: Any = None
         self.unmatched = ""
-        """What stands there while rows are hidden by something else than words that are looked for."""
+        """Text shown if rows exist but a filter other than the search words hides them all."""
         self.setModel(rows)
         self.setAccessibleName(name)
         self._look()
@@ -72,24 +74,24 @@ class Table(QTableView, Generic[Row]):
             else:
                 header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
 
-    # rows
+    # Rows
 
     @property
     def current(self) -> Row | None:
-        """The row with the cursor."""
+        """Return the current row, or None."""
         index = self.currentIndex()
         return self.rows.shown[index.row()] if index.isValid() and index.row() < len(self.rows.shown) else None
 
     @property
     def selected(self) -> list[Row]:
-        """All selected rows from top to bottom."""
+        """Return all selected rows, from top to bottom."""
         ranges = self.selectionModel().selection()  # which asks the model nothing, unlike `selectedRows`
         runs = [(one.top(), one.bottom()) for one in ranges]  # type: ignore[attr-defined]  # Qt's stubs forget that it is a list
         places = sorted({place for first, last in runs for place in range(first, last + 1)})
         return [self.rows.shown[place] for place in places if place < len(self.rows.shown)]
 
     def go_to(self, key: object) -> bool:
-        """Put the cursor on the row with this key; False where it is not shown."""
+        """Make the row with this key current and scroll to it; return False if it is not shown."""
         place = self.rows.place_of(cast("Any", key))
         if place is None:
             return False
@@ -114,14 +116,14 @@ class Table(QTableView, Generic[Row]):
         if index.isValid():
             self.opened.emit(self.rows.shown[index.row()])
 
-    # room
+    # Column widths
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._give_way()
 
     def _give_way(self) -> None:
-        """Hide extra columns, the last ones first, until those that stretch have room for words."""
+        """Hide extra columns, last ones first, until the stretching columns have their minimum width."""
         header, columns = self.horizontalHeader(), self.rows.columns
         widths = [header.sectionSize(place) or column.width if column.width else LEAST for place, column in enumerate(columns)]
         room = self.viewport().width()
@@ -131,7 +133,7 @@ class Table(QTableView, Generic[Row]):
                 self.setColumnHidden(place, hidden)
                 widths[place] = 0 if hidden else widths[place]
 
-    # keys and paint
+    # Keys and painting
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current is not None:
@@ -147,7 +149,7 @@ class Table(QTableView, Generic[Row]):
         super().paintEvent(event)
         if self.rows.shown:
             return
-        words = self._empty if not self.rows.total else self.unmatched or self.tr("Nothing matches. Fewer words find more.")
+        words = self._empty if not self.rows.total else self.unmatched or self.tr("No matches. Try fewer words.")
         painter = QPainter(self.viewport())
         painter.setPen(QColor(self._theme.palette.muted))
         place = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
@@ -156,7 +158,7 @@ class Table(QTableView, Generic[Row]):
 
 
 class SearchField(QLineEdit):
-    """A field that filters what stands below it; Down goes there, Esc empties it first."""
+    """Search field above a list: Down moves the focus to the list, Esc clears the text first."""
 
     def __init__(self, theme: Theme, words: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,7 +170,7 @@ class SearchField(QLineEdit):
         self._glass = self.addAction(icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition)
         theme.changed.connect(self._dress)
         self.below: QWidget | None = None
-        """Where Down leads."""
+        """Widget that gets the focus on Down."""
 
     def _dress(self) -> None:
         self._glass.setIcon(icon("search", self._theme.palette.muted))

@@ -1,7 +1,8 @@
-"""Rows of a table for lists of any length: nothing is made for what is not on display, and filtering is one pass.
+"""Table model for lists of any length: cells are computed when they are painted, and filtering is one pass over prepared
+texts.
 
-A list that is long to read comes in pieces (`extend`, and `finish` at the end). What rows are searched and sorted by is asked
-for at most once per filling or order, so that a key press in a filter looks at ready text only.
+Rows can be added in pieces (`extend`, then `finish`). Search texts and sort keys are computed at most once per filling or
+sorting, so that a key press in the filter only compares strings.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 TICKABLE = USUAL | Qt.ItemFlag.ItemIsUserCheckable
-"""Made once: of every cell that is painted they are asked for, and Python is slow to put them together."""
+"""Item flags, built once: they are queried for every painted cell, and combining Qt enums in Python is slow."""
 TEXT, WHOLE, SIDE = int(Qt.ItemDataRole.DisplayRole), int(Qt.ItemDataRole.ToolTipRole), int(Qt.ItemDataRole.TextAlignmentRole)
 COLOUR, SIGN, TICK = (
     int(Qt.ItemDataRole.ForegroundRole),
@@ -26,34 +27,34 @@ COLOUR, SIGN, TICK = (
     int(Qt.ItemDataRole.CheckStateRole),
 )
 ANSWERED = frozenset({TEXT, WHOLE, SIDE, COLOUR, SIGN, TICK})
-"""Qt asks seven things of every cell that it paints; the others have no answer."""
+"""Roles with a value. Qt queries seven roles for every painted cell; for the others `data` returns None at once."""
 
 STEPS = 16
-"""Keys that can be taken back without looking through all texts again."""
+"""Number of filter states that are kept, so that deleting a character in the filter does not search all texts again."""
 
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """One column: its title, what stands in it, and by what it is sorted."""
+    """Column of a table: title, cell text and sort key."""
 
     title: str
     text: Callable[[Row], str]
     sort_key: Callable[[Row], Any] | None = None
-    """Without one by the text."""
+    """Sort key of a row; by default the casefolded text."""
     width: int = 120
-    """Pixels at first; 0 takes what the others leave."""
+    """Initial width in pixels; 0 stretches the column."""
     right: bool = False
     colour: Callable[[Row], str] | None = None
-    """Of the text, `#rrggbb` or empty."""
+    """Text colour of a row as `#rrggbb`, or an empty string for the default."""
     icon: Callable[[Row], Any] | None = None
     checked: Callable[[Row], bool] | None = None
-    """Makes it a column of ticks; `FilteredTableModel.ticked` is called when one is clicked."""
+    """Makes it a column of check boxes; `FilteredTableModel.ticked` is called when one is clicked."""
     is_extra: bool = False
-    """Gives way where there is little room."""
+    """True if the column may be hidden when the table is narrow."""
 
 
 class FilteredTableModel(QAbstractTableModel, Generic[Row]):
-    """A table of values; `shown` are the ones that pass the filter, in the order they are sorted in."""
+    """Table model with filter and sorting; `shown` are the rows that pass the filter, in sort order."""
 
     def __init__(
         self,
@@ -64,20 +65,23 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         *,
         is_folded: bool = False,
     ) -> None:
-        """`key` identifies a row when the list is filled anew, `searched` is the text in which filter words are looked for.
+        """Set up the model. `key` identifies a row when the list is filled again; `searched` returns the text that is
+        searched.
 
-        `is_folded` promises that this text is casefolded already, which for long lists is done where they are read.
+        `is_folded` states that this text is casefolded already, which for long lists is done when they are read.
         """
         super().__init__(parent)
         self.columns = columns
         self._key, self._searched, self._is_folded = key, searched, is_folded
         self._all: list[Row] = []
         self._ordered: list[Row] | None = None
-        """All in the order they are sorted in; None until that is asked for."""
+        """All rows in sort order; None until they are needed."""
         self._texts: list[str] | None = None
-        """What `_ordered` is searched in, one for one."""
+        """Search texts of the rows in `_ordered`, by the same index; None until they are needed."""
         self._steps: list[tuple[tuple[str, ...], list[int]]] = []
-        """Words as they were typed, and where in `_ordered` they were found: each looks only where the one before was found."""
+        """Successive filters with the indices of their matches in `_ordered`. Each narrows the one before, so it searches
+        only its matches.
+        """
         self._sides = [int(Qt.AlignmentFlag.AlignVCenter | _side(column)) for column in columns]
         self._sorted_by: tuple[int, bool] | None = None
         self._words: tuple[str, ...] = ()
@@ -85,22 +89,23 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         self.shown: list[Row] = []
         self.ticked: Callable[[Row, bool], object] = lambda _row, _on: None
 
-    # filling and finding
+    # Rows and filter
 
     def fill(self, rows: Iterable[Row]) -> list[Row]:
-        """Show these instead of what there was, which is returned; filter and order stay."""
+        """Replace all rows and return the previous ones; filter and sort order stay."""
         before, self._all, self._ordered = self._all, list(rows), None
         self._arrange()
         return before
 
     def extend(self, rows: Sequence[Row]) -> None:
-        """Some more, below those that are there. In a sorted list they find their place with `finish`."""
+        """Append rows at the bottom; a sorted list is sorted again by `finish`."""
         if not rows:
             return
         if self._ordered is None:
             self._arrange()  # nothing yet, but from now on it grows
         assert self._ordered is not None
         start = len(self._ordered)
+        # Without sorting, `_ordered` is `_all` itself, which is extended below.
         if self._ordered is not self._all:
             self._ordered.extend(rows)
         self._all.extend(rows)
@@ -108,6 +113,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self._texts.extend(self._folded(rows))
         passing: Sequence[Row] = rows
         if self._words:
+            # Only the newest filter state is updated with the new rows; older states would miss them and are dropped.
             places = self._matching(range(start, start + len(rows)))
             self._steps[:] = self._steps[-1:]
             self._steps[0][1].extend(places)
@@ -120,13 +126,13 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self.endInsertRows()
 
     def finish(self) -> None:
-        """The last piece has come."""
+        """Sort the rows after the last call of `extend`."""
         if self._sorted_by is not None:
             self._ordered = None
             self._arrange()
 
     def filter(self, words: str = "", keep: Callable[[Row], bool] | None = None) -> None:
-        """Show only rows in which every one of `words` occurs, whatever its case, and that `keep` keeps."""
+        """Show only rows that contain every one of `words`, ignoring case, and for which `keep` returns True."""
         self._words, self._keep = tuple(words.casefold().split()), keep
         while self._steps and not _goes_on(self._steps[-1][0], self._words):
             self._steps.pop()  # a key was taken back: what was found before it is still known
@@ -139,7 +145,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self._arrange()
 
     def replace(self, row: Row) -> None:
-        """Show the new value of the row with the same key, where the old one stands."""
+        """Replace the row that has the same key, without sorting or filtering again."""
         key = self._key(row)
         place = _place(self._all, self._key, key)
         if place is None:
@@ -155,7 +161,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(self.columns) - 1))
 
     def place_of(self, key: Hashable) -> int | None:
-        """Where the row with this key is shown."""
+        """Return the index in `shown` of the row with this key; None if it is not shown."""
         return _place(self.shown, self._key, key)
 
     def key_of(self, row: Row) -> Hashable:
@@ -163,12 +169,12 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
 
     @property
     def everything(self) -> list[Row]:
-        """All of them as they came, shown or not; not to be changed."""
+        """Return all rows, shown or not, in the order in which they were added; do not modify the list."""
         return self._all
 
     @property
     def total(self) -> int:
-        """How many there are, shown or not."""
+        """Return the number of all rows, shown or not."""
         return len(self._all)
 
     def _arrange(self) -> None:
@@ -199,7 +205,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         return list(texts) if self._is_folded else [text.casefold() for text in texts]
 
     def _matching(self, places: Sequence[int]) -> list[int]:
-        """Those of these places where every word occurs."""
+        """Return those of the indices whose text contains every word."""
         texts = self._texts or []
         first, *others = sorted(self._words, key=len, reverse=True)  # the longest is the rarest
         if len(places) == len(texts):
@@ -210,7 +216,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             found = [place for place in found if word in texts[place]]
         return found
 
-    # what Qt asks
+    # Model interface
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.shown)
@@ -259,7 +265,7 @@ def _side(column: Column[Any]) -> Qt.AlignmentFlag:
 
 
 def _goes_on(before: Sequence[str], words: Sequence[str]) -> bool:
-    """Does somebody type on? What did not match before does not match now."""
+    """Return whether the new words narrow the old ones, so that texts that did not match before cannot match now."""
     return all(any(old in new for new in words) for old in before)
 
 

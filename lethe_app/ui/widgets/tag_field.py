@@ -1,4 +1,6 @@
-"""A field for several short words (keywords, tags): each is a chip, Enter or a comma makes one, Backspace takes the last."""
+"""Field for several short texts such as keywords or tags, shown as chips: Enter or a comma adds one, Backspace removes the
+last.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,16 @@ from lethe_app.ui.widgets.flow_layout import Flow
 
 
 class WordsField(QFrame):
-    """Behaves like one field; `changed` comes when the user made or removed a chip, never for `set_words`."""
+    """Field of chips. `changed` is emitted when the user adds or removes a chip, never by `set_words`."""
 
     changed = Signal(list)
 
     def __init__(
         self, name: str, suggestions: Sequence[str] = (), parent: QWidget | None = None, *, commas: bool = True
     ) -> None:
-        """`commas=False` for words that may hold a comma, such as regular expressions; there only Enter ends one."""
+        """Set up the field. With `commas=False`, for texts that may contain a comma such as regular expressions, only Enter
+        adds a chip.
+        """
         super().__init__(parent)
         self.setProperty("words", True)
         self._commas = commas
@@ -49,7 +53,7 @@ class WordsField(QFrame):
         return list(self._words)
 
     def set_words(self, words: Sequence[str]) -> None:
-        """Show these, silently."""
+        """Show these chips without emitting `changed`."""
         if list(words) != self._words:
             self._words = list(words)
             self._show()
@@ -63,11 +67,11 @@ class WordsField(QFrame):
             self._change(self._words[:-1])
 
     def finish(self) -> None:
-        """Make a chip of what is typed, as leaving the field does."""
+        """Turn the typed text into a chip, as when the field loses the focus."""
         self._take()
 
     def show_focus(self, *, focused: bool) -> None:
-        """Draw the frame as of a field that has the keyboard, or not."""
+        """Draw the frame as focused or not: the focus is in the inner line edit, which has no frame of its own."""
         self.setProperty("focused", focused)
         self.style().unpolish(self)
         self.style().polish(self)
@@ -99,7 +103,7 @@ class WordsField(QFrame):
         self._fit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """It looks like one field, so a click beside the place where one types is a wish to type."""
+        """Focus the line edit, because the whole frame looks like one text field."""
         self._line.setFocus(Qt.FocusReason.MouseFocusReason)
         event.accept()
 
@@ -108,7 +112,7 @@ class WordsField(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """Room for every line of chips; columns in a scrolled page ask for the least height only."""
+        """Reserve the height of all chip lines; a column in a scroll area only respects the minimum height."""
         self.setMinimumHeight(self._flow.heightForWidth(max(self.width(), 1)))
         self.updateGeometry()
 
@@ -130,12 +134,12 @@ class WordsField(QFrame):
 
 
 def is_expression(text: str) -> bool:
-    """Does it begin like `/pattern/`, in which a comma is one of its signs?"""
+    """Return whether the text begins like a regular expression `/pattern/`, in which a comma is part of the pattern."""
     return text.lstrip().startswith("/")
 
 
 class _Line(QLineEdit):
-    """The end of the chips, where the next one is typed."""
+    """Line edit behind the chips, where the next one is typed."""
 
     def __init__(self, owner: WordsField) -> None:
         super().__init__(owner)

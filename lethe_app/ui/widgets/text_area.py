@@ -1,4 +1,4 @@
-"""A field for prose: grows with what is written between a least and a greatest height, and leaves Tab to the form."""
+"""Text area that grows with its text between a minimum and a maximum height; Tab moves the focus to the next field."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 
 class ProseField(QPlainTextEdit):
-    """`edited` comes with every change by the user, never for `set_text`."""
+    """Text area. `edited` is emitted for every change by the user, never by `set_text`."""
 
     edited = Signal(str)
     focused = Signal(bool)
 
     def __init__(self, name: str, least: int = 3, most: int = 14, parent: QWidget | None = None) -> None:
-        """`least` and `most` are lines."""
+        """Set up the field. `least` and `most` are its minimum and maximum height in lines."""
         super().__init__(parent)
         self._least, self._most = least, most
         self._silent = False
@@ -29,7 +29,7 @@ class ProseField(QPlainTextEdit):
         return self.toPlainText()
 
     def set_text(self, text: str) -> None:
-        """Show `text`, silently; the cursor stays where it was as far as that is possible."""
+        """Show `text` without emitting `edited`; the cursor keeps its position as far as possible."""
         if text == self.toPlainText():
             return
         place = self.textCursor().position()
@@ -42,7 +42,7 @@ class ProseField(QPlainTextEdit):
         self.fit()
 
     def fit(self) -> None:
-        """Take the height that the text wants."""
+        """Adjust the height to the text."""
         line = self.fontMetrics().lineSpacing()
         wanted = round(self.document().size().height())  # a plain text document counts lines
         lines = min(max(wanted, self._least), self._most)

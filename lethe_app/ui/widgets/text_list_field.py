@@ -1,4 +1,4 @@
-"""A field for several texts, such as greetings: each can be written, moved and removed, and another one added."""
+"""Field for several longer texts such as greetings, which can be edited, moved, removed and added."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lethe_app.ui.widgets.text_area import ProseField
 
 
 class TextsField(QWidget):
-    """`changed` comes with every change by the user, never for `set_texts`."""
+    """List of text areas. `changed` is emitted for every change by the user, never by `set_texts`."""
 
     changed = Signal(list)
 
     def __init__(self, theme: Theme, name: str, add_words: str, least: int = 2, parent: QWidget | None = None) -> None:
-        """`name` names one text (“Greeting”), `add_words` stand on the button that adds one."""
+        """Set up the field. `name` is the name of one text (“Greeting”), `add_words` the label of the button that adds one."""
         super().__init__(parent)
         self._theme, self._name, self._least = theme, name, least
         self._fields: list[ProseField] = []
@@ -39,7 +39,7 @@ class TextsField(QWidget):
         return [field.text for field in self._fields]
 
     def set_texts(self, texts: Sequence[str]) -> None:
-        """Show these, silently."""
+        """Show these texts without emitting `changed`."""
         if list(texts) == self.texts:
             return
         while len(self._fields) > len(texts):

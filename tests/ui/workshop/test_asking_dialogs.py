@@ -21,7 +21,7 @@ def remember(parent: QWidget, theme: Theme) -> QuestionDialog:
 
 
 def insert(parent: QWidget, _theme: Theme) -> QuestionDialog:
-    return InsertMessage(parent, NAME, "It will stand above the third message.")
+    return InsertMessage(parent, NAME, "The message is inserted above the third one.")
 
 
 @pytest.mark.parametrize("made", [remember, insert])

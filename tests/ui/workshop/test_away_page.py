@@ -86,19 +86,19 @@ def cell(page: AwayPage, row: int, title: str) -> str:
 
 async def test_runs_are_told_newest_first_with_what_came_of_them_and_what_they_cost(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (_scene, page, _memory):
-        assert [cell(page, row, "What came of it") for row in range(2)] == ["Looked at the tide.", "The well is dry."]
+        assert [cell(page, row, "Result") for row in range(2)] == ["Looked at the tide.", "The well is dry."]
         assert cell(page, 0, "Task") == "Personal thoughts"
-        assert cell(page, 0, "Who") == "Mira"
+        assert cell(page, 0, "Persona") == "Mira"
         assert cell(page, 0, "Tokens") == "2.8k"
         assert f"of {QLocale().toString(100_000)} tokens" in page.hint.text()
-        assert "when you have been away for 15 minutes" in page.hint.text()
+        assert "after you have been away for 15 minutes" in page.hint.text()
         assert "Looked at the tide." in page.detail.words.text()
 
 
 async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
     async with told(tmp_path / "home", script) as (scene, page, _memory):
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
-        await until(lambda: "Taken back" in page.detail.when.text())
+        await until(lambda: "Undone" in page.detail.when.text())
 
         assert not await scene.services.brain.memories("mira")
         assert page.detail.undo_button.isHidden()
@@ -152,7 +152,7 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
         go.set()
         await until(lambda: page.rows.total == 3)
 
-        assert cell(page, 0, "What came of it") == "Saw the tide turn."
+        assert cell(page, 0, "Result") == "Saw the tide turn."
         assert page.stop_button.isHidden()
 
 
@@ -171,7 +171,7 @@ async def test_stop_ends_it(tmp_path: Path, script: Path):
         QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.total == 3)
 
-        assert cell(page, 0, "What came of it") == "Stopped by you"
+        assert cell(page, 0, "Result") == "Stopped by you"
 
 
 async def test_what_cannot_be_done_now_says_why(tmp_path: Path, script: Path):
@@ -241,7 +241,7 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
         page = await page_of(scene)
         await until(lambda: page.rows.total)
 
-        assert (cell(page, 0, "Who"), cell(page, 0, "Task")) == ("nobody", "weaving")
+        assert (cell(page, 0, "Persona"), cell(page, 0, "Task")) == ("nobody", "weaving")
 
 
 async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: Path, script: Path):
@@ -259,7 +259,7 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
             await services.away._runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.total == 2)
-        assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Finding out"}
+        assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Deep research"}
         by_task = {run.task: run for run in page.rows.everything}
 
         page._open(by_task["notebooks"], by_task["notebooks"].made[0])
@@ -296,7 +296,7 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
         await until(question)
         question().accept()
-        await until(lambda: "Taken back" in page.detail.when.text())
+        await until(lambda: "Undone" in page.detail.when.text())
         assert await scene.services.researching.all() == []
 
 
@@ -322,16 +322,13 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
 
         await until(lambda: len(page.faults.words) == 3)
         assert page.faults.words == [
+            ("“A little something” of the plug-in “lethe-wells” was disabled because it failed repeatedly. The well is dry."),
             (
-                "“A little something” of the plug-in “lethe-wells” was switched off, for it failed again and again."
-                " The well is dry."
-            ),
-            (
-                "A task of the plug-in “lethe-kites” is left out. The task “kites” cannot be used: it has no title."
+                "A task of the plug-in “lethe-kites” was not loaded. The task “kites” cannot be used: it has no title."
                 " Everything else works."
             ),
             (
-                "Tools of the plug-in “lethe-dials” are left out. The tools “dials” cannot be used: no such module."
+                "Tools of the plug-in “lethe-dials” were not loaded. The tools “dials” cannot be used: no such module."
                 " Everything else works."
             ),
         ]

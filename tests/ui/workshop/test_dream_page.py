@@ -52,9 +52,9 @@ def show(page: DreamPage, which: int) -> None:
 
 async def test_what_is_proposed_is_seen_accepted_and_taken_back(tmp_path: Path, echo_model: Callable[..., Path]):
     async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
-        assert page.detail.reason.text() == "These 2 say the same."
+        assert page.detail.reason.text() == "These 2 have the same meaning."
         words = page.detail.field.text
-        assert page.chips[OPEN].text() == "To decide (2)"
+        assert page.chips[OPEN].text() == "Pending (2)"
 
         click(page.detail.accept)
         await until(lambda: len(page.rows.shown) == 1)
@@ -104,7 +104,7 @@ async def test_what_was_declined_is_left_and_can_be_thought_of_again(tmp_path: P
         show(page, LOG)
         page.table.go_to(page.rows.shown[0].id)
         click(page.detail.again)
-        await until(lambda: page.chips[OPEN].text() == "To decide (2)")
+        await until(lambda: page.chips[OPEN].text() == "Pending (2)")
 
         assert len(await contents(scene)) == 4
 

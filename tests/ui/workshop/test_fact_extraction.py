@@ -54,11 +54,11 @@ def listed(page: FactPage) -> set[str]:
 @pytest.mark.parametrize(
     ("lines", "archived", "settings", "words"),
     [
-        (NUTS, False, {}, "when it ends: 60 minutes after the last message, or when you start a new one."),
+        (NUTS, False, {}, "when a conversation ends: 60 minutes after the last message, or when you start a new one."),
         (NUTS, False, {"rotation_minutes": 90}, "90 minutes after the last message"),
-        (NUTS, False, {"rotation_minutes": 0}, "Facts are taken from a conversation when you start a new one."),
-        (SMALL_TALK, True, {}, "Nothing lasting was found in the conversation that has ended."),
-        (NUTS, True, {"fact_retrieval": False}, "Fact learning is switched off"),
+        (NUTS, False, {"rotation_minutes": 0}, "Facts are extracted from a conversation when you start a new one."),
+        (SMALL_TALK, True, {}, "No lasting facts were found in the conversation that has ended."),
+        (NUTS, True, {"fact_retrieval": False}, "Fact learning is turned off"),
     ],
 )
 async def test_an_empty_list_says_why(
@@ -68,8 +68,8 @@ async def test_an_empty_list_says_why(
         await until(lambda: words in page.absent.words.text())
 
         assert page.lists.currentWidget() is page.absent
-        assert page.absent.settings.isVisible() is ("switched off" in words)
-        assert page.absent.extract.isVisible() is ("switched off" not in words)
+        assert page.absent.settings.isVisible() is ("turned off" in words)
+        assert page.absent.extract.isVisible() is ("turned off" not in words)
 
 
 async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path):
@@ -145,7 +145,7 @@ async def test_one_conversation_is_extracted_again(tmp_path: Path):
 
         press(page.detail.extract)
 
-        await until(lambda: [toast.text for toast in scene.toasts] == ["2 facts are known from this."])
+        await until(lambda: [toast.text for toast in scene.toasts] == ["2 facts were extracted."])
         assert set(await known(scene, session)) == LEARNT
 
 

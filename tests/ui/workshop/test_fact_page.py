@@ -88,15 +88,15 @@ async def accepted(scene: Scene, kind: type[QDialog]) -> QDialog:
 async def test_each_view_lists_its_own_and_words_narrow_them(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (_scene, page):
         assert facts(page) == {"Tomas keeps bees.", "Tomas has three cats."}
-        assert "2 facts are always in mind" in page.core_words.text()
+        assert "2 facts are always included" in page.core_words.text()
         QTest.keyClicks(page.search, "bees")
         assert facts(page) == {"Tomas keeps bees."}
         page.search.clear()
         await pressed(page, "Replaced")
         assert facts(page) == {"Tomas has two cats."}
-        await pressed(page, "Yours")
+        await pressed(page, "Added by you")
         assert facts(page) == set()
-        await pressed(page, "Always in mind")
+        await pressed(page, "Always included")
         assert facts(page) == {"Tomas keeps bees.", "Tomas has three cats."}
 
 
@@ -108,7 +108,7 @@ async def test_what_was_said_more_often_weighs_more_and_what_was_replaced_nothin
         assert float(weight_in_words(often)) > float(weight_in_words(bees)) > 0
         assert weight_in_words(bees.model_copy(update={"superseded": True})) == ""
         await chosen(page, "Tomas keeps bees.")
-        assert f"Weighs {weight_in_words(bees)}" in page.detail._told.text()
+        assert f"Weight {weight_in_words(bees)}" in page.detail._told.text()
 
 
 async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):
@@ -129,7 +129,7 @@ async def test_other_words_are_kept_when_the_field_is_left_and_undone(tmp_path: 
         page.detail.field.selectAll()
         QTest.keyClicks(page.detail.field, "Tomas sold his bees.")
         assert page.detail.keep_button.isVisible()
-        await pressed(page, "Keep these words")
+        await pressed(page, "Save changes")
         await until(lambda: "Tomas sold his bees." in facts(page))
         assert named(page, "Tomas sold his bees.").made_by is MadeBy.USER
         page.undo.undo()
@@ -150,7 +150,7 @@ async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
 
 async def test_a_fact_is_added_undone_and_added_again(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (scene, page):
-        await pressed(page, "Add a fact")
+        await pressed(page, "Add fact")
         dialog = await accepted(scene, NewFact)
         assert isinstance(dialog, NewFact)
         assert not dialog.primary.isEnabled()
@@ -187,7 +187,7 @@ async def test_several_become_one_in_the_users_words_and_several_again(tmp_path:
         assert not page.merge_button.isEnabled()
         page.table.selectAll()
         assert page.merge_button.isEnabled()
-        await pressed(page, "Make them one…")
+        await pressed(page, "Merge facts…")
         dialog = await accepted(scene, OneOfSeveral)
         assert isinstance(dialog, OneOfSeveral)
         choice = next(button for button in dialog.findChildren(QRadioButton) if "bees" in button.text())
@@ -208,7 +208,7 @@ async def test_a_replaced_fact_holds_again_instead_of_the_newer_one(tmp_path: Pa
         page.show_view(FactListView.REPLACED)
         await chosen(page, "Tomas has two cats.")
         assert page.detail.successor.accessibleName().startswith("Tomas has three cats.")
-        await pressed(page, "… instead of the newer one")
+        await pressed(page, "Replace newer fact")
         await until(lambda: named(page, "Tomas has three cats.").superseded)
         await until(lambda: facts(page) == {"Tomas keeps bees.", "Tomas has two cats."})
         page.undo.undo()

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from lethe_app.domain.prompt import Cost, PromptPart, PromptSpan, Receipt, Share
+from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut, PromptPart, PromptSpan, Receipt, Share
 from lethe_app.services.chat.prompt_inspector import Inspection
 from lethe_app.ui.core.palette import DAY, NIGHT
 from lethe_app.ui.core.theme import Theme
@@ -80,7 +80,7 @@ async def test_the_newest_prompt_is_there_word_for_word_with_its_sections(scene:
     shown = {share.part: share.tokens for share, _whole in page.account.rows.shown}
     assert sum(shown.values()) == page.inspection.receipt.prompt_tokens
     assert shown[PromptPart.PERSONA] > 50
-    assert "were read" in words_in(page)
+    assert " processed." in words_in(page)
 
 
 async def test_the_section_under_the_cursor_is_found_in_the_words_and_copied(scene: Scene):
@@ -107,12 +107,12 @@ async def test_what_changed_is_told_with_the_place_of_the_first_difference(scene
 
     lines = page.text.toPlainText().splitlines()
     assert any(line.startswith("+ Is the pharos lit?") for line in lines)
-    assert any("lines the same" in line for line in lines)
+    assert any("unchanged lines" in line for line in lines)
     found = page.inspection
     assert found is not None
     part = part_at(found.spans, shared_beginning(found.previous, found.spans))
     assert part in {PromptPart.HISTORY, PromptPart.MEMORIES}
-    assert f"The first difference stands in “{title_of(part)}”." in page.first.text()
+    assert f"The first difference is in “{title_of(part)}”." in page.first.text()
 
 
 async def test_the_arrows_lead_from_reply_to_reply(scene: Scene):
@@ -145,7 +145,7 @@ async def test_it_begins_with_the_reply_that_was_chosen_in_the_conversation(scen
 async def test_a_greeting_has_no_prompt_and_the_page_says_so(scene: Scene):
     page = await inspector(scene)
 
-    await until(lambda: "Nothing is known of this prompt" in words_in(page))
+    await until(lambda: "No prompt recorded" in words_in(page))
     assert not page.copy_all.isEnabled()
 
 
@@ -155,7 +155,7 @@ async def test_a_prompt_that_is_not_kept_any_more_still_has_its_account(scene: S
 
     page = await inspector(scene)
 
-    await until(lambda: "The words are not kept any more" in words_in(page))
+    await until(lambda: "Prompt text no longer stored" in words_in(page))
     assert page.account.rows.shown
     assert not page.search.isEnabled()
 
@@ -170,7 +170,7 @@ async def test_words_are_found_and_counted(scene: Scene):
     assert page.matches.text() == "2 of 3"
     page.search.setText("nowhere at all")
 
-    assert page.matches.text() == "not there"
+    assert page.matches.text() == "no matches"
 
 
 async def test_everything_has_a_name_and_fits_at_the_largest_text(scene: Scene):
@@ -256,16 +256,16 @@ def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
 
 def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
     account = Account(theme)
-    shares = (Share(PromptPart.SYSTEM, 100), Share(PromptPart.HISTORY, 300, 50, "the oldest 2 of 9 messages left out"))
+    shares = (Share(PromptPart.SYSTEM, 100), Share(PromptPart.HISTORY, 300, 50, (PromptCut(CutKind.OLDEST, 2, 9),)))
     receipt = Receipt(shares, 400, 1024, 128, "recognised: ChatML")
-    account.show_inspection(Inspection(receipt, Cost(100, 300, again=20, because="it moved"), (), ()))
+    account.show_inspection(Inspection(receipt, Cost(100, 300, again=20, reason=CacheMiss.FACTS), (), ()))
 
     words = "\n".join(label.text() for label in account.findChildren(QLabel))
 
-    assert "50 tokens: the oldest 2 of 9 messages left out" in words
-    assert "20 tokens were read again because it moved." in words
-    assert "300 of 400 tokens were known from before" in words
-    assert cost_words(None) == ["The reply was stopped before the model could tell."]
+    assert "50 tokens: the oldest 2 of 9 messages omitted" in words
+    assert "20 tokens reprocessed because it moved." in words
+    assert "300 of 400 tokens cached" in words
+    assert cost_words(None) == ["No figures: the reply was stopped too early."]
 
 
 def test_shares_are_told_in_percent():
@@ -281,10 +281,10 @@ async def test_while_the_reply_is_being_written_the_page_says_so_and_shows_the_p
         scene.window.actions_["inspector"].trigger()
         page = scene.host.workshop.page
         assert isinstance(page, InspectorPage)
-        await until(lambda: "still being written" in words_in(page))
+        await until(lambda: "Reply in progress" in words_in(page))
 
         await until(lambda: scene.host.messages.rowCount() == 3 and "word" in scene.words[2])
         scene.host.turns.stop()
         await until(lambda: page.inspection is not None)
-        assert "still being written" not in words_in(page)
+        assert "Reply in progress" not in words_in(page)
         assert ": word" in page.subtitle.accessibleName()

@@ -43,7 +43,7 @@ async def test_a_category_shows_what_lies_in_it_and_its_branches_and_a_tag_what_
         filed = page.chips.filed
         assert filed.isVisible()
         assert [filed.itemText(place).split() for place in range(filed.count())] == [
-            ["Filed", "anywhere"],
+            ["All", "categories", "and", "tags"],
             ["family", "2"],
             ["pets", "1"],
             [],
@@ -79,7 +79,7 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         memory = await scene.services.browsing.memory(ROPE.guid)
         assert (memory.filed_under, memory.tags) == ("rigging/mast-head", ["hemp"])
         for words in ("What about the mast?", "And the hemp?"):
-            assert ROPE.guid in {one.memory for one in await scene.services.brain.search("mira", words)}
+            assert ROPE.guid in {one.memory for one in await scene.services.lookup.search("mira", words)}
         await until(lambda: "rigging/mast-head" in page.chips.filed.categories)
 
         page.undo.undo()

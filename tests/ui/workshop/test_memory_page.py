@@ -220,13 +220,13 @@ async def test_without_an_embedder_the_page_says_so(tmp_path: Path, script: Path
 
 async def test_a_sentence_shows_what_it_would_bring_up_and_leads_there(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        pressed(page, "What would this bring up?")
+        pressed(page, "Test recall")
         await until(page.hint.isVisible)
         QTest.keyClicks(page.search, "How is your sister?")
-        pressed(page, "What would this bring up?")
+        pressed(page, "Test recall")
         await until(page.detail.recall.isVisible)
         assert page.hint.isHidden()
-        shown = next(button for button in page.findChildren(QPushButton) if button.text() == "Show it")
+        shown = next(button for button in page.findChildren(QPushButton) if button.text() == "Show in list")
         assert "Ines" in shown.accessibleName()
         assert "keyword" in " ".join(label.text() for label in page.detail.recall.findChildren(type(page.hint)))
 
@@ -245,9 +245,9 @@ async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, scr
         assert page.table.go_to(str(session.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == session.guid)
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        assert "list of conversations" in scene.window.findChildren(Toast)[0].text
+        assert "Conversations page" in scene.window.findChildren(Toast)[0].text
 
-        pressed(page, "Go to this conversation")
+        pressed(page, "Go to conversation")
         await until(lambda: scene.host.workshop.page is None)
         await until(lambda: (current := scene.host.conversations.current) is not None and current.guid == session.guid)
 
@@ -269,7 +269,7 @@ async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_
 def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
     memory = MemoryUnit(name="", content="", category=MemoryType.CHAT_SESSION)
 
-    assert title_of(MemoryLine.from_memory(memory)) == "A conversation, not summed up yet"
+    assert title_of(MemoryLine.from_memory(memory)) == "Conversation, not summarised yet"
 
 
 async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tmp_path: Path, script: Path):
@@ -286,7 +286,7 @@ async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tm
         assert await scene.host.workshop.clear()
 
         assert (await scene.services.browsing.memory(BOAT.guid)).sticky
-        assert [toast.text for toast in scene.toasts] == ["This memory is no longer there."]
+        assert [toast.text for toast in scene.toasts] == ["This memory no longer exists."]
         assert not page.edits.is_unsaved(INES.guid)
 
 
@@ -378,7 +378,7 @@ async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):
     endless = MemoryUnit(name="NoSpaces" * 30, content=f"See {address}", keywords_main=["xylophone"])
     async with browsing(tmp_path / "home", script, endless) as (_scene, page):
         page.search.setText("Where is the xylophone?")
-        pressed(page, "What would this bring up?")
+        pressed(page, "Test recall")
         await until(page.detail.recall.isVisible)
 
         assert page.detail.recall.width() <= page.detail.width()

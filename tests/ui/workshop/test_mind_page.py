@@ -120,7 +120,7 @@ async def test_a_bar_is_moved_by_keyboard_and_taken_back(tmp_path: Path):
             return abs(await felt(scene) - 0.5) < 0.02
 
         await comes(is_sad)
-        await until(lambda: page.moods.rows["cheer"].why.text() == "You set it by hand · today")
+        await until(lambda: page.moods.rows["cheer"].why.text() == "Set by you · today")
         QTest.keyClick(scene.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
 
         async def is_happy() -> bool:
@@ -144,7 +144,7 @@ async def test_a_bar_is_moved_by_the_mouse(tmp_path: Path):
 async def test_who_has_no_moods_says_so_and_can_be_given_some(tmp_path: Path):
     async with minded(tmp_path, moods=False) as (scene, page):
         assert not page.moods.has_moods.isChecked()
-        assert page.moods.hint.text().startswith("Mira is the same every day.")
+        assert page.moods.hint.text().startswith("Moods are off for Mira.")
         assert not page.moods.sentence.isVisible()
 
         QTest.keyClick(page.moods.has_moods, Qt.Key.Key_Space)
@@ -200,12 +200,12 @@ async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path)
 
 async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        assert "Mira will bring up what you write here." in page.reminding.nothing.text()
+        assert "Mira will bring up what you add here." in page.reminding.nothing.text()
         page.reminding.what.setFocus()
         QTest.keyClicks(page.reminding.what, "Call the vet")
         QTest.keyClick(page.reminding.what, Qt.Key.Key_Return)
         QTest.keyClicks(page.reminding.when, "some day")
-        assert page.reminding.meant.text().startswith("Which day is that?")
+        assert page.reminding.meant.text().startswith("Date not recognised.")
         assert not page.reminding.button.isEnabled()
         page.reminding.when.clear()
         QTest.keyClicks(page.reminding.when, "tomorrow at 9")
@@ -237,7 +237,7 @@ async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: P
         QTest.mouseClick(page.reminding.rows[0].bin, Qt.MouseButton.LeftButton)
         await until(lambda: not page.reminding.rows)
         buttons = [one for toast in scene.toasts for one in toast.findChildren(QPushButton)]
-        button = next(one for one in buttons if one.text() == "Take it back")
+        button = next(one for one in buttons if one.text() == "Undo")
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: page.reminding.rows)
 
@@ -245,7 +245,7 @@ async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: P
 async def test_goals_say_how_long_they_last_and_the_journal_begins_with_the_newest(tmp_path: Path):
     async with minded(tmp_path) as (_scene, page):
         assert [row.writing.title for row in page.goals.rows] == ["Signals"]
-        assert page.goals.rows[0].writing.note == "Fades in 12 days"
+        assert page.goals.rows[0].writing.note == "Expires in 12 days"
         assert [row.writing.title for row in page.journal.rows] == ["Day 0", "Day 1", "Day 2"]
         assert page.journal.more.text() == "2 older entries"
 

@@ -48,14 +48,14 @@ async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tm
         await until(lambda: isinstance(models.state, Ready))
         page.card._shown = models.state.model.file.path
         page.card._follow(models.state)
-        assert "found out" in page.card.memory.text()
+        assert "Not tested yet" in page.card.memory.text()
         poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
         trust._known[key_of(models.state.model)] = poor
 
         trust.changed.tell(poor)
 
         assert not page.card.memory.isHidden()
-        assert "made of your own words" in page.card.memory.text()
+        assert "built from your own words" in page.card.memory.text()
         assert "33 %" in page.card.memory.text()
 
 
@@ -80,7 +80,7 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
             update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True}
         )
         assert page.card.trusted.isChecked()
-        assert "You trust this model" in page.card.memory.text()
+        assert "Trusted by you" in page.card.memory.text()
         page.undo.undo()
         await until(lambda: trust.verdict == poor)
         assert not page.card.trusted.isChecked()
@@ -102,7 +102,7 @@ async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: C
 
 @pytest.mark.parametrize(
     ("facts", "summaries", "words"),
-    [(True, True, "facts and summaries of"), (True, False, "notes facts"), (False, True, "writes summaries")],
+    [(True, True, "facts and summaries of"), (True, False, "Writes facts."), (False, True, "Writes summaries.")],
 )
 def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str):
     assert words in trust_in_words(verdict(0.9, may_write_facts=facts, may_write_summaries=summaries))
@@ -115,14 +115,16 @@ async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(t
         services.embedding.enabled = True  # a house with scripted models does without
         await until(lambda: any(one.model.path == path for one in page.rows.shown))
         page.table.go_to(path)
-        await until(lambda: page.card.load.text() == "Find memories with it" and "read anew" in page.card.memory.text())
+        await until(
+            lambda: page.card.load.text() == "Use for memory search" and "re-indexes all memories" in page.card.memory.text()
+        )
         model = page.table.current.model
 
         QTest.mouseClick(page.card.load, Qt.MouseButton.LeftButton)
         await until(lambda: services.embedding.id == known_as(model))
 
         assert services.preferences.current.embedder_path == str(path)
-        await until(lambda: "Memories are found with it" in page.card.memory.text())
+        await until(lambda: "In use for memory search" in page.card.memory.text())
         assert not page.card.load.isEnabled()
         assert page.card.unload.isHidden()
         page.undo.undo()
@@ -140,4 +142,4 @@ async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Ca
         QTest.mouseClick(page.card.try_it, Qt.MouseButton.LeftButton)
         await until(lambda: "Good evening to you." in page.card.verdict.text())
 
-        assert "It answered and stopped by itself" in page.card.verdict.text()
+        assert "The model replied and stopped correctly" in page.card.verdict.text()

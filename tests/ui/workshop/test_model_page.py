@@ -40,7 +40,7 @@ async def test_every_model_is_there_with_what_it_would_take(tmp_path: Path):
 
         assert starter.fit.needed > starter.model.size
         assert page._memory_words(starter) == "fits"
-        assert "Takes" in page.card.fit.text()
+        assert "Needs" in page.card.fit.text()
 
 
 async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
@@ -105,7 +105,7 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
         assert offer.button.text() == "Download"
 
         QTest.mouseClick(offer.button, Qt.MouseButton.LeftButton)
-        await until(lambda: offer.button.text() == "Use it")
+        await until(lambda: offer.button.text() == "Use model")
 
         await until(lambda: any(one.model.path.name == "tiny.gguf" for one in page.rows.shown))
 
@@ -120,7 +120,7 @@ async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path)
         part.parent.mkdir(exist_ok=True)
         part.write_bytes(b"GGUF" * 1000)
         page._show_offers()
-        assert offer.button.text() == "Go on"
+        assert offer.button.text() == "Resume"
 
         QTest.mouseClick(offer.drop, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()

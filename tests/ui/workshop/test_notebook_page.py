@@ -40,7 +40,7 @@ def titles(page: NotebookPage) -> list[str]:
 
 def take_back(scene: Scene) -> None:
     buttons = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
-    next(button for button in buttons if button.text() == "Take it back").click()
+    next(button for button in buttons if button.text() == "Undo").click()
 
 
 def choose(page: NotebookPage, name: str) -> None:

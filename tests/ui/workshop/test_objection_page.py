@@ -107,7 +107,7 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         (reply,) = await disliked(scene, "Well, well, well, little one.")
         await until(lambda: [reply_of(one) for one in page.replies.rows.shown] == ["“Well, well, well, little one.”"])
         assert not page.replies.isHidden()
-        assert [why_of(one) for one in page.replies.rows.shown] == ["Not liked, no reason given"]
+        assert [why_of(one) for one in page.replies.rows.shown] == ["No reason given"]
 
         QTest.mouseClick(page.replies.why_button, Qt.MouseButton.LeftButton)
         await until(lambda: [one for one in scene.window.findChildren(ReasonDialog) if one.isVisible()])
@@ -119,7 +119,7 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         (remark,) = await scene.services.feedback.collect_remarks("mira")
         assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
         page.undo.undo()
-        await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Not liked, no reason given"])
+        await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["No reason given"])
         assert await scene.services.feedback.collect_remarks("mira") == []
 
 

@@ -47,10 +47,10 @@ async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else
         assert status.words == "Searching DuckDuckGo for “lighthouse lamps”"
         assert "Internet" in status.accessibleName()
         await scene.services.surfing.write_down(PAGE)
-        assert status.words == "Reading a page of one.example.com"
+        assert status.words == "Reading a page on one.example.com"
         for one in (SEARCH, PAGE):
             await scene.services.surfing.write_down(one.model_copy(update={"ended": now()}))
-        assert status.words == "Reading a page of one.example.com"  # long enough to be read
+        assert status.words == "Reading a page on one.example.com"  # long enough to be read
         scene.host.outgoing._end.start(1)
         await until(lambda: status.words == "Writing…")
 
@@ -62,11 +62,11 @@ async def test_a_sign_says_that_the_internet_may_be_used(tmp_path: Path):
 
         await scene.services.preferences.set(web_allowed=True)
         assert not status.icon().isNull()
-        assert "internet may be used" in status.toolTip()
+        assert "Internet search is allowed" in status.toolTip()
         await scene.services.preferences.set(web_allowed=False)
 
         assert status.icon().isNull()
-        assert "internet" not in status.accessibleName()
+        assert "Internet" not in status.accessibleName()
 
 
 async def test_the_list_shows_what_left_with_its_reason(tmp_path: Path):
@@ -75,9 +75,9 @@ async def test_the_list_shows_what_left_with_its_reason(tmp_path: Path):
         page = await page_of(scene)
         await until(lambda: page.rows.total == 1)
 
-        assert page.told.text() == "Today 1 request left this computer, and 2 kB came back."
+        assert page.told.text() == "Today: 1 request sent, 2 kB received."
         page.table.go_to(SEARCH.id)
-        assert page.detail.text() == "lighthouse lamps\nSearched at html.duckduckgo.com\nWhy: You asked about lamps."
+        assert page.detail.text() == "lighthouse lamps\nSearch: html.duckduckgo.com\nReason: You asked about lamps."
         await leave(scene, PAGE, trouble="There is no such page.")
         await until(lambda: page.rows.total == 2)
 
@@ -109,22 +109,22 @@ async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
         page.forget_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
-        button = next(each for each in dialog.findChildren(QPushButton) if each.text().startswith("Forget"))
+        button = next(each for each in dialog.findChildren(QPushButton) if each.text().startswith("Clear"))
         button.click()
         await until(lambda: page.rows.total == 0)
 
         assert await scene.services.surfing.outgoing() == []
-        assert page.told.text() == "Nothing left this computer today."
+        assert page.told.text() == "No requests today."
         assert not page.forget_button.isEnabled()
 
 
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (SEARCH, "under way"),
-        (SEARCH.model_copy(update={"ended": now()}), "an answer"),
+        (SEARCH, "in progress"),
+        (SEARCH.model_copy(update={"ended": now()}), "response"),
         (PAGE.model_copy(update={"ended": now(), "received": 12_345}), "12 kB"),
-        (PAGE.model_copy(update={"ended": now(), "trouble": "Gone."}), "nothing"),
+        (PAGE.model_copy(update={"ended": now(), "trouble": "Gone."}), "no data"),
     ],
     ids=range(4),
 )
@@ -135,7 +135,7 @@ def test_what_came_of_it_is_told_in_words(one: Outgoing, words: str):
 def test_every_request_has_its_words():
     rules = PAGE.model_copy(update={"purpose": Purpose.ROBOTS})
 
-    assert happening_in_words(rules) == "Asking one.example.com whether it may be read"
+    assert happening_in_words(rules) == "Checking whether one.example.com allows reading"
     assert len(happening_in_words(SEARCH.model_copy(update={"what": "x" * 200}))) < 100
-    assert "What went wrong: Gone." in told_in_full(PAGE.model_copy(update={"trouble": "Gone."}))
-    assert day_in_words(DayOut(requests=3, received=1500)) == "Today 3 requests left this computer, and 2 kB came back."
+    assert "Error: Gone." in told_in_full(PAGE.model_copy(update={"trouble": "Gone."}))
+    assert day_in_words(DayOut(requests=3, received=1500)) == "Today: 3 requests sent, 2 kB received."

@@ -98,7 +98,7 @@ async def test_a_persona_is_written_by_keyboard_from_nothing_and_answers(tmp_pat
         write("lamp keeper")
         tab_to(scene, "Bio")
         write("{{char}} counts the lamps of Velm.\n\nShe talks to {{user}} in numbers.")
-        tab_to(scene, "Add a greeting")
+        tab_to(scene, "Add greeting")
         press(scene, Qt.Key.Key_Space)
         write("You are late, {{user}}.")
         press(scene, Qt.Key.Key_S, CTRL)
@@ -204,7 +204,7 @@ async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
         await until(lambda: "Mira owes Guest a hat." in page.preview.text.toPlainText())
 
         assert "{{" not in page.preview.text.toPlainText()
-        assert "% of 8k of context" in page.preview.total.text()
+        assert "% of the 8k context" in page.preview.total.text()
         assert page.preview.warning.isHidden()
         assert page.preview.source.text().startswith("No model is loaded, so this is the plain text")
 
@@ -220,7 +220,7 @@ async def test_the_preview_is_in_the_format_of_the_loaded_model_and_names_it(tmp
         await until(lambda: "Mira owes Guest a hat." in page.preview.text.toPlainText())
 
         assert page.preview.text.toPlainText().startswith("<|im_start|>system")
-        assert page.preview.source.text().startswith(f"Prompt for {model.stem} at the beginning")
+        assert page.preview.source.text().startswith(f"Prompt for {model.stem} at the start")
         assert "ChatML" in page.preview.source.text()
 
 
@@ -306,7 +306,7 @@ async def test_a_shipped_persona_is_saved_beside_ours_and_can_become_ours_again(
         page.deeds.fill_menu()
         actions = {action.text(): action for action in page.deeds.menu.actions()}
         assert not actions["Delete…"].isEnabled()
-        actions["Back to how it came with Lethe"].trigger()
+        actions["Reset to default"].trigger()
         assert page.name == "Mira"
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: not page.is_dirty)
@@ -354,7 +354,7 @@ async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path)
         tags.setFocus()
         write("tide")
         assert page._save.isEnabled()
-        assert page.subtitle.accessibleName() == "changes that are not saved yet"
+        assert page.subtitle.accessibleName() == "unsaved changes"
         press(scene, Qt.Key.Key_S, CTRL)
         await until(lambda: page.saved is not None and "tide" in page.saved.tags)
 
@@ -429,7 +429,7 @@ async def test_a_file_that_was_broken_meanwhile_is_told_of_and_kept(tmp_path: Pa
 
         assert json.loads(file.read_text("utf-8"))["name"] == "Mira!?"
         told = [label.text() for toast in scene.toasts for label in toast.findChildren(QLabel)]
-        assert any("could not be read any more" in words for words in told)
+        assert any("could not be read" in words for words in told)
         (broken,) = scene.services.paths.trash.rglob("mira.*.json")
         assert broken.read_text("utf-8") == "{broken"
 
@@ -499,7 +499,7 @@ async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
         assert page.saved == saved
         assert page.draft.values["first_messages"] == ["“A new hat!”"]
         assert page.is_dirty
-        throw = next(button for button in page.banner.findChildren(QPushButton) if button.text() == "Throw the copy away")
+        throw = next(button for button in page.banner.findChildren(QPushButton) if button.text() == "Delete copy")
         QTest.mouseClick(throw, Qt.MouseButton.LeftButton)
         await until(lambda: not scene.services.library.is_own(copy.persona_id))
         press(scene, Qt.Key.Key_S, CTRL)
@@ -675,7 +675,7 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
         await until(lambda: scene.host.workshop.page is None and not scene.window.windowTitle().startswith("Ada"))
         await until(lambda: "Ada" not in scene.titles and scene.toasts)
         buttons = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
-        QTest.mouseClick(next(one for one in buttons if one.text() == "Take it back"), Qt.MouseButton.LeftButton)
+        QTest.mouseClick(next(one for one in buttons if one.text() == "Undo"), Qt.MouseButton.LeftButton)
         await until(lambda: scene.window.windowTitle().startswith("Ada") and scene.words == ["Good day."])
 
         assert "Ada" in scene.titles
@@ -740,7 +740,7 @@ async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
         scene.window.resize(width, 640)
         page = await editor(scene, "mira")
         write("!")
-        await until(lambda: page._talk.toolTip().startswith("Chat with the draft"))
+        await until(lambda: page._talk.toolTip().startswith("Chat with draft"))
         QApplication.processEvents()
 
         for button in page.findChildren(QPushButton):

@@ -124,9 +124,9 @@ async def test_where_nothing_was_chosen_the_preset_that_suits_the_model_is_shown
         page = await preset_page(scene)
         assert page._kept.key == "default"
         assert page.use.text() == "In use"
-        assert "suits the model" in page.subtitle.accessibleName()
+        assert "selected automatically for the model" in page.subtitle.accessibleName()
 
         assert page.table.go_to("creative")
         await until(lambda: page._kept.key == "creative")
-        assert page.use.text() == "Use it"
+        assert page.use.text() == "Use preset"
         assert "suits the model" not in page.subtitle.accessibleName()

@@ -41,7 +41,7 @@ def chances(page: PresetPage) -> dict[str, float]:
 async def test_without_a_model_an_example_moves_with_the_numbers_and_says_that_it_is_one(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await samplers(scene)
-        await until(lambda: "An example" in page.taste.whose.text())
+        await until(lambda: "Example predictions" in page.taste.whose.text())
         await until(lambda: chances(page)["the"] == 1)
         assert not page.taste.button.isEnabled()
 
@@ -55,7 +55,7 @@ async def test_without_a_model_an_example_moves_with_the_numbers_and_says_that_i
         QTest.keyClick(top_k, Qt.Key.Key_Return)
 
         await until(lambda: [word for word, chance in chances(page).items() if chance] == ["the", "a"])
-        assert page.taste.left.text().startswith("2 words can come")
+        assert page.taste.left.text().startswith("2 possible tokens")
         assert "what –" in page.taste.bars.accessibleDescription()
         page.undo.undo()
         await until(lambda: chances(page)["what"] > 0)
@@ -100,5 +100,5 @@ def test_what_the_bars_cannot_show_is_named():
 
 
 def test_words_and_chances_are_written_as_people_read_them():
-    assert [spelled(word) for word in (" door", "", "\n", " ")] == ["door", "(the end)", "↵", "␣"]
+    assert [spelled(word) for word in (" door", "", "\n", " ")] == ["door", "(end of text)", "↵", "␣"]
     assert [percent(chance) for chance in (0.314, 0.004, 0)] == ["31 %", "< 1 %", "–"]

@@ -30,7 +30,7 @@ DONE = Inquiry(
     state=InquiryState.DONE,
     began=now() - timedelta(minutes=3),
     ended=now(),
-    doing="Enough is known.",
+    doing="Enough information was found.",
     rounds=[Round(queries=["Brenn builder"], pages=2, findings=1)],
     findings=[FOUND],
     report="Ada Holm built it [1].",
@@ -60,7 +60,7 @@ async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_op
         QTest.keyClick(page.topic, Qt.Key.Key_Return)
 
         assert not page.begin_button.isEnabled()
-        assert "may not use the internet" in page.hint.text()
+        assert "Internet search is turned off" in page.hint.text()
         assert not await scene.services.researching.all()
         page.allow_button.click()
         await until(lambda: isinstance(scene.host.workshop.page, OutgoingPage))
@@ -83,7 +83,7 @@ async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path
         assert not page.detail.forget_button.isVisible()
         page.stop_button.click()
         await until(lambda: page.rows.shown and page.rows.shown[0].state is InquiryState.STOPPED)
-        await until(lambda: page.detail.doing.text() == "It was stopped.")
+        await until(lambda: page.detail.doing.text() == "Stopped.")
 
         assert not page.stop_button.isVisible()
         assert page.detail.forget_button.isVisible()
@@ -101,7 +101,7 @@ async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_
         links = [one for one in page.detail.findChildren(QPushButton) if one.property("link")]
 
         assert page.detail.report.text() == "Ada Holm built it [1]."
-        assert page.detail.rounds.text() == "Round 1: “Brenn builder” – 2 pages read, 1 of them helped"
+        assert page.detail.rounds.text() == "Round 1: “Brenn builder” – 2 pages read, 1 useful"
         assert [one.accessibleName() for one in links] == ["1  Brenn Light – brenn.example.org"]
         assert links[0].toolTip() == FOUND.address
         assert not opened_addresses
@@ -114,14 +114,14 @@ async def test_a_report_is_kept_in_memory_and_that_can_be_undone(tmp_path: Path)
         page = await page_of(scene, DONE)
         await until(page.detail.keep_button.isVisible)
         page.detail.keep_button.click()
-        await until(lambda: page.detail.keep_button.text() == "Let go of the memory")
+        await until(lambda: page.detail.keep_button.text() == "Remove from memory")
         (memory,) = await memories(scene)
 
         assert memory.protected
         assert memory.content == "Ada Holm built it [1].\n\nRead at brenn.example.org."
         assert memory.sources == [FOUND.address]
         page.undo.undo()
-        await until(lambda: page.detail.keep_button.text() == "Keep in memory")
+        await until(lambda: page.detail.keep_button.text() == "Save to memory")
         assert not await memories(scene)
 
 
@@ -171,7 +171,7 @@ async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):
 @pytest.mark.parametrize(
     ("state", "report", "words"),
     [
-        (InquiryState.RUNNING, "", "Under way"),
+        (InquiryState.RUNNING, "", "Running"),
         (InquiryState.DONE, "So.", "Done"),
         (InquiryState.DONE, "", "Nothing found"),
         (InquiryState.STOPPED, "So.", "Stopped"),
@@ -183,7 +183,7 @@ def test_states_have_words(state: InquiryState, report: str, words: str):
 
 
 def test_a_round_that_has_just_begun_says_so():
-    assert round_in_words(2, Round(queries=["oil"])) == "Round 2: “oil” – nothing read yet"
+    assert round_in_words(2, Round(queries=["oil"])) == "Round 2: “oil” – no pages read yet"
 
 
 def test_a_file_may_be_called_anything_harmless():

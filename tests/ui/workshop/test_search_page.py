@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.search_results import HitKind, SearchHit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.search.everything import MOST
 from lethe_app.storage.chats.sessions import Chats
@@ -187,7 +187,7 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])
-        assert page.found.lines.shown[1].detail.startswith("Fact that another one replaced")
+        assert page.found.lines.shown[1].detail.startswith("Replaced fact")
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
@@ -205,7 +205,7 @@ async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
 
         QTest.keyClicks(page.search, "lantern")
 
-        await until(lambda: page.hint.text() == "The first 400 places; write more words to narrow it down")
+        await until(lambda: page.hint.text() == "First 400 results; add words to narrow the search")
 
 
 async def test_by_meaning_and_nothing_at_all(tmp_path: Path):
@@ -214,7 +214,7 @@ async def test_by_meaning_and_nothing_at_all(tmp_path: Path):
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "zanzibar")
-        await until(lambda: "Nothing was found" in page.found.words)
+        await until(lambda: "No results" in page.found.words)
         page.search.clear()
         page.by_meaning.click()
         assert not page.here.isEnabled()

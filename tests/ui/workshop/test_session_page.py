@@ -239,9 +239,9 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         page = await session_page(scene, session)
 
         scene.services.archiving.changed.tell(Archived(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
-        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "being written…"
+        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "generating…"
         scene.services.archiving.changed.tell(Archived())
-        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "not written yet"
+        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "not generated yet"
 
 
 async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path: Path):
@@ -297,7 +297,7 @@ async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_p
         QTest.keyClick(page.detail.transcript, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
-        assert dialog.primary.text() == "Delete the message by X"
+        assert dialog.primary.text() == "Delete message by X"
         dialog.accept()
         await until(lambda: page.detail.transcript.chat.rowCount() == 5)
         await until(lambda: page.detail.transcript.message == following)
@@ -318,5 +318,5 @@ async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on
 
         await shown(page, other)
 
-        assert [toast.text for toast in scene.toasts] == ["This conversation is no longer there."]
+        assert [toast.text for toast in scene.toasts] == ["This conversation no longer exists."]
         assert not page.edits.is_unsaved(one.guid)

@@ -78,7 +78,9 @@ def test_the_list_of_shortcuts_is_never_larger_than_the_screen(theme: Theme):
 def test_a_field_that_grows_keeps_its_distance_from_the_buttons(theme: Theme):
     theme.wear("dark", 15)
     window = QWidget()
-    dialog = InsertMessage(window, "Mira", "It will stand above the message you chose, with the date of the one before it.")
+    dialog = InsertMessage(
+        window, "Mira", "The message is inserted above the selected one, with the date of the one before it."
+    )
     dialog.show()
     QApplication.processEvents()
 

@@ -67,24 +67,24 @@ def texts(page: TimelinePage, *kinds: TimelineRowKind) -> list[str]:
 async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversations(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script) as (_scene, page):
         assert texts(page) == [
-            "Never to be forgotten",
+            "Pinned",
             "Tomas is allergic.",
             "May 2026",
-            "In “The bell”",
+            "From “The bell”",
             "Tomas keeps bees.",
             "March 2026",
-            "In “First night”",
+            "From “First night”",
             "Tomas is a carpenter.",
         ]
-        assert "Mira remembers 3 things" in page.subtitle.accessibleName()
+        assert "Mira remembers 3 facts" in page.subtitle.accessibleName()
 
         QTest.mouseClick(page.oldest_first, Qt.MouseButton.LeftButton)
         QTest.mouseClick(page.everybody, Qt.MouseButton.LeftButton)
-        assert texts(page, TimelineRowKind.MONTH) == ["Never to be forgotten", "March 2026", "May 2026"]
+        assert texts(page, TimelineRowKind.MONTH) == ["Pinned", "March 2026", "May 2026"]
         assert "Ines lives in Porto." in texts(page, TimelineRowKind.LINE)
 
         QTest.keyClicks(page.search, "bees")
-        assert texts(page) == ["May 2026", "In “The bell”", "Tomas keeps bees."]
+        assert texts(page) == ["May 2026", "From “The bell”", "Tomas keeps bees."]
 
 
 async def test_a_line_opens_what_was_said_by_keyboard(tmp_path: Path, script: Path):
@@ -108,7 +108,7 @@ async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
         QTest.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
         copied = QApplication.clipboard().text()
         assert copied.startswith("# What Mira remembers about me")
-        assert "## May 2026\n\n### In “The bell”\n\n- Tomas keeps bees. (2026-05-02)" in copied
+        assert "## May 2026\n\n### From “The bell”\n\n- Tomas keeps bees. (2026-05-02)" in copied
 
         QTest.mouseClick(page.save_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
@@ -122,7 +122,7 @@ async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
 async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script, known=False) as (scene, page):
         assert page.lines.shown == []
-        assert page.list.empty.startswith("No conversation has ended yet. Facts are taken from a conversation when it ends")
+        assert page.list.empty.startswith("No conversation has ended yet. Facts are extracted when a conversation ends")
         assert not page.save_button.isEnabled()
         await scene.services.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: texts(page, TimelineRowKind.LINE) == ["Tomas reads."])

@@ -67,7 +67,7 @@ async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
-        assert dialog.primary.text() == "Delete ‘The storm’ for good"
+        assert dialog.primary.text() == "Delete ‘The storm’ permanently"
         dialog.reject()
         await until(lambda: not dialog.isVisible())
         assert len(await scene.services.trash.all()) == 1
@@ -90,7 +90,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
         page.empty_button.click()
         dialog = await scene.dialog()
         assert isinstance(dialog, ConfirmDialog)
-        assert dialog.primary.text() == "Empty the Trash (2 things)"
+        assert dialog.primary.text() == "Empty Trash (2 items)"
         dialog.accept()
 
         await until(lambda: page.rows.total == 0)

@@ -132,7 +132,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         QTest.keyClick(page.bench.alone, Qt.Key.Key_Space)
         QTest.keyClicks(page.bench.text, "Is the lighthouse lit?")
         await until(lambda: [one.entry.name for one in page.bench.rows.shown if one.cause] == ["Skerry Light"])
-        assert "1 entry comes · 6 tokens" in page.bench.summary.text()
+        assert "1 entry activated · 6 tokens" in page.bench.summary.text()
         (mark,) = page.bench.text.extraSelections()
         assert mark.cursor.selectedText() == "lighthouse"
 
@@ -148,10 +148,10 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         session = scene.host.conversations.current
         assert session is not None
         asked = (await scene.services.sessions.page(session.guid, 0, 99))[-2]
-        memory = await scene.services.brain.recalled(asked.id)
+        memory = await scene.services.lookup.recalled(asked.id)
         assert memory is not None
         woken = next(one for one in memory.recalled if one.title == "Skerry Light")
-        assert woken.because[0].what == "“lighthouse” was said in your message"
+        assert woken.because[0].values == {"key": "lighthouse", "before": 0}
 
 
 # Entries
@@ -164,9 +164,9 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         form = page.detail.entry
         form.more.setChecked(True)
         QTest.keyClick(field(page, "sticky"), Qt.Key.Key_Space)
-        pick(field(page, "place"), "In the system prompt, above everything said")
-        pick(field(page, "word_link"), "any main key is said and none of these")
-        pick(field(page, "embeds"), "no, by keys alone")
+        pick(field(page, "place"), "In the system prompt")
+        pick(field(page, "word_link"), "NOT ANY: a main key and no secondary key")
+        pick(field(page, "embeds"), "no, keys only")
         pick(field(page, "scoring"), "yes")
         for name, value in (("priority", "7"), ("chance", "40"), ("duration", "3"), ("cooldown", "2"), ("delay", "4")):
             number(field(page, name), value)
@@ -191,7 +191,7 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         assert entry.group_scoring is True
         assert (entry.keywords_secondary, entry.groups) == (["/oil{1,2}/"], ["lights"])
         assert entry.end_time is not None
-        assert "19 of these are set" in form.more.text()
+        assert "19 set" in form.more.text()
 
 
 def pick(widget: QWidget, words: str) -> None:
@@ -248,7 +248,7 @@ async def test_deleted_entries_are_taken_back_from_the_toast(tmp_path: Path):
         assert names(page) == ["Rope"]
         toast = next(toast for toast in scene.toasts if toast.text == "2 entries were deleted.")
 
-        next(button for button in toast.findChildren(QPushButton) if button.text() == "Take it back").click()
+        next(button for button in toast.findChildren(QPushButton) if button.text() == "Undo").click()
 
         assert names(page) == ["Lamp", "Bell", "Rope"]
 
@@ -405,12 +405,12 @@ async def test_a_broken_expression_is_told_while_it_is_typed_and_where_it_stays(
         await choose(page, 0)
         line = line_of(field(page, "keywords_main"))
         QTest.keyClicks(line, "/lamp{1,")
-        assert "misses its closing slash" in words_on(page.detail.entry)
+        assert "has no closing slash" in words_on(page.detail.entry)
         QTest.keyClicks(line, "2}(/")
         assert "is no regular expression" in words_on(page.detail.entry)
         QTest.keyClick(line, Qt.Key.Key_Return)
         assert page.book.world.entries[0].keywords_main == ["lamp", "/lamp{1,2}(/"]
-        await until(lambda: "never wakes it" in words_on(page.detail.entry))
+        await until(lambda: "never matches" in words_on(page.detail.entry))
 
 
 async def test_a_key_that_wakes_always_is_told(tmp_path: Path):
@@ -419,9 +419,9 @@ async def test_a_key_that_wakes_always_is_told(tmp_path: Path):
         await choose(page, 0)
         await until(lambda: "nearly every message" in page.detail.entry.warnings.text())
         await choose(page, 1)
-        await until(lambda: page.detail.entry.warnings.text() == "“bell” wakes “Rope” too.")
+        await until(lambda: page.detail.entry.warnings.text() == "“bell” also activates “Rope”.")
         QTest.keyClicks(field(page, "content"), "{{hatt}} ")
-        await until(lambda: "{{hatt}} means nothing to Lethe" in page.detail.entry.warnings.text())
+        await until(lambda: "{{hatt}} is not a known macro" in page.detail.entry.warnings.text())
 
 
 async def test_tokens_are_counted_for_what_is_looked_at(tmp_path: Path):
@@ -459,9 +459,9 @@ async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path)
         dialog = await scene.dialog()
         assert isinstance(dialog, Remember)
         assert dialog.persona == "mira"
-        pick(dialog._form.field("insertion"), "once, unasked, when the moment is right")
+        pick(dialog._form.field("insertion"), "once, when relevant")
         dialog.primary.click()
-        await until(lambda: any("remembers “Lamp” now" in toast.text for toast in scene.toasts))
+        await until(lambda: any("now remembers “Lamp”" in toast.text for toast in scene.toasts))
         (memory,) = await scene.services.brain.memories("mira")
         assert (memory.name, memory.insertion) == ("Lamp", MemoryInsertion.NATURAL)
 
@@ -491,7 +491,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         assert page.book.world is not None
 
         toast = next(toast for toast in scene.toasts if toast.text == "“Isles” was deleted.")
-        next(button for button in toast.findChildren(QPushButton) if button.text() == "Take it back").click()
+        next(button for button in toast.findChildren(QPushButton) if button.text() == "Undo").click()
         await until(lambda: page.book.stem == "isles")
         assert names(page) == ["Lamp"]
         page.undo.undo()  # there is nothing left to take back
@@ -504,19 +504,19 @@ async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
     async with on_page(tmp_path) as (scene, page):
         page.list.duplicate_wanted.emit()
         name = page.detail.about.form.field("name")
-        await until(lambda: page.book.stem == "isles-a-copy" and name.hasFocus())
+        await until(lambda: page.book.stem == "isles-copy" and name.hasFocus())
         assert isinstance(name, QLineEdit)
-        assert name.selectedText() == "Isles, a copy"
+        assert name.selectedText() == "Isles (copy)"
         QTest.keyClicks(name, "Reef")
         assert {held.world.name for held in page.list.rows.shown} >= {"Isles", "Reef"}
         name.clear()
         QTest.keyClick(name, Qt.Key.Key_Backspace)
         page.undo.undo()
-        await until(lambda: page.book.held["isles-a-copy"].world.name == "Isles, a copy")
+        await until(lambda: page.book.held["isles-copy"].world.name == "Isles (copy)")
         page.undo.undo()
-        await until(lambda: "isles-a-copy" not in page.book.held)
+        await until(lambda: "isles-copy" not in page.book.held)
         page.undo.redo()
-        await until(lambda: "isles-a-copy" in page.book.held)
+        await until(lambda: "isles-copy" in page.book.held)
         assert complaints(scene) == []
 
 
@@ -602,9 +602,9 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
         def why(name: str) -> str:
             return str(page.bench.rows.data(page.bench.rows.index(told[name], 1)))
 
-        assert why("Lamp") == "“lamp” is said here"
-        assert why("Held") == "none of its other keys was said"
-        assert why("Bell") == "it is switched off"
+        assert why("Lamp") == "“lamp” matched in this text"
+        assert why("Held") == "no secondary key matched"
+        assert why("Bell") == "disabled"
         assert page.bench.rows.data(page.bench.rows.index(told["Lamp"], 3)) == "100 %"
         assert page.bench.rows.data(page.bench.rows.index(told["Rare"], 3)) not in {"0 %", "100 %"}
 
@@ -620,7 +620,7 @@ async def test_an_edit_is_tried_at_once(tmp_path: Path):
         page.try_button.click()
         page.bench.alone.click()
         QTest.keyClicks(page.bench.text, "A lantern!")
-        await until(lambda: page.bench.summary.text() == "Nothing wakes at this.")
+        await until(lambda: page.bench.summary.text() == "No entries activated by this text.")
         await choose(page, 0)
         QTest.keyClicks(line_of(field(page, "keywords_main")), "lantern,")
         await until(lambda: [one.key for one in page.bench.rows.shown] == ["lantern"])

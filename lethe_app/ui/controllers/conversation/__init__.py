@@ -1,1 +1,1 @@
-"""Controllers of the conversation on display: its messages, replies and drafts."""
+"""Controllers of the session on display: its messages, replies and drafts."""

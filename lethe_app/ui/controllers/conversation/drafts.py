@@ -1,4 +1,4 @@
-"""Keeps what was written but not sent over a restart."""
+"""Keep unsent drafts across restarts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from lethe_app.ui.chat.composer import Composer
 
 KEY = "drafts"
 MOST_DRAFTS, MOST_CHARACTERS = 50, 200_000
-"""The oldest are given up first."""
+"""Limits of the stored drafts; the oldest are dropped first."""
 PAUSE_MS = 1000
+"""Pause after the last change before the drafts are written."""
 
 
 class Drafts(QObject):
-    """Puts the composer's drafts into the window's own file a moment after each change, and takes them out at the start."""
+    """Writes the composer's drafts to the window's settings file shortly after each change, and restores them at the start."""
 
     def __init__(self, file: Path, composer: Composer) -> None:
         super().__init__(composer)
@@ -35,18 +36,19 @@ class Drafts(QObject):
         return {str(session): str(text) for session, text in kept.items()} if isinstance(kept, dict) else {}
 
     def save_drafts(self) -> None:
-        """Write the drafts down now."""
+        """Write the drafts now."""
         self._pause.stop()
         self._file.setValue(KEY, json.dumps(within_bounds(self._composer.drafts()), ensure_ascii=False))
 
     def close(self) -> None:
+        """Write the drafts and flush the file."""
         self._composer.text.textChanged.disconnect(self._pause.start)
         self.save_drafts()
         self._file.sync()
 
 
 def within_bounds(drafts: dict[str, str]) -> dict[str, str]:
-    """As many of the newest drafts, which stand last, as there is room for; one that is too long alone is left out."""
+    """Return the newest drafts, which are last, within the limits; a draft that exceeds what is left is skipped."""
     kept: dict[str, str] = {}
     room = MOST_CHARACTERS
     for session, text in reversed(drafts.items()):

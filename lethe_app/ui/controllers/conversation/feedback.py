@@ -1,4 +1,4 @@
-"""Carries the thumbs the user gives to replies to where they are kept, and shows them when a conversation is opened again."""
+"""Store the user's ratings of replies, and show stored ones in the transcript."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FeedbackController(QObject):
-    """One for each window."""
+    """Connects the thumbs of the transcript with the feedback service, once per window."""
 
     def __init__(self, place: PageContext, view: ChatView, messages: ChatModel) -> None:
         super().__init__(place.window)
@@ -26,6 +26,7 @@ class FeedbackController(QObject):
         self._forget = self._service.changed.add(self._renew)
 
     def close(self) -> None:
+        """Disconnect from the service."""
         self._forget()
 
     def _renew(self, _persona: str) -> None:

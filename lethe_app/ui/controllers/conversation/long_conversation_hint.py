@@ -1,4 +1,4 @@
-"""Suggests a new conversation once one has grown so long that its beginning is told in fewer words."""
+"""Suggest a new session when the beginning of a long one is only in the prompt as a summary."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 FULL = 0.9
-"""Part of the room for the prompt from which a conversation counts as long."""
+"""Fraction of the prompt's token budget from which a session counts as long."""
 
 
 class LongTalk(QObject):
-    """Says it once for each conversation; nothing is wrong."""
+    """Shows the suggestion once per session, as a notification."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -25,14 +25,14 @@ class LongTalk(QObject):
         self._told: set[UUID] = set()
 
     def look(self, session_id: UUID, name: str, receipt: Receipt) -> None:
-        """A prompt of that size was built for the conversation on display, which is with `name`."""
+        """Check the size of the prompt that was built for the session on display with `name`."""
         if session_id in self._told or receipt.prompt_tokens <= FULL * (receipt.context - receipt.reply_reserve):
             return
         self._told.add(session_id)
-        words = self.tr("This conversation has grown long, and {name} now knows its beginning only as a summary.")
+        words = self.tr("This conversation has grown long, so {name} now sees its beginning only as a summary.")
         self._notifier.tell(
             words.format(name=name),
-            detail=self.tr("A new one starts quickly. This one will be remembered."),
+            detail=self.tr("A new conversation responds faster, and this one will be remembered."),
             button=self.tr("New conversation"),
             action=self._new.trigger,
         )

@@ -1,4 +1,4 @@
-"""Asks before a message goes to the trash, and offers to bring it back."""
+"""Delete a message after a confirmation, with Undo."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
 
 MOST_LETTERS = 200
+"""Maximum number of characters of the message that the confirmation shows."""
 
 
 class MessageDeletion(QObject):
-    """One for the window. Whoever brings a message back sees it where it was: the conversation follows what is done to it."""
+    """Moves messages to the trash, once per window. A restored message appears in its old place, because the transcript
+    follows changes of the session.
+    """
 
     def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
@@ -39,13 +42,13 @@ class MessageDeletion(QObject):
             words if len(words) <= MOST_LETTERS else f"{words[: MOST_LETTERS - 1]}…",
             self.tr("Delete the message by {name}").format(name=name),
         )
-        question.say(self.tr("It waits in the Trash if you want it back."))
+        question.say(self.tr("You can restore it from the Trash."))
         if not await answered(question):
             return
         await self._turns.delete(message.session_id, message_id)
         self._window.notifier.tell(
             self.tr("The message by {name} was deleted.").format(name=name),
-            button=self.tr("Take it back"),
+            button=self.tr("Undo"),
             action=partial(self._take_back, message_id),
         )
 

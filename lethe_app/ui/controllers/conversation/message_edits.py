@@ -1,4 +1,4 @@
-"""Saves what the user edits in the transcript, and takes an edit back: by the button of a toast or by Ctrl+Z."""
+"""Store edits of messages, and undo them by notification or Ctrl+Z."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
 
 MOST = 50
-"""Edits that can be taken back."""
+"""Number of edits that can be undone."""
 
 
 class MessageEdits(QObject):
-    """Ctrl+Z takes back the newest edit of the conversation on display; a text field with the focus has the keys for itself."""
+    """Stores edits. Ctrl+Z undoes the newest one of the session on display; a text field with the focus handles the keys
+    itself.
+    """
 
     def __init__(
         self, window: MainWindow, services: AppServices, view: ChatView, messages: ChatModel, turns: Turns, bridge: Bridge
@@ -32,7 +34,7 @@ class MessageEdits(QObject):
         super().__init__(window)
         self._window, self._services, self._messages, self._turns, self._bridge = window, services, messages, turns, bridge
         self._before: list[Message] = []
-        """Edited messages as they were, newest last."""
+        """Edited messages as they were before, newest last."""
         self._shown: UUID | None = None
         turns.looked.connect(self._look_at)
         view.edited.connect(self.edit)
@@ -42,7 +44,7 @@ class MessageEdits(QObject):
         shortcut.activated.connect(self._undo_newest)
 
     def edit(self, message_id: UUID, text: str) -> None:
-        """Save another text of the wording on display."""
+        """Store another text of the alternative on display."""
         self._bridge.spawn(self._edit(message_id, text))
 
     def _look_at(self, session_id: UUID) -> None:
@@ -52,7 +54,7 @@ class MessageEdits(QObject):
         before = await self._services.sessions.message(message_id)
         if before.content == text:
             return
-        self._messages.replace(await self._services.chat.edit(message_id, text))
+        self._messages.replace(await self._services.message_editing.edit(message_id, text))
         self._before = [*self._before, before][-MOST:]
         self._window.notifier.tell(self.tr("Message edited"), button=self.tr("Undo"), action=partial(self._undo, before))
 
@@ -66,11 +68,11 @@ class MessageEdits(QObject):
         if before not in self._before:
             return  # taken back already
         if self._turns.is_busy:
-            self._window.notifier.tell(self.tr("Wait for the end of the reply, then press Ctrl+Z."))
+            self._window.notifier.tell(self.tr("Wait until the reply is finished, then press Ctrl+Z."))
             return
         self._before.remove(before)
         self._bridge.spawn(self._put_back(before))
 
     async def _put_back(self, before: Message) -> None:
-        self._messages.replace(await self._services.chat.undo_edit(before))
+        self._messages.replace(await self._services.message_editing.undo_edit(before))
         self._window.notifier.tell(self.tr("Edit undone"))

@@ -1,4 +1,4 @@
-"""Drives replies: feeds what the chat service tells into the messages, and stops, repeats and deletes on demand."""
+"""Run replies: show the events of the chat service in the transcript, and stop, regenerate, continue and delete on request."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 class Turns(QObject):
-    """The replies of all sessions; only those of the session on display are drawn."""
+    """Replies in progress of all sessions; only those of the session on display are shown."""
 
     moved = Signal(object)
-    """The user's words began a new conversation, which is on display now."""
+    """Emitted with the session that the user's message has started and that is on display now."""
     asked = Signal(object, object)
-    """In a conversation, something is to be answered before the reply goes on."""
+    """Emitted with session id and `AskTool` when a reply waits for a permission."""
     looked = Signal(object)
-    """The conversation that is on display now."""
+    """Emitted with the id of the session on display."""
     replied = Signal(str, str)
-    """Who has said what; only what is complete."""
+    """Emitted with name and text of each complete reply."""
     ended = Signal(object)
-    """This `ReplyState` is over, however it ended."""
+    """Emitted with the `ReplyState` of a turn that is over, however it ended."""
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Turns(QObject):
         super().__init__(window)
         self._company, self._long_talk = company, LongTalk(window)
         self._chat, self._sessions, self._models = services.chat, services.sessions, services.models
+        self._editing, self._counting = services.message_editing, services.counting
         self._composer, self._status = window.chat.composer, window.chat.status
         self._messages, self._desk, self._bridge = messages, desk, bridge
         self._stop_action = window.actions_["stop"]
@@ -71,10 +72,10 @@ class Turns(QObject):
             next_reply=lambda: self._with_last_reply(lambda message_id: self.swipe(message_id, 1)),
         )
 
-    # which session is on display
+    # Session on display
 
     def show(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
-        """Put the messages of `session` on display, with the reply that is under way in it."""
+        """Put the messages of `session` on display, with its reply in progress."""
         self._session, self._persona = session, persona
         self.looked.emit(session.guid)
         self._desk.show_used(self._used.get(session.guid, 0))
@@ -93,7 +94,7 @@ class Turns(QObject):
         self._mark()
 
     def meet(self, persona: Persona) -> None:
-        """Whom the user talks with was written anew, or others came: whoever is awaited bears the right name."""
+        """Take over the changed persona, and show an awaited reply under its current name."""
         self._persona = persona
         turn = self._running.get(self._session.guid) if self._session is not None else None
         if turn is not None and turn.is_awaited and turn.shown_as != self._company.awaited(turn.speaker):
@@ -104,15 +105,17 @@ class Turns(QObject):
         return self._session is not None and self._session.guid == session_id
 
     def _mark(self) -> None:
-        """Let composer and Esc know whether there is something to stop here."""
+        """Update the composer and the stop action after a reply has started or ended."""
         turn = self._running.get(self._session.guid) if self._session is not None else None
         self._composer.set_replying(turn is not None, turn.began.speaker_name if turn is not None and turn.began else "")
         self._stop_action.setEnabled(turn is not None)
 
-    # what the user does
+    # User actions
 
     def send(self, text: str, speaker: str = "") -> None:
-        """Say `text`, or let the persona speak again. In a group `speaker` answers, or else whom the user has chosen."""
+        """Send `text`, or let the persona speak again if it is empty. In a group `speaker` answers, or else the chosen
+        participant.
+        """
         if self._session is None:
             self._composer.give_back("", text)
             return
@@ -121,36 +124,40 @@ class Turns(QObject):
         self._run(turn, self._chat.send(self._session.guid, text, wanted))
 
     def regenerate(self, message_id: UUID) -> None:
+        """Generate another alternative of a reply."""
         if self._session is not None:
             turn = ReplyState(self._session.guid, is_another_wording=True)
             self._run(turn, self._chat.regenerate(self._session.guid, message_id))
 
     def proceed(self, message_id: UUID) -> None:
+        """Continue a reply where it ends."""
         if self._session is not None:
             self._run(ReplyState(self._session.guid), self._chat.proceed(self._session.guid, message_id))
 
     def stop(self) -> None:
-        """End the reply on display; what was said of it stays."""
+        """Stop the reply on display; its text so far is kept."""
         if self._session is not None and self.is_busy:
             self._running[self._session.guid].is_stopped = True
             self._tasks[self._session.guid].cancel()
 
     async def stop_in(self, session_id: UUID) -> None:
-        """End the reply of `session_id`, wherever the reader is, and wait until it is stored."""
+        """Stop the reply of a session, on display or not, and wait until it is stored."""
         task = self._tasks.get(session_id)
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
 
     async def stop_all(self) -> None:
+        """Stop all replies and wait until they are stored."""
         for session_id in list(self._tasks):
             await self.stop_in(session_id)
 
     def show_alternative(self, message_id: UUID, index: int) -> None:
+        """Put another alternative of a reply on display and store the choice."""
         self._bridge.spawn(self._show_alternative(message_id, index), lane="alternative")
 
     def swipe(self, message_id: UUID, step: int) -> None:
-        """The wording before or after the one on display; after the last a new one is written."""
+        """Show the alternative `step` before or after the one on display; after the last one a new one is generated."""
         row = self._messages.row_of(message_id)
         message = self._messages.message(row) if row is not None else None
         if message is None or self.is_busy:
@@ -163,14 +170,14 @@ class Turns(QObject):
 
     @property
     def is_replying(self) -> bool:
-        """Is there a reply under way, on display or not?"""
+        """Return whether a reply is in progress in any session."""
         return bool(self._running)
 
-    # how it is done
+    # Execution
 
     @property
     def is_busy(self) -> bool:
-        """Is there a reply under way in the conversation on display?"""
+        """Return whether a reply is in progress in the session on display."""
         return self._session is not None and self._session.guid in self._running
 
     def _with_last_reply(self, act: Callable[[UUID], None]) -> None:
@@ -189,13 +196,13 @@ class Turns(QObject):
             self._tell_waiting(turn)
 
     def _tell_waiting(self, turn: ReplyState) -> None:
-        """Something shows that it works before the first event: dots where the reply will be, and words in the header."""
+        """Show before the first event that a reply is prepared: dots in the transcript and a text in the status line."""
         state = self._models.state
         if turn.is_awaited:
             turn.shown_as = self._company.awaited(turn.speaker)
             self._messages.await_reply(*turn.shown_as, turn.session_id)
         if isinstance(state, Loading):  # the header counts the loading meanwhile
-            self._messages.say_waiting(self.tr("The answer comes as soon as {name} is loaded.").format(name=state.name))
+            self._messages.say_waiting(self.tr("The reply starts as soon as {name} is loaded.").format(name=state.name))
         else:
             self._status.show_busy(self.tr("Preparing…"))
 
@@ -206,11 +213,15 @@ class Turns(QObject):
                 async for event in stream:
                     self._take(turn, event)
         except BaseException:
+            # Stop cancels the task, so this runs for CancelledError too. The shield lets it finish if the task is cancelled
+            # again.
             await asyncio.shield(self._settle(turn))
             raise
 
     def _ended(self, turn: ReplyState) -> None:
-        """Also called for a turn that was stopped before its task ran for the first time."""
+        """Clean up after a turn. The body of a task that is cancelled before it first runs is never entered, so this is a
+        callback.
+        """
         self._running.pop(turn.session_id, None)
         self._tasks.pop(turn.session_id, None)
         if not turn.has_begun:
@@ -247,7 +258,9 @@ class Turns(QObject):
                 self._long_talk.look(turn.session_id, self._persona.name, event.receipt)
 
     def _move(self, turn: ReplyState, session: ChatSession) -> None:
-        """The words begin a new conversation: whoever was looking at the old one goes along."""
+        """Continue a turn in the new session that the message has started, and show that session if the old one was on
+        display.
+        """
         before = turn.session_id
         was_shown = self._is_shown(before)
         self._running[session.guid], self._tasks[session.guid] = self._running.pop(before), self._tasks.pop(before)
@@ -257,7 +270,7 @@ class Turns(QObject):
             self.moved.emit(session)
 
     async def _settle(self, turn: ReplyState) -> None:
-        """A turn ended early: show what of it was kept, and give back what was not."""
+        """Show what was stored of a turn that ended early, and return an unstored message to the composer."""
         if not turn.is_draft_safe:
             self._composer.give_back(str(turn.session_id), turn.draft)
         if not self._is_shown(turn.session_id):
@@ -275,12 +288,13 @@ class Turns(QObject):
                 self._messages.remove(began.id)
 
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
-        await self._chat.delete(session_id, message_id)
+        """Delete a message and update the transcript."""
+        await self._editing.delete(session_id, message_id)
         if self._is_shown(session_id):
             self._messages.refresh(await self._sessions.outline(session_id))
 
     async def _show_alternative(self, message_id: UUID, index: int) -> None:
-        self._messages.replace(await self._chat.show_alternative(message_id, index))
+        self._messages.replace(await self._editing.show_alternative(message_id, index))
 
     async def _count(self, text: str) -> None:
-        self._composer.show_tokens(text, await self._chat.count_tokens(text))
+        self._composer.show_tokens(text, await self._counting.count_one(text))

@@ -1,4 +1,4 @@
-"""One reply under way: keeps what was heard so far, so that a reader who looks elsewhere and returns misses nothing."""
+"""State of one reply in progress: collects its events, so that it can be shown in full when its session is opened again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lethe_app.ui.transcript.painting.tool_list import in_words
 
 
 class ReplyState:
-    """What has happened in one session since the user asked for a reply."""
+    """Events of one turn, from the user's request on."""
 
     def __init__(
         self,
@@ -45,28 +45,31 @@ class ReplyState:
         self.session_id = session_id
         self.draft = draft
         self.speaker = speaker
-        """Who is to answer; empty where nobody in particular was asked."""
+        """Unique name of the participant who is to answer; empty if none was chosen."""
         self.shown_as = ("", "")
-        """As whom the answer is awaited: file name and name."""
+        """Unique name and display name under which the reply is awaited."""
         self.is_draft_safe = not draft
-        """Are the user's words stored, or must the composer get them back if this fails?"""
+        """True if the user's message is stored, or there is none; otherwise the composer must get it back on failure."""
         self.has_begun = False
         self.is_stopped = False
-        """Did the user end it?"""
+        """True if the user stopped the reply."""
         self.latest: TurnEvent | None = None
+        """Latest event of the turn."""
         self.began: Message | None = None
-        """The reply that is being written."""
+        """Message of the reply that is being written."""
         self.has_answered = False
-        """Is a reply complete already? In a group others may follow."""
+        """True if a reply is complete; in a group others may follow."""
         self.said: list[str] = []
+        """Pieces of the reply's text."""
         self.thought: list[str] = []
+        """Pieces of the reply's thinking."""
         self.memories = 0
-        """How many were brought up for it."""
+        """Number of memories recalled for it."""
         self._is_new_reply = is_new_reply
         self._is_another_wording = is_another_wording
 
     def note(self, event: TurnEvent) -> None:
-        """Keep what `event` told."""
+        """Record an event."""
         self.latest = event
         if isinstance(event, Moved):
             self.session_id = event.session.guid
@@ -86,11 +89,11 @@ class ReplyState:
 
     @property
     def is_awaited(self) -> bool:
-        """Is somebody about to answer of whom nothing has been heard yet?"""
+        """Return whether a reply is awaited that has not begun."""
         return self._is_new_reply and self.is_draft_safe and self.began is None and not self.has_answered
 
     def show_so_far(self, model: ChatModel) -> None:
-        """Catch up in a model that has just opened this session."""
+        """Show the reply as far as it has come in a model that has just opened this session."""
         if self.began is not None:
             model.begin_reply(self.began)
             model.append_thought("".join(self.thought))
@@ -100,22 +103,22 @@ class ReplyState:
 
 
 def with_new_wording(message: Message) -> Message:
-    """The message with an empty alternative on display, into which the new wording grows."""
+    """Return a copy of the message with an empty alternative on display, to which the regenerated text is appended."""
     wordings = [*message.alternatives, Alternative(complete=False)]
     return message.model_copy(update={"alternatives": wordings, "shown": len(wordings) - 1})
 
 
 def reading(done: int, total: int) -> str:
-    """How far the model has come with the prompt."""
+    """Return the progress of the prefill in words."""
     if not done:
-        return QCoreApplication.translate("Turn", "Reading {tokens}…").format(tokens=tokens_in_words(total))
+        return QCoreApplication.translate("Turn", "Processing prompt ({tokens})…").format(tokens=tokens_in_words(total))
     locale = QLocale()
-    words = QCoreApplication.translate("Turn", "Reading {done} of {total} tokens…")
+    words = QCoreApplication.translate("Turn", "Processing prompt: {done} of {total} tokens…")
     return words.format(done=locale.toString(done), total=locale.toString(total))
 
 
 def searching(event: Searching) -> str:
-    """What is looked up before the reply."""
+    """Return the progress of a web look-up in words."""
     words = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
     if not event.pages:
         words = QCoreApplication.translate("Turn", "Searching the internet for “{topic}”…")
@@ -123,12 +126,12 @@ def searching(event: Searching) -> str:
 
 
 def waiting() -> str:
-    """A tool is to be used that the user is asked about."""
-    return QCoreApplication.translate("Turn", "Waiting for your answer…")
+    """Return the text for a reply that waits for the user's permission."""
+    return QCoreApplication.translate("Turn", "Waiting for your permission…")
 
 
 def what_for(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
-    """What the reply waits for."""
+    """Return the text for what the reply waits for."""
     match event:
         case Searching():
             return searching(event)
@@ -140,7 +143,7 @@ def what_for(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
 
 
 def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> None:
-    """Let the messages follow `event`."""
+    """Apply an event to the transcript's model."""
     if isinstance(event, MessageStored):
         model.append(event.message)
     elif isinstance(event, NoteAdded):
@@ -163,7 +166,7 @@ def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> No
 
 
 def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> None:
-    """Say in the header what `event` means."""
+    """Show an event in the status line."""
     if isinstance(event, Evaluating):
         status.show_busy(reading(event.done, event.total))
     elif isinstance(event, ThinkingText):
@@ -178,4 +181,4 @@ def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> No
     elif isinstance(event, Searching):
         status.show_busy(searching(event))
     elif isinstance(event, Prompted):
-        status.show_busy(QCoreApplication.translate("Turn", "Reading…"))
+        status.show_busy(QCoreApplication.translate("Turn", "Processing prompt…"))

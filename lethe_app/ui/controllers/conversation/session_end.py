@@ -1,4 +1,4 @@
-"""Shows in the transcript that silence has ended the conversation, continues it on wish, and reports input in it."""
+"""Show in the transcript that the session has timed out, continue it on request, and report user input in the session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SessionEnd(QObject):
-    """Follows the conversation on display."""
+    """Follows the session on display. Sessions do not time out while a message is being edited."""
 
     def __init__(self, window: MainWindow, services: AppServices, view: ChatView, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
@@ -37,7 +37,7 @@ class SessionEnd(QObject):
         turns.looked.connect(self._look_at)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from the services."""
         for forget in self._forget:
             forget()
         self._services.timeout.is_edited = lambda _session: False
@@ -60,7 +60,7 @@ class SessionEnd(QObject):
             return
         if has_ended and not self.line.isVisibleTo(self._view):
             minutes = self._services.preferences.current.rotation_minutes
-            words = self.tr("This conversation ended after {time} of silence")
+            words = self.tr("This conversation ended after {time} of inactivity")
             self.line.say(words.format(time=minutes_in_words(minutes)))
         self._display(ended=has_ended)
 

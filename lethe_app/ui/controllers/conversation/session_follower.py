@@ -1,4 +1,4 @@
-"""Keeps the conversation under the pages true to what is done to it there: split, joined, added to or deleted."""
+"""Keep the session on display up to date when pages split, merge, extend or delete it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Follower:
-    """A reply that is being written is ended first; what is on display is read again, or gives way to what took its place."""
+    """Stops the replies of a session before it is changed, then reads it again, or shows the session that replaces it."""
 
     def __init__(
         self, services: AppServices, conversations: Conversations, turns: Turns, messages: ChatModel, bridge: Bridge
@@ -29,6 +29,7 @@ class Follower:
         self._forget = services.chronicle.reshaped.add(self._follow)
 
     def close(self) -> None:
+        """Disconnect from the service."""
         self._forget()
 
     async def _end_replies(self, guids: Sequence[UUID]) -> None:

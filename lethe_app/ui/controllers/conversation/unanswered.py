@@ -1,4 +1,4 @@
-"""Says above the composer that the user's last words have no answer, whatever became of it, and lets them ask for one again."""
+"""Line above the composer for a user message without a reply, with a button that generates one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.row_layout import AROUND, AVATAR_ROOM, WIDEST
 
 
 class UnansweredLine(QWidget):
-    """A quiet line in the column of the messages, with one button."""
+    """Line in the column of the messages with one button."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +39,7 @@ class UnansweredLine(QWidget):
         self.hide()
 
     def say(self, words: str, button: str) -> None:
-        """Show it; whoever listens instead of looking hears it once."""
+        """Show the line; screen readers are notified only if it is new."""
         is_new = words != self.words.text() or self.isHidden()
         self.words.setText(words)
         self.again.setText(button)
@@ -51,16 +51,19 @@ class UnansweredLine(QWidget):
 
 
 class Unanswered(QObject):
-    """It goes by what stands in the conversation, so that it is there after a restart, too."""
+    """Shows the line whenever the newest visible message is the user's. It depends on the messages only, so it is also shown
+    after a restart.
+    """
 
     def __init__(self, panel: ChatPanel, turns: Turns, messages: ChatModel) -> None:
         super().__init__(panel)
         self._panel, self._turns, self._messages = panel, turns, messages
         self._shown: UUID | None = None
         self._stopped: set[UUID] = set()
-        """Conversations whose latest reply the user stopped before its first word."""
+        """Sessions whose latest reply the user stopped before its first token."""
         self.line = UnansweredLine()
         panel.put_question(self.line)
+        # One update for all signals of the model in the same turn of the event loop.
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._follow)
         for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved):
@@ -82,7 +85,7 @@ class Unanswered(QObject):
 
     @property
     def _is_wanting(self) -> bool:
-        """Was nothing said after the user's last words, and is nobody about to?"""
+        """Return whether the newest visible message is the user's and no reply is in progress."""
         for row in range(self._messages.rowCount() - 1, -1, -1):
             outline = self._messages.outline(row)
             if not outline.hidden:
@@ -91,9 +94,9 @@ class Unanswered(QObject):
 
     def _follow(self) -> None:
         if self._is_wanting and self._shown in self._stopped:
-            self.line.say(self.tr("Stopped before the first word."), self.tr("Try again"))
+            self.line.say(self.tr("Stopped before the reply began."), self.tr("Try again"))
         elif self._is_wanting:
-            self.line.say(self.tr("This has no answer yet."), self.tr("Ask for an answer"))
+            self.line.say(self.tr("No reply yet."), self.tr("Generate"))
         else:
             self.line.hide()
 

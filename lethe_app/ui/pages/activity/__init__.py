@@ -1,1 +1,1 @@
-"""What ran in the background, and when."""
+"""Page “While you were away”: history of background tasks, their cost and their results."""

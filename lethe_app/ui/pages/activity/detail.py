@@ -1,4 +1,4 @@
-"""One run with all there is to say of it: how it ended, what it cost and made, and the way to take it back."""
+"""Detail pane of a task run: outcome, cost, created items and the button that undoes the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Opener = Callable[[PageContext, TaskRun, Made], None]
 
 
 def memory(place: PageContext, run: TaskRun, made: Made) -> None:
-    """The list of memories, with the cursor on it."""
+    """Open the memories page and select the memory that the run created."""
     from lethe_app.ui.pages.memories.page import MemoryPage  # noqa: PLC0415 - no page delays another
 
     page = place.desk.open(lambda: MemoryPage(place), made_by=registry.memories)
@@ -29,12 +29,12 @@ def memory(place: PageContext, run: TaskRun, made: Made) -> None:
 
 
 def persona(place: PageContext, run: TaskRun, _made: Made) -> None:
-    """Her editor."""
+    """Open the editor of the persona that the run belongs to."""
     registry.edit_persona(place, run.persona_id)
 
 
 def change(place: PageContext, run: TaskRun, _made: Made) -> None:
-    """The page on which dreams are decided about."""
+    """Open the dreams page, on which proposed changes are accepted or declined, for the run's persona."""
     from lethe_app.ui.pages.dreams.page import DreamPage  # noqa: PLC0415 - no page delays another
 
     page = place.desk.open(lambda: DreamPage(place), made_by=registry.dreams)
@@ -43,7 +43,7 @@ def change(place: PageContext, run: TaskRun, _made: Made) -> None:
 
 
 def notebook(place: PageContext, run: TaskRun, made: Made) -> None:
-    """The notebook itself, in the list of hers."""
+    """Open the notebooks page and select the notebook that the run created."""
     from lethe_app.ui.pages.notebooks.page import NotebookPage  # noqa: PLC0415 - no page delays another
 
     page = place.desk.open(lambda: NotebookPage(place), made_by=registry.notebooks)
@@ -52,7 +52,7 @@ def notebook(place: PageContext, run: TaskRun, made: Made) -> None:
 
 
 def report(place: PageContext, _run: TaskRun, made: Made) -> None:
-    """The report, among everything that was found out."""
+    """Open the research page and select the report that the run created."""
     from lethe_app.ui.pages.research.page import ResearchPage  # noqa: PLC0415 - no page delays another
 
     page = place.desk.open(lambda: ResearchPage(place), made_by=registry.research)
@@ -67,7 +67,7 @@ OPENERS: dict[MadeKind, Opener] = {
     MadeKind.NOTEBOOK: notebook,
     MadeKind.REPORT: report,
 }
-"""What is not here is only named."""
+"""Function that opens the page of a created item, by kind; items of other kinds get no “Show” button."""
 
 
 LEAST_WIDTH, WIDTH = 280, 380
@@ -75,17 +75,17 @@ LONGEST_TITLE = 80
 
 
 class AwayDetail(QStackedWidget):
-    """Tells what the user wants; the page does it."""
+    """Detail pane of the selected task run. It only emits signals; the page carries out the actions."""
 
     undo_wanted = Signal(object)
     open_wanted = Signal(object, object)
-    """The run, and what of it."""
+    """The run, and the created item to open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.run: TaskRun | None = None
         self.setMinimumWidth(LEAST_WIDTH)
-        nothing = invitation(self.tr("Choose something to see what came of it."))
+        nothing = invitation(self.tr("Select a task to see its results."))
         self._sheet = side_sheet()
         self._build()
         self.addWidget(nothing)
@@ -105,20 +105,20 @@ class AwayDetail(QStackedWidget):
         for widget in (self.title, self.when, self.words, self.cost):
             column.addWidget(widget)
         self._sheet.add(card)
-        self._made_card, made_column = made_card(self.tr("What came of it"))
+        self._made_card, made_column = made_card(self.tr("Results"))
         self._made = QVBoxLayout()
         self._made.setSpacing(SPACE_2)
         made_column.addLayout(self._made)
         self._sheet.add(self._made_card)
-        self.undo_button = QPushButton(self.tr("Take it back"))
+        self.undo_button = QPushButton(self.tr("Undo task"))
         self.undo_button.setProperty("filled", True)
-        tip = self.tr("Memories go to the Trash, notes are not told, changes are undone; what you changed since stays")
+        tip = self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept")
         self.undo_button.setToolTip(tip)
         self.undo_button.clicked.connect(lambda: self.undo_wanted.emit(self.run))
         made_column.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_run(self, run: TaskRun | None, task: str, persona: str) -> None:
-        """`task` and `persona` are their titles."""
+        """Show a run, or a hint if it is None; `task` and `persona` are display names."""
         is_same = run is not None and self.run == run
         self.run = run
         self.setCurrentIndex(0 if run is None else 1)
@@ -137,13 +137,17 @@ class AwayDetail(QStackedWidget):
     def _show_made(self, run: TaskRun) -> None:
         while (item := self._made.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
+                # deleteLater() deletes in a later pass of the event loop; until then the old line would be painted over the
+                # new ones.
                 widget.hide()
                 widget.deleteLater()
         for made in run.made:
             self._made.addWidget(self._line(run, made))
 
     def _line(self, run: TaskRun, made: Made) -> QWidget:
-        """What it is, and a way to it where there is one."""
+        """Build the row of a created item: its title, and a “Show” button if its kind can be opened and the run is not
+        undone.
+        """
         whole = QWidget()
         column = QVBoxLayout(whole)
         column.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""What happened while the user was away, in words: how it ended, what it cost, what it made, and why nothing happens now."""
+"""Display texts of task runs: outcome, duration, cost, created items, and why no task is running now."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ def _tr(words: str) -> str:
 
 
 def outcome_in_words(run: TaskRun) -> str:
-    """How it ended, in a word or two."""
+    """Return the display text of a run's outcome."""
     if run.undone:
-        return _tr("Taken back")
+        return _tr("Undone")
     if run.outcome is None:
-        return _tr("Under way")
+        return _tr("Running")
     return {
         RunOutcome.MADE: _tr("Done"),
         RunOutcome.NOTHING: _tr("Nothing to do"),
-        RunOutcome.GAVE_WAY: _tr("Made way for you"),
+        RunOutcome.GAVE_WAY: _tr("Interrupted"),
         RunOutcome.STOPPED: _tr("Stopped by you"),
-        RunOutcome.FAILED: _tr("Did not work"),
-        RunOutcome.LOST: _tr("Cut off: Lethe ended"),
+        RunOutcome.FAILED: _tr("Failed"),
+        RunOutcome.LOST: _tr("Cut off: Lethe was closed"),
     }[run.outcome]
 
 
 def underway_in_words(one: Underway) -> str:
-    """Who does what, and how far it is."""
+    """Return a running task as “persona: task – progress”."""
     return " – ".join(filter(None, (f"{one.persona}: {one.title}", one.words)))
 
 
 def what_came(run: TaskRun) -> str:
-    """One line: what was done, or why not."""
+    """Return the result of a run in one line: its summary, else its error, else its outcome."""
     return run.summary or run.trouble or outcome_in_words(run)
 
 
 def day_in_words(moment: datetime) -> str:
-    """“today”, “yesterday”, and so on."""
+    """Return a date relative to now, such as “today” or “yesterday”."""
     return age_in_words(moment, now())
 
 
 def clock_in_words(moment: datetime) -> str:
-    """The hour by the clock here."""
+    """Return the local time of day in the short format of the locale."""
     local = QDateTime.fromSecsSinceEpoch(int(moment.timestamp()))
     return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
 
 
 def lasted_in_words(span: timedelta) -> str:
-    """“40 s”, “3 min”."""
+    """Return a duration in seconds below one minute, otherwise in minutes: “40 s”, “3 min”."""
     seconds = round(span.total_seconds())
     if seconds < 60:
         return _tr("{n} s").format(n=seconds)
@@ -63,7 +63,7 @@ def lasted_in_words(span: timedelta) -> str:
 
 
 def cost_in_words(run: TaskRun) -> str:
-    """Tokens and time, as far as there is something to tell."""
+    """Return the tokens and the duration of a run; parts that are not known yet are left out."""
     parts = [tokens_in_words(run.tokens)] if run.tokens else []
     if run.ended is not None:
         parts.append(lasted_in_words(run.ended - run.began))
@@ -71,7 +71,7 @@ def cost_in_words(run: TaskRun) -> str:
 
 
 def spent_in_words(tokens: int, time: timedelta, settings: Settings) -> str:
-    """What a persona has used of her day."""
+    """Return the tokens and minutes a persona has used today, with the daily limits from the settings where there are any."""
     minutes = round(time.total_seconds() / 60)
     most, longest = settings.agent_day_tokens, settings.agent_day_minutes
     number = QLocale().toString
@@ -85,25 +85,25 @@ def spent_in_words(tokens: int, time: timedelta, settings: Settings) -> str:
 
 
 def hindrance_in_words(hindrance: str | None, settings: Settings) -> str:
-    """Why nothing is begun now; what follows when something may be."""
+    """Return why no task is started now, or that due tasks are running if `hindrance` is None."""
     minutes = counted(settings.agent_idle_minutes, _tr("{n} minute"), _tr("{n} minutes"))
     until = settings.agent_quiet_until or "00:00"
     return {
-        "off": _tr("All of it is switched off in the settings."),
-        "here": _tr("It begins when you have been away for {minutes}.").format(minutes=minutes),
-        "quiet": _tr("Nothing is begun until {until}.").format(until=until),
-        "battery": _tr("Nothing is begun while the computer runs on its battery."),
-    }.get(hindrance or "", _tr("You are away; what is due is done now."))
+        "off": _tr("Background activity is turned off in the settings."),
+        "here": _tr("Tasks start after you have been away for {minutes}.").format(minutes=minutes),
+        "quiet": _tr("Quiet hours: no tasks start until {until}.").format(until=until),
+        "battery": _tr("No tasks start while the computer runs on battery."),
+    }.get(hindrance or "", _tr("You are away; due tasks are running now."))
 
 
 def kind_in_words(kind: MadeKind) -> str:
-    """What it left behind."""
+    """Return the display name of a kind of created item."""
     return {
         MadeKind.MEMORY: _tr("Memory"),
         MadeKind.FACT: _tr("Fact"),
-        MadeKind.NOTE: _tr("To tell you on your return"),
+        MadeKind.NOTE: _tr("Note for your return"),
         MadeKind.CHANGE: _tr("Change"),
         MadeKind.NOTEBOOK: _tr("Notebook"),
-        MadeKind.PERSONA: _tr("Their own file"),
+        MadeKind.PERSONA: _tr("Persona"),
         MadeKind.REPORT: _tr("Report"),
     }[kind]

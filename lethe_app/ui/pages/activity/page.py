@@ -1,4 +1,4 @@
-"""“While you were away”: what personas did by themselves, with its cost, its trouble, and the way to take it back."""
+"""Page “While you were away”: task runs of all personas with cost, errors and undo."""
 
 from __future__ import annotations
 
@@ -38,16 +38,19 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 DAY, CLOCK, WHO, TASK, WHAT, TOKENS = range(6)
 WIDTHS = {DAY: 96, CLOCK: 72, WHO: 96, TASK: 150, TOKENS: 72}
 DISPENSABLE = (DAY, TASK, WHO, CLOCK, TOKENS)
-"""Columns in the order in which they stay while the table grows narrow."""
+"""Columns that a narrow table hides, the last one first."""
 LEAST = 160
 MOST = 500
 CHANGED_MS = 150
 LOOK_MS = 5_000
-"""How often it is looked whether the user counts as away by now."""
+"""Interval in milliseconds at which the page checks whether the user counts as away; no signal reports that."""
 
 
 class AwayPage(Page):
-    """The list on the left, the chosen run on the right, above them the persona whose switch and tasks these are."""
+    """Page with the task runs on the left and details of the selected run on the right.
+
+    The persona selector above them decides whose background activity is switched on or off and for whom a task is started.
+    """
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("AwayPage", "While you were away"))
@@ -69,35 +72,35 @@ class AwayPage(Page):
             return self.theme.palette.danger if is_bad else "" if run.outcome is RunOutcome.MADE else self.theme.palette.muted
 
         columns = [
-            Column[TaskRun](self.tr("Day"), lambda run: day_in_words(run.began), attrgetter("began"), WIDTHS[DAY]),
+            Column[TaskRun](self.tr("Date"), lambda run: day_in_words(run.began), attrgetter("began"), WIDTHS[DAY]),
             Column[TaskRun](self.tr("Time"), lambda run: clock_in_words(run.began), attrgetter("began"), WIDTHS[CLOCK]),
-            Column[TaskRun](self.tr("Who"), self._name_of, width=WIDTHS[WHO]),
+            Column[TaskRun](self.tr("Persona"), self._name_of, width=WIDTHS[WHO]),
             Column[TaskRun](self.tr("Task"), self._title_of, width=WIDTHS[TASK]),
-            Column[TaskRun](self.tr("What came of it"), what_came, width=0, colour=ink),
+            Column[TaskRun](self.tr("Result"), what_came, width=0, colour=ink),
             Column[TaskRun](self.tr("Tokens"), _tokens, attrgetter("tokens"), WIDTHS[TOKENS], right=True),
         ]
         return FilteredTableModel(columns, key=attrgetter("id"), searched=what_came)
 
     def _build(self) -> None:
         self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Which persona"))
-        self.whose.setToolTip(self.tr("Which persona"))
-        self.busy = QCheckBox(self.tr("Does things while you are away"))
-        self.now_button = QPushButton(self.tr("Do it now"))
+        self.whose.setAccessibleName(self.tr("Persona"))
+        self.whose.setToolTip(self.tr("Persona"))
+        self.busy = QCheckBox(self.tr("Background activity"))
+        self.now_button = QPushButton(self.tr("Run task now"))
         self.now_button.setProperty("filled", True)
-        self.now_button.setToolTip(self.tr("Have one thing done at once, without waiting until you are away"))
-        self.everybody = QPushButton(self.tr("Everybody"))
+        self.now_button.setToolTip(self.tr("Run one task now, without waiting until you are away"))
+        self.everybody = QPushButton(self.tr("All personas"))
         self.everybody.setProperty("chip", True)
         self.everybody.setCheckable(True)
         self.everybody.setChecked(True)
-        self.everybody.setToolTip(self.tr("List what all personas did, not only this one"))
+        self.everybody.setToolTip(self.tr("List the tasks of all personas, not only this one"))
         self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
-        self.stop_button.setToolTip(self.tr("End what is being done now; what came of it until now stays"))
-        self.add_button(self.tr("Find out about…"), self._place.window.actions_["research"].trigger, "search")
+        self.stop_button.setToolTip(self.tr("Stop the running task and keep its results so far"))
+        self.add_button(self.tr("Deep research"), self._place.window.actions_["research"].trigger, "search")
         self.hint = explanation("")
         self.faults = FaultList(self.theme)
-        nothing = self.tr("Nothing yet. What is done while you are away is told here, with what it cost and what came of it.")
-        self.table: Table[TaskRun] = Table(self.rows, self.theme, self.tr("What was done"), nothing)
+        nothing = self.tr("No tasks yet. What personas do while you are away is listed here, with its cost and results.")
+        self.table: Table[TaskRun] = Table(self.rows, self.theme, self.tr("Task history"), nothing)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = AwayDetail(self)
         self._lay_out()
@@ -105,6 +108,7 @@ class AwayPage(Page):
     def _lay_out(self) -> None:
         line, above = QWidget(), QWidget()
         flow = Flow(line, spacing=SPACE_3)
+        # The check box gets the height of the button beside it, so that their texts share one line.
         self.busy.setMinimumHeight(self.now_button.sizeHint().height())  # so that its words stand on the line of the others
         for widget in (self.whose, self.busy, self.now_button, self.everybody):
             flow.addWidget(widget)
@@ -190,7 +194,7 @@ class AwayPage(Page):
         self.rows.filter("", None if self.everybody.isChecked() else lambda run: run.persona_id == persona)
 
     def _tell_now(self) -> None:
-        """What is going on now, and why nothing is."""
+        """Update the subtitle, the hint why no task is running, and the list of plug-in problems."""
         underway, settings = self._away.everything_underway, self._services.preferences.current
         self.stop_button.setVisible(bool(underway))
         self.subtitle.set_full("; ".join(map(underway_in_words, underway)))
@@ -211,7 +215,7 @@ class AwayPage(Page):
         else:
             self.detail.show_run(run, self._title_of(run), self._name_of(run))
 
-    # what the user does
+    # Actions of the user.
 
     def _switch(self, on: bool) -> None:
         persona = self._persona
@@ -222,11 +226,11 @@ class AwayPage(Page):
             now_saved = await self._services.library.persona(persona.unique_name)
             await self._services.library.save_persona(now_saved.model_copy(update={"agent_mode": value}))
 
-        title = self.tr("being busy while you are away")
+        title = self.tr("changing background activity")
         self.deeds.do(title, lambda: turn(on), lambda: turn(not on))
 
     def choose_task(self) -> None:
-        """A menu of everything the persona could do now."""
+        """Open a menu of all registered tasks, each of which can be started now."""
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -237,14 +241,14 @@ class AwayPage(Page):
         menu.popup(self.now_button.mapToGlobal(self.now_button.rect().bottomLeft()))
 
     def ask(self, task: str) -> None:
-        """Have it done now."""
+        """Start a task for the selected persona now; a refusal is reported in the window."""
         try:
             self._away.ask(self.whose.persona, task)
         except LetheError as error:
             self._place.window.notifier.report(error)
 
     def revert_run(self, run: TaskRun | None) -> None:
-        """Undo what a run made."""
+        """Undo a run and everything it created. A report is deleted only after confirmation."""
         if run is not None:
             self._place.bridge.spawn(self._take_back(run))
 
@@ -253,14 +257,14 @@ class AwayPage(Page):
         if report is not None and not await self._may_lose(report):
             return
         await self._away.undo(run.id)
-        self._place.window.notifier.tell(self.tr("Taken back. Memories wait in the Trash."))
+        self._place.window.notifier.tell(self.tr("Task undone. Its memories are in the Trash."))
 
     async def _may_lose(self, report: Made) -> bool:
-        """A report waits in no Trash, so the user is asked."""
-        title = self.tr("Let the report go?")
-        words = self.tr("What was found out about “{topic}” cannot be brought back. A memory made of it stays.")
+        """Ask the user to confirm the deletion of a report, which does not go to the Trash."""
+        title = self.tr("Delete report?")
+        words = self.tr("The report about “{topic}” cannot be restored. A memory made from it is kept.")
         return await answered(
-            ConfirmDialog(self._place.window, title, words.format(topic=report.title), self.tr("Let the report go"))
+            ConfirmDialog(self._place.window, title, words.format(topic=report.title), self.tr("Delete report"))
         )
 
     def _open(self, run: TaskRun, made: Made) -> None:

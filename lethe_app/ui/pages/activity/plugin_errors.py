@@ -1,4 +1,4 @@
-"""What of other people's plug-ins does not work, above everything else: which one, why, and the way to try it again."""
+"""List of plug-in problems at the top of the page: which plug-in failed, why, and a button that enables its task again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.page import explanation
 
 MOST = 4
-"""Told at once; of more, how many there are."""
+"""Problems that are shown one by one; of the others only the number is shown."""
 
 
 def _tr(words: str) -> str:
@@ -25,30 +25,30 @@ def _tr(words: str) -> str:
 
 @dataclass(frozen=True)
 class PluginProblem:
-    """Something that does not work, in words."""
+    """Problem of a plug-in as display text."""
 
     words: str
     task: str = ""
-    """Name of the task that can be switched on again."""
+    """Name of the disabled task that can be enabled again; empty for other problems."""
     title: str = ""
 
 
 def of_tasks(faults: Iterable[tuple[str, str]]) -> list[PluginProblem]:
-    """Plug-ins for tasks that could not be loaded: their names, and why."""
-    words = _tr("A task of the plug-in “{plugin}” is left out. {why} Everything else works.")
+    """Return the problems of task plug-ins that could not be loaded, given as (distribution, reason)."""
+    words = _tr("A task of the plug-in “{plugin}” was not loaded. {why} Everything else works.")
     return [PluginProblem(words.format(plugin=plugin, why=why)) for plugin, why in faults]
 
 
 def of_tools(faults: Sequence[ToolFault]) -> list[PluginProblem]:
-    """Plug-ins for tools that could not be loaded, or broke while they were used."""
-    left_out = _tr("Tools of the plug-in “{plugin}” are left out. {why} Everything else works.")
-    broke = _tr("The plug-in “{plugin}” is having trouble. {why} The reply came without it.")
+    """Return the problems of tool plug-ins that could not be loaded or that failed in use."""
+    left_out = _tr("Tools of the plug-in “{plugin}” were not loaded. {why} Everything else works.")
+    broke = _tr("The plug-in “{plugin}” failed. {why} The reply was generated without it.")
     return [PluginProblem((broke if one.in_use else left_out).format(plugin=one.distribution, why=one.words)) for one in faults]
 
 
 def of_disabled(disabled: Sequence[Disabled]) -> list[PluginProblem]:
-    """Tasks that failed so often that they are off."""
-    words = _tr("“{task}” of the plug-in “{plugin}” was switched off, for it failed again and again. {why}")
+    """Return the problems of tasks that were disabled because they failed repeatedly."""
+    words = _tr("“{task}” of the plug-in “{plugin}” was disabled because it failed repeatedly. {why}")
     return [
         PluginProblem(words.format(task=one.title, plugin=one.plugin, why=one.trouble).strip(), one.task, one.title)
         for one in disabled
@@ -56,10 +56,10 @@ def of_disabled(disabled: Sequence[Disabled]) -> list[PluginProblem]:
 
 
 class FaultList(QWidget):
-    """One line for each; nothing at all while everything works."""
+    """List of plug-in problems, one row each; hidden while there are none."""
 
     again_wanted = Signal(str)
-    """The task to be switched on again."""
+    """Name of the task to enable again."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,12 +69,12 @@ class FaultList(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_1)
-        self.setAccessibleName(_tr("What does not work"))
+        self.setAccessibleName(_tr("Plug-in problems"))
         self.hide()
 
     @property
     def words(self) -> list[str]:
-        """What is told."""
+        """Display texts of all current problems."""
         return [one.words for one in self._shown]
 
     def show_troubles(self, troubles: Sequence[PluginProblem]) -> None:
@@ -94,7 +94,7 @@ class FaultList(QWidget):
         self.setVisible(bool(self._shown))
 
     def dress(self) -> None:
-        """Put on the icons in the colours of the theme."""
+        """Apply the theme's colour to the warning icons."""
         drawing = icon("warning", self._theme.palette.danger).pixmap(QSize(ICON, ICON))
         for sign in self._signs:
             sign.setPixmap(drawing)
@@ -114,9 +114,9 @@ class FaultList(QWidget):
         return whole
 
     def _again(self, one: PluginProblem) -> QPushButton:
-        button = QPushButton(_tr("Switch it on again"))
+        button = QPushButton(_tr("Enable again"))
         button.setProperty("chip", True)
-        button.setAccessibleName(_tr("Switch “{task}” on again").format(task=one.title))
+        button.setAccessibleName(_tr("Enable “{task}” again").format(task=one.title))
         emit: Callable[[], None] = lambda: self.again_wanted.emit(one.task)  # noqa: E731 - one for each line
         button.clicked.connect(lambda _checked=False: emit())
         return button

@@ -1,1 +1,1 @@
-"""What was consolidated while the user was away."""
+"""Page “Dreams”: memory changes proposed or made by the background task that consolidates memories."""

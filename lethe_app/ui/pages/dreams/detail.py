@@ -1,4 +1,6 @@
-"""One change of a dream: what there was, what is to be there instead, why, and what the user can do about it."""
+"""Detail pane of the dreams page: a change with its records before and after, its reason and its actions; or a reply's
+feedback.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +32,22 @@ LEAST_WIDTH, WIDTH = 300, 420
 
 
 class DreamDetail(QStackedWidget):
-    """Tells what the user wants; the page does it."""
+    """Detail pane of the selected change or feedback. It only emits signals; the page carries out the actions."""
 
     accepted = Signal(object, str)
-    """The change, and its words as they stand in the field; empty where there is none."""
+    """The change, and the text of the edit field; the text is empty where the change has no edit field."""
     declined = Signal(object)
     taken_back = Signal(object)
     asked_again = Signal(object)
     go_wanted = Signal(str)
-    """To a message, by guid."""
+    """GUID of the message to open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.change: RecordedChange | None = None
         self._message = ""
         self.setMinimumWidth(LEAST_WIDTH)
-        nothing = invitation(tr("Choose something to see what it was and what it is to be."))
+        nothing = invitation(tr("Select an item to see the memories before and after."))
         self._sheet = side_sheet()
         self._build()
         self.addWidget(nothing)
@@ -67,17 +69,17 @@ class DreamDetail(QStackedWidget):
         self._sheet.add(card)
         self._before_card, self._before = self._records_card(tr("Before"))
         self._after_card, self._after = self._records_card(tr("After"))
-        self.field = ProseField(tr("What is to be remembered"), 3, 14)
-        self.field_help = explanation(tr("Change the words if you like; then they are your own."))
+        self.field = ProseField(tr("New memory text"), 3, 14)
+        self.field_help = explanation(tr("Edit the text if you like; an edited memory counts as your own."))
 
     def _buttons(self) -> QWidget:
         row = QWidget()
         flow = Flow(row, spacing=SPACE_2)
         self.accept = self._button(tr("Accept"), lambda: self.accepted.emit(self.change, self._text()), primary=True)
         self.decline = self._button(tr("Decline"), lambda: self.declined.emit(self.change))
-        self.take_back = self._button(tr("Take it back"), lambda: self.taken_back.emit(self.change))
-        self.again = self._button(tr("Think of it again"), lambda: self.asked_again.emit(self.change))
-        self.go = self._button(tr("Go there"), lambda: self.go_wanted.emit(self._message))
+        self.take_back = self._button(tr("Undo change"), lambda: self.taken_back.emit(self.change))
+        self.again = self._button(tr("Propose again"), lambda: self.asked_again.emit(self.change))
+        self.go = self._button(tr("Go to message"), lambda: self.go_wanted.emit(self._message))
         for button in (self.accept, self.decline, self.take_back, self.again, self.go):
             flow.addWidget(button)
         return row
@@ -97,12 +99,12 @@ class DreamDetail(QStackedWidget):
         return card, inner
 
     def clear(self) -> None:
-        """Nothing is chosen."""
+        """Show the hint for an empty selection."""
         self.change = None
         self.setCurrentIndex(0)
 
     def show_change(self, change: RecordedChange) -> None:
-        """All of it; the field keeps what is being written while the change is the same."""
+        """Show a change. Text being edited is kept as long as the change is the same."""
         if change == self.change and self.currentIndex():
             return
         self.change = change
@@ -127,15 +129,15 @@ class DreamDetail(QStackedWidget):
         self.setCurrentIndex(1)
 
     def show_thought(self, thought: FeedbackEntry | None) -> None:
-        """What the user thought of a reply."""
+        """Show the user's feedback on a reply, or the hint for an empty selection if it is None."""
         self.change = None
         if thought is None:
             self.setCurrentIndex(0)
             return
         self.title.setText(verdict_in_words(thought.feedback))
-        self.state.setText(tr("A dream has drawn its conclusion.") if thought.feedback.settled else "")
+        self.state.setText(tr("A dream has already used this feedback.") if thought.feedback.settled else "")
         self.state.setVisible(thought.feedback.settled)
-        self.reason.setText(thought.text or tr("That reply is gone."))
+        self.reason.setText(thought.text or tr("This reply was deleted."))
         self._message = str(thought.feedback.message_id) if thought.session is not None else ""
         for button in (self.accept, self.decline, self.take_back, self.again):
             button.hide()
@@ -145,6 +147,7 @@ class DreamDetail(QStackedWidget):
         self.setCurrentIndex(1)
 
     def _show_after(self, records: Sequence[Kept], *, is_editable: bool) -> None:
+        # The edit field is reused. Without a parent it is not on display, which `_text` relies on.
         for widget in (self.field, self.field_help):
             widget.setParent(None)
         if is_editable and len(records) == 1:
@@ -156,7 +159,7 @@ class DreamDetail(QStackedWidget):
         else:
             self._fill(self._after, records)
         if not records:
-            self._after.addWidget(explanation(tr("It goes to the Trash.")))
+            self._after.addWidget(explanation(tr("Moved to the Trash")))
         self._after_card.show()
 
     def _fill(self, column: QVBoxLayout, records: Sequence[Kept]) -> None:

@@ -1,4 +1,4 @@
-"""What dreams propose and did, in words: kinds, states, and a record as a person reads it."""
+"""Display texts of dream changes: kind, state, reason, and a record as plain text."""
 
 from __future__ import annotations
 
@@ -14,81 +14,83 @@ LONGEST = 200
 
 
 def tr(words: str) -> str:
-    """The reader's own language, also before there is a page."""
+    """Translate a text in the context of the dreams page; usable before a page exists."""
     return QCoreApplication.translate("DreamPage", words)
 
 
 def what_in_words(what: str) -> str:
-    """“Merge”, “Your wish”."""
+    """Return the display name of a kind of change, such as “Merge”."""
     return {
         MERGE: tr("Merge"),
-        REFINE: tr("File"),
-        DROP: tr("Leave out"),
-        INFER: tr("Your wish"),
-        AVOID: tr("Not again"),
+        REFINE: tr("Categorise"),
+        DROP: tr("Remove"),
+        INFER: tr("Preference"),
+        AVOID: tr("Avoid"),
     }.get(what, what)
 
 
 def state_in_words(state: ChangeState) -> str:
-    """What has become of it."""
+    """Return the display text of a change's state."""
     return {
-        ChangeState.PROPOSED: tr("waits for you"),
-        ChangeState.APPLIED: tr("done"),
-        ChangeState.REVERTED: tr("taken back"),
+        ChangeState.PROPOSED: tr("pending"),
+        ChangeState.APPLIED: tr("applied"),
+        ChangeState.REVERTED: tr("undone"),
         ChangeState.DECLINED: tr("declined"),
     }[state]
 
 
 def title_of(change: RecordedChange) -> str:
-    """What it leads to, or else what it takes away, in one line."""
+    """Return the beginning of the text after a change, or before it if nothing remains, in one line of at most 200
+    characters.
+    """
     text = Records.after(change).text or Records.before(change).text
     return " ".join(text.split())[:LONGEST]
 
 
 def reason_of(change: RecordedChange) -> str:
-    """Why the dream wants it, in the reader's language."""
+    """Return the translated reason of a change."""
     number = len(Records.before(change).guids)
     if change.what == MERGE:
-        return tr("These {n} say the same.").format(n=number)
+        return tr("These {n} have the same meaning.").format(n=number)
     if change.what == REFINE:
-        return tr("It is found more easily there.")
+        return tr("Easier to find in this category.")
     if change.what == DROP:
-        return tr("It says nothing that lasts.")
+        return tr("Contains nothing of lasting value.")
     times = len(messages_of(change))
     if any(THUMBS in one.tags for one in Records.after(change).memories):
-        return tr("You gave a thumb down to {n} replies like that, without a word.").format(n=times)
+        return tr("You disliked {n} such replies without giving a reason.").format(n=times)
     return tr("You said so.") if times < 2 else tr("You said so {n} times.").format(n=times)
 
 
 def messages_of(change: RecordedChange) -> list[str]:
-    """The messages a wish was heard in, by guid."""
+    """Return the GUIDs of the messages from which a preference was inferred."""
     addresses = [address for one in Records.after(change).memories for address in one.sources]
     return [address.removeprefix("message:") for address in addresses if address.startswith("message:")]
 
 
 def words_of(record: Kept) -> str:
-    """What it says."""
+    """Return the text of a memory or fact."""
     return record.content if isinstance(record, MemoryUnit) else record.fact
 
 
 def life_of(record: Kept) -> str:
-    """What else there is to be known of it, in one line."""
+    """Return the metadata of a memory or fact in one line: date, number of recalls or mentions, category and tags."""
     if not isinstance(record, MemoryUnit):
-        said = counted(record.reference_count, tr("said {n} time"), tr("said {n} times"))
+        said = counted(record.reference_count, tr("mentioned {n} time"), tr("mentioned {n} times"))
         return " · ".join([tr("Fact"), tr("since {day}").format(day=day_of(record.first_seen.timestamp())), said])
     told = [tr("since {day}").format(day=day_of(record.added.timestamp()))]
     if record.trigger_count:
-        told.append(counted(record.trigger_count, tr("came to mind {n} time"), tr("came to mind {n} times")))
+        told.append(counted(record.trigger_count, tr("recalled {n} time"), tr("recalled {n} times")))
     if record.filed_under:
         told.append(tr("in {category}").format(category=record.filed_under))
     told += [f"#{tag}" for tag in record.tags]
     if record.needs_permission:
-        told.append(tr("you are asked first"))
+        told.append(tr("asks before acting"))
     return " · ".join(told)
 
 
 def verdict_in_words(one: Feedback) -> str:
-    """A thumb, or what was said."""
+    """Return the user's comment in quotation marks, or the rating if there is no comment."""
     if one.words:
         return f"“{' '.join(one.words.split())}”"
-    return tr("You liked it.") if one.verdict is ReplyRating.GOOD else tr("You did not like it.")
+    return tr("Liked") if one.verdict is ReplyRating.GOOD else tr("Disliked")

@@ -1,4 +1,4 @@
-"""“Dreams”: what was put in order, to be decided about or taken back, and what the user thought of replies."""
+"""Page “Dreams”: pending and past memory changes, and the user's feedback on replies."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ THOUGHT_WIDTHS = {1: 260, 2: 96}
 THOUGHTS_DISPENSABLE = (2, 1)
 LEAST = 180
 OPEN, LOG, SAID = range(3)
-"""What the list shows."""
+"""Lists of the page, as button ids: pending changes, history of changes, feedback."""
 
 
 class DreamPage(Page):
-    """On the left what waits, what was done, or what the user said; on the right the one under the cursor."""
+    """Page with the pending changes, the history or the feedback on the left and the selected item on the right."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, tr("Dreams"))
@@ -60,21 +60,21 @@ class DreamPage(Page):
             return self.theme.palette.muted if is_over else ""
 
         columns = [
-            Column[RecordedChange](tr("What"), lambda one: what_in_words(one.what), width=WIDTHS[0]),
+            Column[RecordedChange](tr("Action"), lambda one: what_in_words(one.what), width=WIDTHS[0]),
             Column[RecordedChange](tr("Memory"), title_of, width=0, colour=ink),
-            Column[RecordedChange](tr("Now"), lambda one: state_in_words(one.state), width=WIDTHS[2]),
-            Column[RecordedChange](tr("Day"), lambda one: day_in_words(one.at), attrgetter("at"), WIDTHS[3]),
+            Column[RecordedChange](tr("Status"), lambda one: state_in_words(one.state), width=WIDTHS[2]),
+            Column[RecordedChange](tr("Date"), lambda one: day_in_words(one.at), attrgetter("at"), WIDTHS[3]),
         ]
         return FilteredTableModel(columns, key=attrgetter("id"), searched=title_of)
 
     def _made_thoughts(self) -> FilteredTableModel[FeedbackEntry]:
         columns = [
             Column[FeedbackEntry](
-                tr("Of the reply"), lambda one: " ".join(one.text.split()) or tr("That reply is gone."), width=0
+                tr("Reply"), lambda one: " ".join(one.text.split()) or tr("This reply was deleted."), width=0
             ),
-            Column[FeedbackEntry](tr("What you said"), lambda one: verdict_in_words(one.feedback), width=THOUGHT_WIDTHS[1]),
+            Column[FeedbackEntry](tr("Your feedback"), lambda one: verdict_in_words(one.feedback), width=THOUGHT_WIDTHS[1]),
             Column[FeedbackEntry](
-                tr("Day"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), THOUGHT_WIDTHS[2]
+                tr("Date"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), THOUGHT_WIDTHS[2]
             ),
         ]
         return FilteredTableModel(
@@ -86,12 +86,12 @@ class DreamPage(Page):
         self.all_button = self.add_button(tr("Accept all"), self.accept_all, "check")
         self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
         self.whose = Whose(self._place)
-        self.chips = [self._chip(words) for words in (tr("To decide"), tr("What was done"), tr("What you thought"))]
+        self.chips = [self._chip(words) for words in (tr("Pending"), tr("History"), tr("Your feedback"))]
         self.hint = explanation("")
-        empty = tr("Nothing waits. Dreams look for memories that say the same, and for how you want to be talked to.")
+        empty = tr("Nothing to review. Dreams look for duplicate memories and for the way you like to be talked to.")
         self.table: Table[RecordedChange] = Table(self.rows, self.theme, tr("Dreams"), empty)
-        silent = tr("Nothing yet. Thumbs below a reply, and words such as “don't do that”, are kept here.")
-        self.said: Table[FeedbackEntry] = Table(self.thoughts, self.theme, tr("What you thought"), silent)
+        silent = tr("No feedback yet. Reply ratings and requests like “don't do that” are collected here.")
+        self.said: Table[FeedbackEntry] = Table(self.thoughts, self.theme, tr("Your feedback"), silent)
         for table in (self.table, self.said):
             table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = DreamDetail(self)
@@ -167,7 +167,7 @@ class DreamPage(Page):
 
     @property
     def shows(self) -> int:
-        """OPEN, LOG or SAID."""
+        """Id of the list on display."""
         return self._group.checkedId()
 
     def _changed_behind(self) -> None:
@@ -196,7 +196,7 @@ class DreamPage(Page):
             self.table.go_to(self.rows.shown[0].id)
         waiting = sum(one.state is ChangeState.PROPOSED for one in self._all)
         self.all_button.setEnabled(waiting > 0)
-        self.chips[OPEN].setText(tr("To decide ({n})").format(n=waiting) if waiting else tr("To decide"))
+        self.chips[OPEN].setText(tr("Pending ({n})").format(n=waiting) if waiting else tr("Pending"))
         self._show_current()
         self._tell_now()
 
@@ -213,22 +213,25 @@ class DreamPage(Page):
         is_dreaming = underway is not None and underway.run.task == TASK
         self.stop_button.setVisible(is_dreaming)
         self.now_button.setEnabled(not is_dreaming)
-        self.subtitle.set_full(tr("Dreaming … {words}").format(words=underway.words) if underway and is_dreaming else "")
-        broken = " ".join(f"{error.message} {tr('Until then, ours is used.')}" for error in self._dreams.broken_directives)
+        self.subtitle.set_full(tr("Dreaming… {words}").format(words=underway.words) if underway and is_dreaming else "")
+        broken = " ".join(
+            f"{error.message} {tr('The built-in version is used until this is fixed.')}"
+            for error in self._dreams.broken_directives
+        )
         self.hint.setText("  ".join(filter(None, (self._last, broken))))
         self.hint.setVisible(bool(self.hint.text()))
 
-    # what the user does
+    # Actions of the user.
 
     def dream_now(self) -> None:
-        """Without waiting until the user is away."""
+        """Start the dream task for the persona now; a refusal is reported in the window."""
         try:
             self._away.ask(self.whose.persona, TASK)
         except LetheError as error:
             self._place.window.notifier.report(error)
 
     def accept(self, change: RecordedChange, words: str) -> None:
-        """In the words of the field, where they are others."""
+        """Apply a change, with the edited text if `words` differs from the proposed text. Can be undone."""
         is_edited = bool(words.strip()) and " ".join(words.split()) != title_of_whole(change)
 
         async def forth() -> None:
@@ -236,49 +239,49 @@ class DreamPage(Page):
                 await self._dreams.edit(change.id, words)
             await self._dreams.accept(change.id)
 
-        self.deeds.do(tr("accepting a dream"), forth, lambda: self._as_it_was(change))
+        self.deeds.do(tr("accepting a change"), forth, lambda: self._as_it_was(change))
 
     def accept_all(self) -> None:
-        """What is no longer possible is declined."""
+        """Apply all pending changes of the persona; those that are no longer possible are declined. Can be undone."""
         persona, waiting = self.whose.persona, [one for one in self._all if one.state is ChangeState.PROPOSED]
 
         async def forth() -> None:
             count = await self._dreams.accept_all(persona)
-            self._place.window.notifier.tell(counted(count, tr("{n} thing was done."), tr("{n} things were done.")))
+            self._place.window.notifier.tell(counted(count, tr("{n} change was applied."), tr("{n} changes were applied.")))
 
         async def back() -> None:
             for change in waiting:
                 await self._as_it_was(change)
 
-        self.deeds.do(tr("accepting all dreams"), forth, back)
+        self.deeds.do(tr("accepting all changes"), forth, back)
 
     async def _as_it_was(self, change: RecordedChange) -> None:
         await self._dreams.revert_change(change.id)
         await self._dreams.put_as(change)
 
     def decline(self, change: RecordedChange) -> None:
-        """The same is not proposed again."""
+        """Decline a change, so that it is not proposed again. Can be undone."""
         step, back = self._dreams.decline, self._dreams.ask_again
-        self.deeds.do(tr("declining a dream"), lambda: step(change.id), lambda: back(change.id))
+        self.deeds.do(tr("declining a change"), lambda: step(change.id), lambda: back(change.id))
 
     def ask_again(self, change: RecordedChange) -> None:
-        """What was declined waits again."""
+        """Make a declined change pending again. Can be undone."""
         step, back = self._dreams.ask_again, self._dreams.decline
-        self.deeds.do(tr("thinking of it again"), lambda: step(change.id), lambda: back(change.id))
+        self.deeds.do(tr("proposing it again"), lambda: step(change.id), lambda: back(change.id))
 
     def revert_change(self, change: RecordedChange) -> None:
-        """Everything is as it was before."""
+        """Restore the records as they were before a change. Can be undone."""
 
         async def again() -> None:
             await self._dreams.put_as(change.model_copy(update={"state": ChangeState.PROPOSED}))
             await self._dreams.accept(change.id)
 
-        self.deeds.do(tr("taking back a dream"), lambda: self._dreams.revert_change(change.id), again)
+        self.deeds.do(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), again)
 
     async def _go(self, message: UUID) -> None:
         self._place.go_to(await self._services.feedback.session_of(message), message)
 
 
 def title_of_whole(change: RecordedChange) -> str:
-    """All the words that are to be remembered, in one line."""
+    """Return the whole text of the records after a change, in one line."""
     return " ".join(Records.after(change).text.split())

@@ -1,1 +1,1 @@
-"""What a persona knows about the user."""
+"""Page “Facts”: what a persona knows about the user."""

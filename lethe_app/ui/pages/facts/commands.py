@@ -1,4 +1,4 @@
-"""What the user changes in facts, as commands that can be undone: each remembers what the facts were before."""
+"""Undo commands of the facts page. Each compares the persona's facts before and after it to know what to restore."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner
 
 Changed = tuple[ExtractedFact, ExtractedFact | None]
-"""A fact before something was done, and after it; None where it was forgotten."""
+"""Fact before a command and after it; the second is None if the fact was forgotten."""
 
 
 class FactEdits:
-    """Every change of the page goes through here and onto its undo stack."""
+    """Edits facts of a persona; every edit becomes a command on the page's undo stack."""
 
     def __init__(self, page: Page, place: PageContext, after: Callable[[UUID | None], None]) -> None:
-        """`after` is called when a change is done, with the fact to be shown then."""
+        """Create the edits of a page; `after` is called after each step with the fact to select, if any."""
         self._page, self._place, self._after = page, place, after
         self._deeds = CommandRunner(page.undo, place.bridge, self._done)
         self._wanted: UUID | None = None
         self.is_open = True
-        """Is there still a page, with a stack to undo on?"""
+        """True until the page is closed; its undo stack may be used only while this is true."""
 
     def add(self, persona: str, text: str, *, pinned: bool) -> None:
-        """A fact in the user's words. To do it once more brings the same one back."""
+        """Add a fact written by the user. Redo restores the same fact instead of creating another one."""
         made: list[ExtractedFact] = []
         knowing = self._place.services.knowing
 
@@ -40,32 +40,34 @@ class FactEdits:
         self._do(persona, self._page.tr("adding a fact"), forth, made)
 
     def word(self, persona: str, fact: ExtractedFact, text: str) -> None:
-        """Say it in other words."""
-        self._do(persona, self._page.tr("wording a fact"), lambda: self._place.services.knowing.edit(fact.guid, text))
+        """Change the text of a fact."""
+        self._do(persona, self._page.tr("editing a fact"), lambda: self._place.services.knowing.edit(fact.guid, text))
 
     def pin(self, persona: str, fact: ExtractedFact, *, pinned: bool) -> None:
-        """Keep it in mind whatever comes, or not."""
+        """Pin a fact, so that it is in every prompt, or unpin it."""
         title = self._page.tr("pinning a fact") if pinned else self._page.tr("unpinning a fact")
         self._do(persona, title, lambda: self._place.services.knowing.pin(fact.guid, pinned=pinned))
 
     def restore(self, persona: str, fact: ExtractedFact, *, instead: bool) -> None:
-        """Let a replaced one hold again."""
+        """Make a superseded fact current again; with `instead` it supersedes its successor."""
         title = self._page.tr("restoring a fact")
         self._wanted = fact.guid
         self._do(persona, title, lambda: self._place.services.knowing.restore(fact.guid, instead=instead))
 
     def forget_facts(self, persona: str, facts: Sequence[ExtractedFact]) -> Callable[[], None]:
-        """Know them no more; returns what takes that back."""
+        """Forget facts and return a function that undoes it, also after the page was closed."""
 
         async def forth() -> None:
             for fact in facts:
                 await self._place.services.knowing.forget_fact(fact.guid)
 
-        self._do(persona, self._page.tr("forgetting"), forth)
+        self._do(persona, self._page.tr("forgetting facts"), forth)
         stack = self._page.undo
         command = stack.command(stack.index() - 1)
 
         def take_back() -> None:
+            # Undoing here would undo the command on top of the stack. If that is a later one, or the page and its stack are
+            # gone, the facts are restored directly.
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
@@ -74,18 +76,19 @@ class FactEdits:
         return take_back
 
     def merge(self, persona: str, facts: Sequence[ExtractedFact], text: str) -> None:
-        """Make one of several."""
+        """Merge several facts into one with the given text."""
 
         async def forth() -> None:
             self._wanted = (await self._place.services.knowing.merge([fact.guid for fact in facts], text)).guid
 
-        self._do(persona, self._page.tr("making one fact of {n}").format(n=len(facts)), forth)
+        self._do(persona, self._page.tr("merging {n} facts").format(n=len(facts)), forth)
 
     def _do(self, persona: str, title: str, forth: Callable[[], Awaitable[object]], made: Sequence[ExtractedFact] = ()) -> None:
-        """`made` holds, once it was done, the fact that was not there before."""
+        """Push a command; `made` contains the new fact once `forth` has run."""
         knowing, changed, new = self._place.services.knowing, list[Changed](), list[UUID]()
 
         async def noting() -> None:
+            # All facts are compared, because an edit can change others, for instance supersede them.
             before = {fact.guid: fact for fact in await knowing.all(persona)}
             await forth()
             after = {fact.guid: fact for fact in await knowing.all(persona)}
@@ -104,7 +107,9 @@ class FactEdits:
 
 
 def undone(before: ExtractedFact, after: ExtractedFact | None, present: ExtractedFact | None) -> ExtractedFact:
-    """What was done to it taken back, and nothing else: what others have made of it since, such as the talk itself, stays."""
+    """Return the fact with one command undone: fields that were changed again since, by an extraction for instance, stay as
+    they are.
+    """
     if after is None or present is None:
         return before
     names = [name for name in ExtractedFact.model_fields if getattr(before, name) != getattr(after, name)]

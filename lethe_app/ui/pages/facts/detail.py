@@ -1,4 +1,4 @@
-"""One fact with all that is known about it: its words, how often and when it was said, and the messages that say it."""
+"""Detail pane of a fact: its text, when and how often it was mentioned, and the messages it was extracted from."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from lethe_app.ui.widgets.text_area import ProseField
 
 LEAST_WIDTH, WIDTH = 320, 430
 MOST_LINES = 4
-"""Of the message that says a fact."""
+"""Lines of a source message that are shown."""
 MOST_SOURCES = 20
 
 
 class FactDetail(QStackedWidget):
-    """Tells what the user wants; the page does it."""
+    """Detail pane of the selected fact. It only emits signals; the page carries out the actions."""
 
     worded = Signal(object, str)
-    """The fact, and its new words."""
+    """The fact, and its new text."""
     pin_wanted = Signal(object, bool)
     forget_wanted = Signal(object)
     restore_wanted = Signal(object, bool)
-    """The fact, and whether it is to hold instead of what took its place."""
+    """The fact, and True if it is to supersede its successor."""
     source_wanted = Signal(object)
     fact_wanted = Signal(object)
-    """Another fact, by its guid."""
+    """GUID of another fact to select."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.fact: ExtractedFact | None = None
         self._successor: UUID | None = None
         self._kept = ""
-        """Words that were taken over and are not yet those of the fact shown."""
+        """Text that was already emitted by `worded` but is not yet stored in the fact shown."""
         self.setMinimumWidth(LEAST_WIDTH)
-        nothing = invitation(self.tr("Choose a fact to see where it comes from."))
+        nothing = invitation(self.tr("Select a fact to see its sources."))
         self._sheet = side_sheet()
         self._build()
         self.addWidget(nothing)
@@ -58,18 +58,18 @@ class FactDetail(QStackedWidget):
     def _build(self) -> None:
         card, column = made_card()
         column.setSpacing(SPACE_2)
-        self.field = ProseField(self.tr("The fact"), 2, 10)
+        self.field = ProseField(self.tr("Fact text"), 2, 10)
         self.field.edited.connect(lambda _text: self._follow())
         self.field.focused.connect(lambda there: None if there else self.apply_text())
-        self.keep_button = self._button(self.tr("Keep these words"), self.apply_text)
+        self.keep_button = self._button(self.tr("Save changes"), self.apply_text)
         self._told = explanation("")
         for widget in (self.field, self._told):
             column.addWidget(widget)
         column.addWidget(self.keep_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.pin = self._button(self.tr("Pin"), lambda: self._ask(self.pin_wanted, not self._shown.pinned))
         self.forget = self._button(self.tr("Forget…"), lambda: self.forget_wanted.emit(self._shown))
-        self.again = self._button(self.tr("Let it hold again"), lambda: self._ask(self.restore_wanted, False))
-        self.instead = self._button(self.tr("… instead of the newer one"), lambda: self._ask(self.restore_wanted, True))
+        self.again = self._button(self.tr("Restore fact"), lambda: self._ask(self.restore_wanted, False))
+        self.instead = self._button(self.tr("Replace newer fact"), lambda: self._ask(self.restore_wanted, True))
         buttons = QWidget()
         flow = Flow(buttons, spacing=SPACE_2)
         for button in (self.pin, self.again, self.instead, self.forget):
@@ -79,7 +79,7 @@ class FactDetail(QStackedWidget):
         self.successor = SourceButton("", "")
         self.successor.clicked.connect(lambda: self.fact_wanted.emit(self._successor))
         replaced.addWidget(self.successor)
-        origin, self._sources = made_card(self.tr("Where it was said"))
+        origin, self._sources = made_card(self.tr("Mentioned in"))
         self._sources.setSpacing(SPACE_1)
         for part in (card, self._replaced, origin):
             self._sheet.add(part)
@@ -90,7 +90,7 @@ class FactDetail(QStackedWidget):
         return self.fact
 
     def show_fact(self, fact: ExtractedFact | None, successor: ExtractedFact | None, *, is_core: bool) -> None:
-        """Show it; its sources come with `show_sources`. What was typed about the same fact stays."""
+        """Show a fact without its sources, which follow by `show_sources`. Unsaved text of the same fact is kept."""
         same = fact is not None and self.fact is not None and fact.guid == self.fact.guid
         typed = self.field.text if same and self.field.text.strip() != self._shown.fact else None
         self.fact, self._kept = fact, ""
@@ -115,7 +115,8 @@ class FactDetail(QStackedWidget):
             self._sheet.verticalScrollBar().setValue(0)
 
     def show_sources(self, sources: list[Source] | None) -> None:
-        """The messages that say it; None while they are being looked up."""
+        """Show the messages a fact was extracted from; None while they are being loaded."""
+        # Item 0 is the title of the card.
         while (item := self._sources.takeAt(1)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -128,13 +129,14 @@ class FactDetail(QStackedWidget):
             more = counted(len(sources) - MOST_SOURCES, self.tr("and {n} more"), self.tr("and {n} more"))
             self._sources.addWidget(explanation(more))
         if not sources:
-            mine = self.tr("You wrote it down yourself, or the conversation is gone.")
+            mine = self.tr("Added by you, or the conversation was deleted.")
             self._sources.addWidget(explanation(mine))
 
     def apply_text(self) -> None:
-        """Take over the words that were typed, if they are others."""
+        """Emit `worded` if the text in the field was changed; an empty field gets the stored text back."""
         words = self.field.text.strip()
         if self.fact is not None and words and words not in {self.fact.fact, self._kept}:
+            # A click on the button also takes the focus from the field, so this runs twice; the text is emitted once only.
             self._kept = words  # leaving the field by a click on the button is asking once
             self.worded.emit(self.fact, words)
         elif self.fact is not None and not words:
@@ -150,23 +152,23 @@ class FactDetail(QStackedWidget):
 
     def _life(self, fact: ExtractedFact, *, is_core: bool) -> str:
         first, last = day_of(fact.first_seen.timestamp()), day_of(fact.last_seen.timestamp())
-        times = counted(fact.reference_count, self.tr("Said once"), self.tr("Said {n} times"))
+        times = counted(fact.reference_count, self.tr("Mentioned once"), self.tr("Mentioned {n} times"))
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
         parts = [when.format(times=times, day=first, first=first, last=last), kind_in_words(fact.kind)]
         if fact.key:
             parts.append(self.tr("Attribute: {key}").format(key=fact.key))
         if fact.in_story:
-            parts.append(self.tr("Said in character, known in that conversation only"))
-        parts.append(self.tr("Worded by {whom}").format(whom=maker_in_words(fact.made_by)))
+            parts.append(self.tr("Said in character, used in that conversation only"))
+        parts.append(self.tr("Source: {whom}").format(whom=maker_in_words(fact.made_by)))
         if not fact.superseded and not fact.in_story:
-            weight = self.tr("Weighs {weight}: by its kind and how often it was said, less as that is longer ago")
+            weight = self.tr("Weight {weight}, based on its type, number of mentions and age")
             parts.append(weight.format(weight=weight_in_words(fact)))
         if is_core:
-            parts.append(self.tr("Always in mind"))
+            parts.append(self.tr("Always included"))
         return " · ".join(parts)
 
     def _source(self, source: Source) -> QPushButton:
-        title = source.title or self.tr("A conversation without a title")
+        title = source.title or self.tr("Untitled conversation")
         said = f"{source.speaker}: “{source.words}”" if source.words else title
         below = f"{title}, {day_of(source.when.timestamp())}" if source.words else day_of(source.when.timestamp())
         button = SourceButton(said, below)
@@ -181,7 +183,7 @@ class FactDetail(QStackedWidget):
 
 
 class SourceButton(QPushButton):
-    """A text of at most `MOST_LINES` lines and a line below it that end in … where the room ends; the tooltip has all of it."""
+    """Button with a text of at most `MOST_LINES` lines and one line below it, both elided; the tooltip has the whole text."""
 
     def __init__(self, first: str, second: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -209,6 +211,7 @@ class SourceButton(QPushButton):
         room, metrics = max(self.width() - 3 * SPACE_2, 80), self.fontMetrics()
         first, second = self._lines
         lines = [*wrapped_lines(first, metrics, room), metrics.elidedText(second, Qt.TextElideMode.ElideRight, room)]
+        # A single “&” in the text of a button marks a mnemonic.
         text = "\n".join(line.replace("&", "&&") for line in lines)
         if text != self.text():
             self.setText(text)
@@ -216,7 +219,7 @@ class SourceButton(QPushButton):
 
 
 def wrapped_lines(text: str, metrics: QFontMetrics, room: int) -> list[str]:
-    """Return a text on at most `MOST_LINES` lines of `room` pixels, the last of which ends in … where there is more."""
+    """Return a text wrapped to at most `MOST_LINES` lines of `room` pixels; the last line is elided if the text is longer."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()

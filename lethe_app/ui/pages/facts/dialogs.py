@@ -1,4 +1,4 @@
-"""The two dialogs of the list of facts: one asks for a new fact, the other for the words that several become."""
+"""Dialogs of the facts page: add a fact, and choose the text of a merged fact."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lethe_app.ui.widgets.text_area import ProseField
 
 LEAST_WIDTH = 440
 MOST = 8
-"""Wordings to choose from; with more of them the dialog would not fit."""
+"""Texts offered as radio buttons; with more of them the dialog would not fit the screen."""
 LONGEST = 90
-"""Characters of a wording beside its button; the field below has all of it."""
+"""Characters of a text beside its radio button; the field below contains the whole text."""
 
 
 class _Wording(QuestionDialog):
-    """A field for words, and a primary button that waits for some."""
+    """Dialog with a text field whose primary button is enabled only if there is text."""
 
     def __init__(self, parent: QWidget, title: str, words: str, name: str, button: str) -> None:
         super().__init__(parent, title, button, spacing=SPACE_3)
@@ -41,34 +41,34 @@ class _Wording(QuestionDialog):
 
 
 class NewFact(_Wording):
-    """Something to be known from now on."""
+    """Dialog that asks for the text of a new fact."""
 
     def __init__(self, parent: QWidget, persona: str) -> None:
         super().__init__(
             parent,
             self.tr("What should {name} know?").format(name=persona),
-            self.tr("One sentence that can stand alone and names whom it is about, such as “Tomas is afraid of heights.”"),
+            self.tr("Write one complete sentence that names the person it is about, for example “Tomas is afraid of heights.”"),
             self.tr("New fact"),
-            self.tr("Add this fact"),
+            self.tr("Add fact"),
         )
-        self.pinned = QCheckBox(self.tr("Always keep it in mind"))
+        self.pinned = QCheckBox(self.tr("Always include this fact"))
         self.column.addWidget(self.pinned)
         self.field.setFocus()
 
 
 class OneOfSeveral(_Wording):
-    """Which words several facts have in common: those of one of them, or new ones."""
+    """Dialog that asks for the text of a merged fact: that of one of the facts, or a new one."""
 
     def __init__(self, parent: QWidget, facts: Sequence[ExtractedFact]) -> None:
         super().__init__(
             parent,
-            self.tr("Make one fact of {n}").format(n=len(facts)),
+            self.tr("Merge {n} facts").format(n=len(facts)),
             self.tr(
-                "It is known since the first of them was, and keeps all their sources. The others are listed as replaced, "
-                "and can be brought back."
+                "The merged fact keeps the earliest date and all sources. The other facts are listed as replaced and "
+                "can be restored."
             ),
-            self.tr("Words of the one fact"),
-            self.tr("Make them one"),
+            self.tr("Text of the merged fact"),
+            self.tr("Merge facts"),
         )
         self._choices = QButtonGroup(self)
         for place, fact in enumerate(facts[:MOST]):

@@ -1,4 +1,4 @@
-"""What stands in the place of the list of facts while there are none: why, and what can be done about it."""
+"""Placeholder of the facts page while a persona knows no facts: the reason, and what the user can do about it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ MOST_WIDTH = 460
 
 
 class AbsentFacts(QWidget):
-    """Tells what the user wants; the page does it."""
+    """Placeholder with buttons for the settings and for an extraction. It only emits signals; the page carries out the
+    actions.
+    """
 
     settings_wanted = Signal()
     extraction_wanted = Signal()
@@ -42,7 +44,7 @@ class AbsentFacts(QWidget):
         column.addStretch(2)
 
     def explain(self, absence: FactAbsence) -> None:
-        """Say why nothing is known."""
+        """Show why there are no facts, and the buttons that apply to that reason."""
         self.words.setText(absence_in_words(absence))
         is_off = absence.reason is NoFacts.LEARNING_OFF
         self.settings.setVisible(is_off)

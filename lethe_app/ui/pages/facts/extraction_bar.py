@@ -1,4 +1,4 @@
-"""Extracts the facts of all conversations of a persona again, shows how far that has come, and stops it."""
+"""Progress bar of the extraction of facts from all sessions of a persona, with a stop button."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BAR_WIDTH = 160
 
 
 class ExtractionBar(QWidget):
-    """Hidden unless facts are being extracted."""
+    """Runs an extraction and shows its progress; hidden otherwise."""
 
     ended = Signal()
 
@@ -27,7 +27,7 @@ class ExtractionBar(QWidget):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(BAR_WIDTH)
-        self.bar.setAccessibleName(self.tr("Conversations read"))
+        self.bar.setAccessibleName(self.tr("Extraction progress"))
         self.stop_button = QPushButton(self.tr("Stop"))
         self.stop_button.setProperty("filled", True)
         self.stop_button.clicked.connect(self.stop)
@@ -40,7 +40,9 @@ class ExtractionBar(QWidget):
         self.hide()
 
     async def run(self, persona: str, name: str) -> None:
-        """Extract again; says how many facts are known then, unless it was stopped."""
+        """Extract facts from all sessions of the persona, then notify the user how many facts there are, unless it was
+        stopped.
+        """
         self._is_stopped = False
         try:
             is_done = await self._place.services.fact_extraction.extract_all(persona, self._report)
@@ -51,14 +53,14 @@ class ExtractionBar(QWidget):
         if is_done:
             facts = [fact for fact in await self._place.services.knowing.all(persona) if not (fact.superseded or fact.in_story)]
             known = counted(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
-            self._place.window.notifier.tell(self.tr("{name} knows {facts}.").format(name=name, facts=known))
+            self._place.window.notifier.tell(self.tr("{name} now knows {facts}.").format(name=name, facts=known))
 
     def stop(self) -> None:
-        """Extract from no further conversation."""
+        """Stop the extraction after the current session."""
         self._is_stopped = True
 
     def close_bar(self) -> None:
-        """Stop, for the page goes."""
+        """Stop the extraction because the page is closing; the widgets are not touched any more."""
         self._is_stopped = self._is_closed = True
 
     def _report(self, done: int, total: int) -> bool:

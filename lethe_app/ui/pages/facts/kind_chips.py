@@ -1,4 +1,4 @@
-"""The chips above the list of facts: which of them are listed, and of which kinds."""
+"""Filter chips of the facts page: the view, and the kinds of facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lethe_app.ui.widgets.flow_layout import Flow
 
 
 class ViewChips(QWidget):
-    """One view is chosen at any time."""
+    """Chips for the view; exactly one is checked."""
 
     changed = Signal()
 
@@ -40,7 +40,7 @@ class ViewChips(QWidget):
 
 
 class KindChips(QWidget):
-    """Each kind can be on or off; none on is no condition. Kinds that no fact has are not offered."""
+    """Chips for the kinds of facts; if none is checked, all kinds are listed. Kinds that no fact has are hidden."""
 
     changed = Signal()
 
@@ -59,7 +59,7 @@ class KindChips(QWidget):
         return frozenset(kind for kind, chip in self.chips.items() if chip.isChecked())
 
     def offer(self, kinds: Collection[FactKind]) -> None:
-        """Show these kinds, and none where there is but one to choose."""
+        """Show the chips of these kinds; a single kind is no choice, so the row is hidden then."""
         for kind, chip in self.chips.items():
             chip.setVisible(kind in kinds and len(kinds) > 1)
             if chip.isHidden() and chip.isChecked():
@@ -73,7 +73,7 @@ class KindChips(QWidget):
 
 
 def made_chip(words: str) -> QPushButton:
-    """A button that stays pressed."""
+    """Return a checkable chip button."""
     chip = QPushButton(words)
     chip.setProperty("chip", True)
     chip.setCheckable(True)

@@ -1,4 +1,4 @@
-"""What kinds of facts, and the reasons why there are none, are called in the window."""
+"""Display texts of kinds of facts, and of the reasons why there are none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lethe_app.ui.core.formatting import counted, minutes_in_words
 
 
 def kind_in_words(kind: FactKind) -> str:
-    """“People”, “Work”."""
+    """Return the display name of a kind of facts, such as “People” or “Work”."""
     tr = QCoreApplication.translate
     return {
         FactKind.IDENTITY: tr("FactKind", "Identity"),
@@ -26,21 +26,21 @@ def kind_in_words(kind: FactKind) -> str:
 
 
 def absence_in_words(absence: FactAbsence) -> str:
-    """Why nothing is known, as one or two sentences."""
+    """Return why there are no facts, in one or two sentences."""
     tr = QCoreApplication.translate
     if absence.reason is NoFacts.LEARNING_OFF:
-        return tr("NoFacts", "Fact learning is switched off: nothing you tell is kept as a fact.")
+        return tr("NoFacts", "Fact learning is turned off, so no facts are extracted from your conversations.")
     if absence.reason is NoFacts.NOTHING_ARCHIVED and absence.minutes:
         words = tr(
             "NoFacts",
-            "No conversation has ended yet. Facts are taken from a conversation when it ends: {silence} after the last message,"
-            " or when you start a new one.",
+            "No conversation has ended yet. Facts are extracted when a conversation ends: {silence} after the "
+            "last message, or when you start a new one.",
         )
         return words.format(silence=minutes_in_words(absence.minutes))
     if absence.reason is NoFacts.NOTHING_ARCHIVED:
-        return tr("NoFacts", "No conversation has ended yet. Facts are taken from a conversation when you start a new one.")
+        return tr("NoFacts", "No conversation has ended yet. Facts are extracted from a conversation when you start a new one.")
     return counted(
         absence.archived,
-        tr("NoFacts", "Nothing lasting was found in the conversation that has ended."),
-        tr("NoFacts", "Nothing lasting was found in the {n} conversations that have ended."),
+        tr("NoFacts", "No lasting facts were found in the conversation that has ended."),
+        tr("NoFacts", "No lasting facts were found in the {n} conversations that have ended."),
     )

@@ -1,4 +1,4 @@
-"""What a persona knows as single facts: where each comes from, what took whose place, and all of it in the user's hands."""
+"""Page “Facts”: the facts of a persona, their sources, what superseded them, and all edits of them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from lethe_app.ui.widgets.card_column import side_by_side
 from lethe_app.ui.widgets.table import SearchField, Table
 
 CHANGED_MS = 300
-WIDTHS = {KIND: 88, TIMES: 62, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
+WIDTHS = {KIND: 88, TIMES: 84, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
 DISPENSABLE = (KIND, LAST, TIMES, WEIGHT, FIRST, BY)
 FACT_WIDTH = 480
-"""What the column of facts keeps: many are quotations, and read better than their weight."""
+"""Width in pixels of the fact column that the other columns give way to: many facts are long quotations."""
 
 
 class FactPage(Page):
-    """On the left the list, on the right the fact under the cursor with its sources."""
+    """Page with the list of facts on the left and the selected fact with its sources on the right."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("FactPage", "Facts"))
@@ -62,13 +62,13 @@ class FactPage(Page):
         self.whose.announce_first()
 
     def _build(self) -> None:
-        self.merge_button = self.add_button(self.tr("Make them one…"), self.merge)
-        self.merge_button.setToolTip(self.tr("Select two or more facts that say the same"))
+        self.merge_button = self.add_button(self.tr("Merge facts…"), self.merge)
+        self.merge_button.setToolTip(self.tr("Select two or more facts with the same meaning to merge them"))
         self.extract_button = self.add_button(self.tr("Extract again"), self.extract_again, "refresh")
         self.extract_button.setToolTip(self.tr("Extract facts again from all conversations with this persona"))
-        self.add_button(self.tr("Add a fact"), self.add, "plus", primary=True)
+        self.add_button(self.tr("Add fact"), self.add, "plus", primary=True)
         self.whose = Whose(self._place)
-        self.search = SearchField(self.theme, self.tr("Find in facts"))
+        self.search = SearchField(self.theme, self.tr("Search facts"))
         self.views, self.kinds = ViewChips(), KindChips()
         self.core_words = explanation("")
         self.table: Table[ExtractedFact] = Table(self.rows, self.theme, self.tr("Facts"), "")
@@ -124,11 +124,11 @@ class FactPage(Page):
 
     @property
     def view(self) -> FactListView:
-        """Which facts are listed now."""
+        """The view on display, which decides which facts are listed."""
         return self.views.view
 
     def show_view(self, view: FactListView) -> None:
-        """List others."""
+        """Switch to another view, without a restriction to kinds."""
         self.views.choose(view)
         self.kinds.turn_off()
         self._filter()
@@ -188,12 +188,12 @@ class FactPage(Page):
         core = await self._services.browsing.core(persona)
         self._core.clear()
         self._core.update(core.facts)
-        facts = counted(len(core.facts), self.tr("{n} fact is always in mind"), self.tr("{n} facts are always in mind"))
+        facts = counted(len(core.facts), self.tr("{n} fact is always included"), self.tr("{n} facts are always included"))
         locale = QLocale()
-        words = self.tr("{facts}. They take {share} % of the room set aside for them.").format(
+        words = self.tr("{facts}, using {share} % of the token budget.").format(
             facts=facts, share=locale.toString(round(100 * core.tokens / max(1, core.budget)))
         )
-        none = self.tr("No fact is always in mind: the settings leave no room for it.")
+        none = self.tr("No facts are always included, because the token budget for facts in the settings is 0.")
         self.core_words.setText(words if core.budget else none)
         tokens = self.tr("{tokens} of {budget} tokens").format(
             tokens=locale.toString(core.tokens), budget=locale.toString(core.budget)
@@ -212,12 +212,12 @@ class FactPage(Page):
         self.merge_button.setEnabled(len(self.table.selected) > 1)
 
     def show_fact(self, persona: str, guid: UUID) -> None:
-        """Go to a fact of that persona's as soon as it is read."""
+        """Select a fact of the given persona as soon as its facts are loaded."""
         self._wanted = guid
         self.whose.choose(persona)
 
     def go_to(self, guid: UUID) -> None:
-        """Put the cursor on that fact, in a view in which it is listed."""
+        """Select a fact; if the filters hide it, switch to a view that lists it."""
         if not self.table.go_to(guid) and (fact := self._known.get(guid)) is not None:
             self.search.clear()
             self.show_view(
@@ -253,7 +253,7 @@ class FactPage(Page):
     # what the buttons do
 
     def extract_again(self) -> None:
-        """Extract facts from all conversations of the persona again, one after the other."""
+        """Extract facts from all sessions of the persona again, one session after the other."""
         self.extract_button.setEnabled(False)
         self._place.bridge.spawn(self.extraction.run(self.whose.persona, self.whose.persona_name))
 
@@ -262,7 +262,7 @@ class FactPage(Page):
         self._read_soon()
 
     def add(self) -> None:
-        """Ask for a fact and keep it."""
+        """Ask for the text of a new fact and add it."""
         self._place.bridge.spawn(self._add(), lane="fact dialog")
 
     async def _add(self) -> None:
@@ -271,7 +271,7 @@ class FactPage(Page):
             self.edits.add(self.whose.persona, dialog.words, pinned=dialog.pinned.isChecked())
 
     def merge(self) -> None:
-        """Make one of those that are selected."""
+        """Ask for one text and merge the selected facts."""
         facts = self.table.selected
         if len(facts) > 1:
             self._place.bridge.spawn(self._merge(facts), lane="fact dialog")
@@ -282,7 +282,7 @@ class FactPage(Page):
             self.edits.merge(self.whose.persona, facts, dialog.words)
 
     def forget_facts(self, facts: list[ExtractedFact]) -> None:
-        """After a question, for what is forgotten is not learnt again from the same talk."""
+        """Forget facts after confirmation, because a forgotten fact is not extracted again from the same session."""
         if facts:
             self._place.bridge.spawn(self._forget(facts), lane="fact dialog")
 
@@ -293,24 +293,25 @@ class FactPage(Page):
             self._place.window,
             self.tr("Forget {what}?").format(what=what),
             self.tr(
-                "{name} will not know it any more, and will not learn it again from the same conversations. You can take it "
-                "back right afterwards."
+                "{name} will no longer know it and will not learn it again from the same conversations. You can undo "
+                "this right afterwards."
             ).format(name=self.whose.persona_name),
             self.tr("Forget {what}").format(what=what if len(what) <= 40 else self.tr("this fact")),
         )
         if await answered(question):
             take_back = self.edits.forget_facts(self.whose.persona, facts)
-            told = self.tr("{what} is forgotten.") if len(facts) == 1 else self.tr("{what} are forgotten.")
-            self._place.window.notifier.tell(told.format(what=what), button=self.tr("Take it back"), action=take_back)
+            told = self.tr("{what} was forgotten.") if len(facts) == 1 else self.tr("{what} were forgotten.")
+            self._place.window.notifier.tell(told.format(what=what), button=self.tr("Undo"), action=take_back)
 
     def _show_menu(self, place: QPoint) -> None:
         facts = self.table.selected
         if not facts:
             return
         menu, one = QMenu(self), facts[0]
+        # The menu is a child of the page and would otherwise exist until the page is closed.
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         pin = self.tr("Unpin") if one.pinned else self.tr("Pin")
         menu.addAction(pin, lambda: self.edits.pin(self.whose.persona, one, pinned=not one.pinned)).setEnabled(len(facts) == 1)
-        menu.addAction(self.tr("Make them one…"), self.merge).setEnabled(len(facts) > 1)
+        menu.addAction(self.tr("Merge facts…"), self.merge).setEnabled(len(facts) > 1)
         menu.addAction(self.tr("Forget…"), lambda: self.forget_facts(facts))
         menu.popup(place)

@@ -1,4 +1,4 @@
-"""The table of facts: its columns, and the six views of it."""
+"""Table model of facts: its columns, and the six views that filter it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FACT, KIND, TIMES, FIRST, LAST, BY, WEIGHT = range(7)
 
 
 class FactListView(StrEnum):
-    """Which facts are listed."""
+    """View of the facts list; each lists a subset of the facts."""
 
     KNOWN = "known"
     PINNED = "pinned"
@@ -33,31 +33,31 @@ class FactListView(StrEnum):
 
 
 def view_in_words(view: FactListView) -> str:
-    """What stands on its chip."""
+    """Return the label of a view's chip."""
     tr = QCoreApplication.translate
     return {
         FactListView.KNOWN: tr("Fact", "Known"),
         FactListView.PINNED: tr("Fact", "Pinned"),
-        FactListView.TOLD: tr("Fact", "Always in mind"),
-        FactListView.MINE: tr("Fact", "Yours"),
-        FactListView.STORY: tr("Fact", "Story"),
+        FactListView.TOLD: tr("Fact", "Always included"),
+        FactListView.MINE: tr("Fact", "Added by you"),
+        FactListView.STORY: tr("Fact", "Roleplay"),
         FactListView.REPLACED: tr("Fact", "Replaced"),
     }[view]
 
 
 def nothing_in_words(view: FactListView) -> str:
-    """What stands in the list while no fact belongs to that view; empty for the default."""
+    """Return the text of an empty view; an empty string where the table's default text applies."""
     tr = QCoreApplication.translate
     return {
-        FactListView.PINNED: tr("Fact", "Nothing is pinned. A pinned fact is always in mind."),
-        FactListView.MINE: tr("Fact", "You have not written any facts yourself yet."),
-        FactListView.STORY: tr("Fact", "Nothing has been said in character yet. Facts of a story stay in its conversation."),
+        FactListView.PINNED: tr("Fact", "No pinned facts. Pinned facts are always included in the prompt."),
+        FactListView.MINE: tr("Fact", "You have not added any facts yet."),
+        FactListView.STORY: tr("Fact", "No facts from roleplay yet. Facts said in character stay in their conversation."),
         FactListView.REPLACED: tr("Fact", "No fact has been replaced by a newer one yet."),
     }.get(view, "")
 
 
 def keeper(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
-    """Lets through what belongs to that view; `core` are the facts in every prompt."""
+    """Return the predicate of a view; `core` are the facts that are in every prompt."""
     return {
         FactListView.KNOWN: lambda fact: not fact.superseded and not fact.in_story,
         FactListView.PINNED: lambda fact: fact.pinned and not fact.superseded,
@@ -69,17 +69,17 @@ def keeper(view: FactListView, core: Set[UUID]) -> Callable[[ExtractedFact], boo
 
 
 def maker_in_words(maker: MadeBy) -> str:
-    """Who put it into words."""
+    """Return the display name of a fact's author."""
     tr = QCoreApplication.translate
     return {
-        MadeBy.RULES: tr("Fact", "the talk itself"),
-        MadeBy.MODEL: tr("Fact", "the model"),
+        MadeBy.RULES: tr("Fact", "rules"),
+        MadeBy.MODEL: tr("Fact", "model"),
         MadeBy.USER: tr("Fact", "you"),
     }[maker]
 
 
 def rows_of(theme: Theme, core: Set[UUID]) -> FilteredTableModel[ExtractedFact]:
-    """`core` is asked whenever a row is drawn."""
+    """Return the table model of facts; `core` is read again for every row drawn, so the caller may update it in place."""
     tr = QCoreApplication.translate
 
     def sign(fact: ExtractedFact) -> Any:  # noqa: ANN401 - Qt's own type
@@ -91,18 +91,18 @@ def rows_of(theme: Theme, core: Set[UUID]) -> FilteredTableModel[ExtractedFact]:
 
     columns = [
         Column[ExtractedFact](tr("Fact", "Fact"), _words, width=0, colour=shade, icon=sign),
-        Column[ExtractedFact](tr("Fact", "Kind"), lambda fact: kind_in_words(fact.kind), width=88),
-        Column[ExtractedFact](tr("Fact", "Said"), _times, sort_key=attrgetter("reference_count"), width=62, right=True),
-        Column[ExtractedFact](tr("Fact", "First"), _first, sort_key=attrgetter("first_seen"), width=112),
-        Column[ExtractedFact](tr("Fact", "Last"), _last, sort_key=attrgetter("last_seen"), width=112),
-        Column[ExtractedFact](tr("Fact", "Worded by"), lambda fact: maker_in_words(fact.made_by), width=124),
+        Column[ExtractedFact](tr("Fact", "Type"), lambda fact: kind_in_words(fact.kind), width=88),
+        Column[ExtractedFact](tr("Fact", "Mentions"), _times, sort_key=attrgetter("reference_count"), width=84, right=True),
+        Column[ExtractedFact](tr("Fact", "First seen"), _first, sort_key=attrgetter("first_seen"), width=112),
+        Column[ExtractedFact](tr("Fact", "Last seen"), _last, sort_key=attrgetter("last_seen"), width=112),
+        Column[ExtractedFact](tr("Fact", "Source"), lambda fact: maker_in_words(fact.made_by), width=124),
         Column[ExtractedFact](tr("Fact", "Weight"), weight_in_words, sort_key=weight_of, width=72, right=True),
     ]
     return FilteredTableModel(columns, key=attrgetter("guid"), searched=attrgetter("fact"))
 
 
 def weight_in_words(fact: ExtractedFact) -> str:
-    """What decides which facts are always in mind; one that was replaced has none."""
+    """Return the weight that decides which facts are in every prompt; empty for a superseded fact."""
     return "" if fact.superseded else QLocale().toString(weight_of(fact), "f", 1)
 
 

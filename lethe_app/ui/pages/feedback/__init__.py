@@ -1,1 +1,1 @@
-"""Memories the user marked as irrelevant."""
+"""Page “Irrelevant memories”: memories marked as irrelevant, and disliked replies."""

@@ -1,4 +1,4 @@
-"""All that the user said does not belong: which memory, to which of their words, and the way to think better of it."""
+"""Page “Irrelevant memories”: which memory was marked as irrelevant to which message, and how to withdraw that."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ LEAST = 220
 
 
 def tr(words: str) -> str:
-    """The reader's own language, also before there is a page."""
+    """Translate a text in the context of this page; usable before a page exists."""
     return QCoreApplication.translate("ObjectionPage", words)
 
 
 class ObjectionPage(Page):
-    """Taking one back can be undone, and each leads to the words it was about."""
+    """Page with the memories marked as irrelevant and, below them, the disliked replies."""
 
     def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, tr("What did not belong"))
+        super().__init__(place.theme, tr("Irrelevant memories"))
         self._place, self._service = place, place.services.objecting
         self._deeds = CommandRunner(self.undo, place.bridge)
         self.rows = self._made_rows()
@@ -55,8 +55,8 @@ class ObjectionPage(Page):
 
         columns = [
             Column[Objected](tr("Memory"), what_of, width=0, icon=sign),
-            Column[Objected](tr("Did not belong to"), said_of, width=WIDTHS[SAID]),
-            Column[Objected](tr("Since"), _day, sort_key=attrgetter("objection.moment"), width=WIDTHS[WHEN]),
+            Column[Objected](tr("Irrelevant to"), said_of, width=WIDTHS[SAID]),
+            Column[Objected](tr("Date"), _day, sort_key=attrgetter("objection.moment"), width=WIDTHS[WHEN]),
         ]
         return FilteredTableModel(
             columns,
@@ -65,15 +65,15 @@ class ObjectionPage(Page):
         )
 
     def _build(self) -> None:
-        self.back_button = self.add_button(tr("It did belong there"), self.withdraw_selected, "undo", primary=True)
-        self.go_button = self.add_button(tr("Go there"), self.go, "forward")
+        self.back_button = self.add_button(tr("Mark as relevant"), self.withdraw_selected, "undo", primary=True)
+        self.go_button = self.add_button(tr("Go to message"), self.go, "forward")
         self.whose = Whose(self._place)
-        self.search = SearchField(self.theme, tr("Find among them"))
+        self.search = SearchField(self.theme, tr("Search irrelevant memories"))
         nothing = tr(
-            "Nothing yet. When a memory came up that had nothing to do with what you said, “Not relevant” on its card in the"
-            " panel beside the conversation puts it here."
+            "No irrelevant memories. To add a memory that does not fit your message, choose “Mark as irrelevant” "
+            "on its card in the memory panel."
         )
-        self.table: Table[Objected] = Table(self.rows, self.theme, tr("What did not belong"), nothing)
+        self.table: Table[Objected] = Table(self.rows, self.theme, tr("Irrelevant memories"), nothing)
         self.search.below = self.table
         self.search.textChanged.connect(self.rows.filter)
         self.table.opened.connect(lambda _one: self.go())
@@ -89,7 +89,9 @@ class ObjectionPage(Page):
         head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_2)
         head.addLayout(line)
-        head.addWidget(explanation(tr("Such a memory comes less easily when you say something like it; that fades in time.")))
+        head.addWidget(
+            explanation(tr("Irrelevant memories are recalled less easily by similar messages; the effect fades over time."))
+        )
         self.replies = DislikedReplies(self._place, self._deeds, lambda: self.whose.persona)
         self.search.textChanged.connect(self.replies.rows.filter)
         self.body.addWidget(above)
@@ -125,7 +127,7 @@ class ObjectionPage(Page):
     async def _read(self, persona: str) -> None:
         self.rows.fill(await self._service.describe_objections(persona))
         count = self.rows.total
-        words = counted(count, tr("{n} memory at its moment"), tr("{n} memories at their moments"))
+        words = counted(count, tr("{n} irrelevant memory"), tr("{n} irrelevant memories"))
         self.subtitle.set_full(words if count else "")
         if not self.table.selected and self.rows.shown:
             self.table.go_to(self.rows.key_of(self.rows.shown[0]))
@@ -136,18 +138,18 @@ class ObjectionPage(Page):
         self.back_button.setEnabled(bool(chosen))
         self.go_button.setEnabled(len(chosen) == 1 and chosen[0].session is not None)
 
-    # what can be done
+    # Actions of the user.
 
     def withdraw_selected(self) -> None:
-        """All that are selected did belong where they came."""
+        """Withdraw the objection to each selected memory. Can be undone."""
         persona = self.whose.persona
         for one in self.table.selected:
             objection = one.objection
             back = partial(self._service.withdraw, persona, objection.memory, objection.message)
-            self._deeds.do(tr("taking back"), back, partial(self._service.repeat, persona, objection))
+            self._deeds.do(tr("marking as relevant"), back, partial(self._service.repeat, persona, objection))
 
     def go(self) -> None:
-        """To the words it was about."""
+        """Open the conversation at the message that the selected memory was marked as irrelevant to."""
         chosen = self.table.selected
         if len(chosen) == 1 and chosen[0].session is not None:
             self._place.go_to(chosen[0].session, chosen[0].objection.message)
@@ -162,14 +164,14 @@ class ObjectionPage(Page):
 
 
 def what_of(one: Objected) -> str:
-    """The memory in one line."""
+    """Return title and text of the memory in one line."""
     text = " ".join(unheaded(one.text).removeprefix("- ").split())
-    return ": ".join(part for part in (one.title, text) if part) or tr("A memory that is gone")
+    return ": ".join(part for part in (one.title, text) if part) or tr("Deleted memory")
 
 
 def said_of(one: Objected) -> str:
-    """What the user said, in one line."""
-    return f"“{' '.join(one.said.split())}”" if one.said.strip() else tr("words that are gone")
+    """Return the message that the memory was irrelevant to, quoted and in one line."""
+    return f"“{' '.join(one.said.split())}”" if one.said.strip() else tr("deleted message")
 
 
 def _day(one: Objected) -> str:

@@ -1,4 +1,4 @@
-"""Replies with a thumb down, below the memories that did not belong: with the reason, or without one and a way to write it."""
+"""List of disliked replies with the reason, which the user can add or edit."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ LEAST_HEIGHT = 120
 
 
 def tr(words: str) -> str:
-    """The reader's own language, also before there is a page."""
+    """Translate a text in the context of the page; usable before a page exists."""
     return QCoreApplication.translate("ObjectionPage", words)
 
 
 class ReasonDialog(QuestionDialog):
-    """Asks why a reply was not liked."""
+    """Dialog that asks why a reply was disliked."""
 
     def __init__(self, parent: QWidget, reply: str, words: str) -> None:
-        super().__init__(parent, tr("What was wrong with it?"), tr("Keep the reason"))
+        super().__init__(parent, tr("What was wrong with this reply?"), tr("Save reason"))
         self.say(reply)
         self.field = QLineEdit(words)
         self.field.setMaxLength(LONGEST_REASON)
-        self.field.setPlaceholderText(tr("Such as: far too long, or: don't call me Tommy"))
-        label = QLabel(tr("In a few words"))
+        self.field.setPlaceholderText(tr("For example: far too long, or: don't call me Tommy"))
+        label = QLabel(tr("Reason"))
         label.setProperty("field", True)
         label.setBuddy(self.field)
-        self.field.setAccessibleName(tr("What was wrong with it"))
+        self.field.setAccessibleName(tr("Reason"))
         column = QVBoxLayout()
         column.setSpacing(SPACE_1)
         column.addWidget(label)
@@ -60,21 +60,21 @@ class ReasonDialog(QuestionDialog):
 
 
 class DislikedReplies(QWidget):
-    """Nothing at all while there is none."""
+    """List of disliked replies; hidden while there are none."""
 
     def __init__(
         self, place: PageContext, deeds: CommandRunner, whose: Callable[[], str], parent: QWidget | None = None
     ) -> None:
-        """`whose` tells the persona whose replies these are."""
+        """Create the list; `whose` returns the unique name of the persona whose replies are listed."""
         super().__init__(parent)
         self._place, self._deeds, self._whose = place, deeds, whose
         self._feedback = place.services.feedback
         self.rows = _made_rows()
-        self.why_button = QPushButton(tr("Say why…"))
-        self.go_button = QPushButton(tr("Go to the reply"))
+        self.why_button = QPushButton(tr("Give reason…"))
+        self.go_button = QPushButton(tr("Go to reply"))
         for button in (self.why_button, self.go_button):
             button.setProperty("filled", True)
-        self.table: Table[FeedbackEntry] = Table(self.rows, place.theme, tr("Replies you did not like"), tr("None."))
+        self.table: Table[FeedbackEntry] = Table(self.rows, place.theme, tr("Disliked replies"), tr("No disliked replies."))
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.setMinimumHeight(LEAST_HEIGHT)
         self._lay_out()
@@ -95,9 +95,10 @@ class DislikedReplies(QWidget):
         head = QVBoxLayout()
         head.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_1)
-        head.addWidget(headline(tr("Replies you did not like")))
+        head.addWidget(headline(tr("Disliked replies")))
         words = tr(
-            "A reason is listened to in the next dream. Without one, you are asked only if several have something in common."
+            "The next dream learns from the reasons you give. Without a reason, you are asked only if several "
+            "replies have something in common."
         )
         head.addWidget(explanation(words))
         head.addWidget(line)
@@ -113,7 +114,7 @@ class DislikedReplies(QWidget):
         return False
 
     def close_list(self) -> None:
-        """Stop listening."""
+        """Cancel loading and disconnect from the feedback service."""
         self._place.bridge.cancel("disliked replies")
         self._forget()
 
@@ -139,16 +140,16 @@ class DislikedReplies(QWidget):
         self.why_button.setEnabled(chosen is not None and chosen.session is not None)
         self.go_button.setEnabled(chosen is not None and chosen.session is not None)
 
-    # what can be done
+    # Actions of the user.
 
     def go(self) -> None:
-        """To the reply itself."""
+        """Open the conversation at the selected reply."""
         chosen = self.table.current
         if chosen is not None and chosen.session is not None:
             self._place.go_to(chosen.session, chosen.feedback.message_id)
 
     def say_why(self) -> None:
-        """Write down what was wrong with it."""
+        """Open a dialog for the reason of the selected reply. Can be undone."""
         if self.table.current is not None and self.table.current.session is not None:
             self._place.bridge.spawn(self._say_why(self.table.current), lane="reason")
 
@@ -157,30 +158,30 @@ class DislikedReplies(QWidget):
         dialog = ReasonDialog(self._place.window, reply_of(thought), before)
         if await answered(dialog) and dialog.words != before:
             say = self._feedback.say_why
-            self._deeds.do(tr("the reason"), partial(say, *here, dialog.words), partial(say, *here, before))
+            self._deeds.do(tr("editing the reason"), partial(say, *here, dialog.words), partial(say, *here, before))
 
 
 def key_of(one: FeedbackEntry) -> tuple[str, int]:
-    """What tells two of them apart."""
+    """Return the row key of a reply: message id and index of the alternative."""
     return str(one.feedback.message_id), one.feedback.position
 
 
 def reply_of(one: FeedbackEntry) -> str:
-    """How it begins, in one line."""
+    """Return the beginning of the reply, quoted and in one line of at most 160 characters."""
     words = " ".join(one.text.split())
-    return f"“{words if len(words) <= 160 else f'{words[:159]}…'}”" if words else tr("A reply that is gone")
+    return f"“{words if len(words) <= 160 else f'{words[:159]}…'}”" if words else tr("Deleted reply")
 
 
 def why_of(one: FeedbackEntry) -> str:
-    """What was said against it."""
-    return " ".join(one.feedback.words.split()) or tr("Not liked, no reason given")
+    """Return the reason in one line, or a placeholder if none was given."""
+    return " ".join(one.feedback.words.split()) or tr("No reason given")
 
 
 def _made_rows() -> FilteredTableModel[FeedbackEntry]:
     columns = [
         Column[FeedbackEntry](tr("Reply"), reply_of, width=0),
-        Column[FeedbackEntry](tr("Why"), why_of, width=WIDTHS[WHY]),
-        Column[FeedbackEntry](tr("Since"), lambda one: day_of(one.feedback.at.timestamp()), _moment, WIDTHS[WHEN]),
+        Column[FeedbackEntry](tr("Reason"), why_of, width=WIDTHS[WHY]),
+        Column[FeedbackEntry](tr("Date"), lambda one: day_of(one.feedback.at.timestamp()), _moment, WIDTHS[WHEN]),
     ]
     return FilteredTableModel(columns, key=key_of, searched=lambda one: f"{one.text} {one.feedback.words}")
 

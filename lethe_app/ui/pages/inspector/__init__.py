@@ -1,1 +1,1 @@
-"""The prompt of a reply, part by part."""
+"""Page “Prompt inspector”: the prompt of a reply by section, and how it differs from the previous prompt."""

@@ -1,4 +1,4 @@
-"""A colour and a name for each section of a prompt; what is remembered is amber here too, in three shades."""
+"""Colours and titles of prompt sections. Sections from memory are amber as everywhere in the window, in three shades."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TURNED = {
     PromptPart.WORLD: -64,
     PromptPart.HISTORY: -26,
 }
-"""Degrees by which the colour of water is turned; none of them comes near amber."""
+"""Hue of a section in degrees relative to the palette's colour `water`; no section comes near amber."""
 TINT = 0.13
 
 
 def colours(palette: Palette) -> dict[PromptPart, str]:
-    """One for every section, as `#rrggbb`."""
+    """Return the colour of each section as `#rrggbb`."""
     found = {part: _turned(palette.water, degrees) for part, degrees in TURNED.items()}
     for part, share in ((PromptPart.MEMORIES, 0.0), (PromptPart.FACTS, 0.25), (PromptPart.SUMMARIES, 0.45)):
         found[part] = mixed(palette.amber, palette.background, share)
@@ -35,7 +35,7 @@ def colours(palette: Palette) -> dict[PromptPart, str]:
 
 
 def tints(palette: Palette) -> dict[PromptPart, str]:
-    """The same as grounds on which words can be read."""
+    """Return the background colour of each section, pale enough for text on it to be legible."""
     return {part: mixed(palette.background, colour, TINT) for part, colour in colours(palette).items()}
 
 
@@ -45,21 +45,21 @@ def _turned(colour: str, degrees: int) -> str:
 
 
 def title_of(part: PromptPart) -> str:
-    """A section as the reader calls it."""
+    """Return the display name of a section."""
     words = {
         PromptPart.SYSTEM: QCoreApplication.translate("Part", "System prompt"),
         PromptPart.PERSONA: QCoreApplication.translate("Part", "Persona"),
-        PromptPart.USER: QCoreApplication.translate("Part", "You"),
+        PromptPart.USER: QCoreApplication.translate("Part", "User persona"),
         PromptPart.SCENARIO: QCoreApplication.translate("Part", "Scenario"),
         PromptPart.STYLE: QCoreApplication.translate("Part", "Style and examples"),
-        PromptPart.THOUGHTS: QCoreApplication.translate("Part", "Her own thoughts"),
-        PromptPart.WORLD: QCoreApplication.translate("Part", "World"),
+        PromptPart.THOUGHTS: QCoreApplication.translate("Part", "Personal thoughts"),
+        PromptPart.WORLD: QCoreApplication.translate("Part", "World entries"),
         PromptPart.SUMMARIES: QCoreApplication.translate("Part", "Earlier conversations"),
-        PromptPart.FACTS: QCoreApplication.translate("Part", "What she knows"),
-        PromptPart.HISTORY: QCoreApplication.translate("Part", "This conversation"),
-        PromptPart.MEMORIES: QCoreApplication.translate("Part", "What came to mind"),
-        PromptPart.SPEAKER: QCoreApplication.translate("Part", "Who speaks next"),
+        PromptPart.FACTS: QCoreApplication.translate("Part", "Facts"),
+        PromptPart.HISTORY: QCoreApplication.translate("Part", "Chat history"),
+        PromptPart.MEMORIES: QCoreApplication.translate("Part", "Recalled memories"),
+        PromptPart.SPEAKER: QCoreApplication.translate("Part", "Next speaker"),
         PromptPart.MESSAGE: QCoreApplication.translate("Part", "Your message"),
-        PromptPart.TEMPLATE: QCoreApplication.translate("Part", "The model’s own signs"),
+        PromptPart.TEMPLATE: QCoreApplication.translate("Part", "Template tokens"),
     }
     return words.get(part, part.value)

@@ -1,4 +1,4 @@
-"""What came and what went between two prompts, line by line, and where the first difference stands."""
+"""Line diff of two prompts, and the position of their first difference."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from enum import StrEnum
 from lethe_app.domain.prompt import PromptPart, PromptSpan
 
 AROUND = 2
-"""Lines that stayed which are shown beside those that changed."""
+"""Unchanged lines of context shown on either side of a change."""
 MOST = 3000
-"""Lines up to which what changed is looked at line by line; of more, everything went and came."""
+"""Lines up to which changes are matched line by line; in longer texts all lines count as removed and added."""
 
 
 class LineChange(StrEnum):
-    """What became of a line."""
+    """State of a line in the comparison."""
 
     STAYED = "stayed"
     CAME = "came"
     WENT = "went"
     SKIPPED = "skipped"
-    """Stands for many that stayed."""
+    """Placeholder for several unchanged lines."""
 
 
 @dataclass(frozen=True)
 class DiffLine:
-    """One line of the comparison."""
+    """Line of the comparison, or a placeholder for several."""
 
     change: LineChange
     text: str
     part: PromptPart
     count: int = 1
-    """How many it stands for."""
+    """Number of lines that a placeholder stands for."""
 
 
 Pieces = list[tuple[str, PromptPart]]
 
 
 def lines_of(spans: Sequence[PromptSpan]) -> Pieces:
-    """The lines of a prompt, each with the part that says most in it; what the template writes counts last."""
+    """Return the lines of a prompt, each with the section that has most characters in it; template tokens count least."""
     found: Pieces = []
     text, weights = "", dict[PromptPart, int]()
     for span in spans:
@@ -59,19 +59,21 @@ def _heaviest(weights: dict[PromptPart, int], otherwise: PromptPart) -> PromptPa
 
 
 def text_of(spans: Sequence[PromptSpan]) -> str:
-    """The text they make."""
+    """Return the concatenated text of the spans."""
     return "".join(span.text for span in spans)
 
 
 def shared_beginning(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -> int:
-    """Characters that both begin with."""
+    """Return the number of characters of the common prefix."""
     old, new = text_of(before), text_of(after)
     shortest = min(len(old), len(new))
     return next((place for place in range(shortest) if old[place] != new[place]), shortest)
 
 
 def part_at(spans: Sequence[PromptSpan], place: int) -> PromptPart | None:
-    """The part in which that character stands, or the one to which the template leads on there; None behind the end."""
+    """Return the section at a character offset, or the section that follows if template tokens are there; None after the
+    end.
+    """
     for span in spans:
         if place < len(span.text) and (span.part is not PromptPart.TEMPLATE):
             return span.part
@@ -80,8 +82,9 @@ def part_at(spans: Sequence[PromptSpan], place: int) -> PromptPart | None:
 
 
 def compare(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -> list[DiffLine]:
-    """The lines of both in order; long stretches that stayed are told by their number."""
+    """Return the lines of both prompts in order; long unchanged stretches are replaced by their number of lines."""
     old, new = lines_of(before), lines_of(after)
+    # The common beginning and end are cut off first: SequenceMatcher takes quadratic time in the worst case.
     first = _common(old, new)
     last = _common(old[first:][::-1], new[first:][::-1])
     middle = _changed(old[first : len(old) - last], new[first : len(new) - last])
@@ -91,7 +94,7 @@ def compare(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -> list[D
 
 
 def _common(old: Pieces, new: Pieces) -> int:
-    """How many they share at the beginning."""
+    """Return the number of lines of the common prefix."""
     shortest = min(len(old), len(new))
     return next((place for place in range(shortest) if old[place][0] != new[place][0]), shortest)
 
@@ -100,7 +103,8 @@ def _changed(old: Pieces, new: Pieces) -> list[DiffLine]:
     if max(len(old), len(new)) > MOST:
         return [*(DiffLine(LineChange.WENT, *piece) for piece in old), *(DiffLine(LineChange.CAME, *piece) for piece in new)]
     lines: list[DiffLine] = []
-    # lines that stand everywhere, such as those of the template, lead nowhere; with them this would take minutes
+    # SequenceMatcher's default `autojunk` ignores lines that occur often, such as those of the template; without it the
+    # comparison would take minutes.
     matcher = SequenceMatcher(None, [text for text, _part in old], [text for text, _part in new])
     for what, start, end, new_start, new_end in matcher.get_opcodes():
         if what == "equal":
@@ -112,7 +116,7 @@ def _changed(old: Pieces, new: Pieces) -> list[DiffLine]:
 
 
 def _folded(lines: Sequence[DiffLine]) -> list[DiffLine]:
-    """Without what stayed and stands beside nothing that changed."""
+    """Return the lines with unchanged stretches replaced by placeholders, except for the context of changes."""
     near = {
         close
         for place, line in enumerate(lines)

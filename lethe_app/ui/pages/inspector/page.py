@@ -1,4 +1,4 @@
-"""The exact prompt of any reply: where its tokens went, what was cut and why, what was read again, and what changed since."""
+"""Page “Prompt inspector”: the exact prompt of a reply with tokens per section, cuts, reprocessed tokens and changes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ from lethe_app.ui.widgets.table import SearchField
 
 LEAST_SEARCH = 96
 WORDS, CHANGES = 0, 1
-"""The two ways of looking at it."""
+"""Tabs of the page: the prompt, and its changes since the previous prompt."""
 AGAIN_MS = 1000
-"""While the reply is being written, until it is asked again whether its prompt is kept."""
+"""Interval in milliseconds at which the page looks for the prompt of a reply that is still being generated."""
 
 
 class InspectorPage(Page):
-    """Begins with the reply that the panel for memories is about; the arrows lead to the replies before and after it."""
+    """Page about one reply, at first the one on display in the memory panel; arrow buttons lead to the replies before and
+    after it.
+    """
 
     def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("InspectorPage", "The prompt"))
+        super().__init__(place.theme, QCoreApplication.translate("InspectorPage", "Prompt inspector"))
         self._place, self._services, self._bridge = place, place.services, place.bridge
         self.reply: UUID | None = place.window.memory.reply
         self._replies: list[UUID] = []
@@ -50,13 +52,13 @@ class InspectorPage(Page):
         self._load()
 
     def _build(self) -> None:
-        self.before = CardButton(self.theme, "chevron-up", self.tr("The reply before"), lambda: self._walk(-1))
-        self.after = CardButton(self.theme, "chevron-down", self.tr("The reply after"), lambda: self._walk(1))
+        self.before = CardButton(self.theme, "chevron-up", self.tr("Previous reply"), lambda: self._walk(-1))
+        self.after = CardButton(self.theme, "chevron-down", self.tr("Next reply"), lambda: self._walk(1))
         for tool in (self.before, self.after):
             self._buttons.addWidget(tool)
-        self.copy_part = self.add_button(self.tr("Copy the section"), self._copy_part)
-        self.copy_all = self.add_button(self.tr("Copy"), self._copy_all, "copy")
-        self.copy_all.setToolTip(self.tr("Copy the whole prompt, word for word"))
+        self.copy_part = self.add_button(self.tr("Copy section"), self._copy_part)
+        self.copy_all = self.add_button(self.tr("Copy prompt"), self._copy_all, "copy")
+        self.copy_all.setToolTip(self.tr("Copy the whole prompt as sent to the model"))
         self.account = Account(self.theme)
         self.text = PromptText(self.theme)
         self._nothing = _Nothing()
@@ -75,19 +77,19 @@ class InspectorPage(Page):
         self.body.addWidget(split, 1)
 
     def _bar(self) -> QHBoxLayout:
-        """What to look at, and where to look for words in it."""
+        """Build the row with the tabs and the search field."""
         self.views = QTabBar()
-        self.views.setAccessibleName(self.tr("What to look at"))
+        self.views.setAccessibleName(self.tr("View"))
         self.views.setDrawBase(False)
-        self.views.addTab(self.tr("Word for word"))
-        self.views.addTab(self.tr("What changed"))
-        self.search = SearchField(self.theme, self.tr("Find in the prompt"))
+        self.views.addTab(self.tr("Prompt"))
+        self.views.addTab(self.tr("Changes"))
+        self.search = SearchField(self.theme, self.tr("Search prompt"))
         self.search.below = self.text
         self.search.setMinimumWidth(LEAST_SEARCH)
         self.matches = QLabel()
         self.matches.setProperty("small", True)
-        self.previous = CardButton(self.theme, "chevron-up", self.tr("Previous place  Shift+Enter"), lambda: self.text.step(-1))
-        self.next = CardButton(self.theme, "chevron-down", self.tr("Next place  Enter"), lambda: self.text.step(1))
+        self.previous = CardButton(self.theme, "chevron-up", self.tr("Previous match  Shift+Enter"), lambda: self.text.step(-1))
+        self.next = CardButton(self.theme, "chevron-down", self.tr("Next match  Enter"), lambda: self.text.step(1))
         self.first = explanation("")
         self.first.setContentsMargins(SPACE_4, 0, SPACE_4, SPACE_2)
         row = QHBoxLayout()
@@ -154,7 +156,7 @@ class InspectorPage(Page):
             return
         day, today = local_day(message.time), local_day(self._place.window.clock())
         when = clock_words(message.time) if day == today else f"{day_words(day, today)}, {clock_words(message.time)}"
-        words = self.tr("of what {name} said at {when}: {words}")
+        words = self.tr("Reply by {name}, {when}: {words}")
         said = shortened(message.content.replace("*", ""), 80)
         self.subtitle.set_full(words.format(name=message.speaker_name, when=when, words=said))
 
@@ -174,28 +176,28 @@ class InspectorPage(Page):
         self._stack.setCurrentWidget(self.text if has_words else self._nothing)
         if found is None and self._is_being_written():
             self._nothing.say(
-                self.tr("The reply is still being written"), self.tr("Its prompt appears here as soon as it is finished.")
+                self.tr("Reply in progress"), self.tr("The prompt appears here as soon as the reply is finished.")
             )
             self.subtitle.set_full("")
             self._waiting.start()
         elif found is None:
             self._nothing.say(
-                self.tr("Nothing is known of this prompt"),
-                self.tr("A greeting is not written by a model. Neither is anything known of replies older than this page."),
+                self.tr("No prompt recorded"),
+                self.tr("Greetings are not generated by a model, and the prompts of older replies were not recorded."),
             )
         elif not found.spans:
             self._nothing.say(
-                self.tr("The words are not kept any more"),
+                self.tr("Prompt text no longer stored"),
                 self.tr(
-                    "Only the newest prompts are kept word for word, and none that tells what was forgotten or changed since. "
-                    "What it was made of, and what it cost, stands at the left."
+                    "Only the newest prompts are stored in full, and none with text that was forgotten or changed since. "
+                    "The sections of this prompt and their tokens are listed on the left."
                 ),
             )
         self.first.setVisible(False)
         self._show_words(self.views.currentIndex())
 
     def _is_being_written(self) -> bool:
-        """The newest reply, whose prompt is kept at its end."""
+        """Return whether the reply is the newest one and still being generated; its prompt is stored when it is finished."""
         is_newest = bool(self._replies) and self.reply == self._replies[-1]
         view = self._place.window.chat.view
         return is_newest and isinstance(view, ChatView) and view.chat.growing_row is not None
@@ -211,16 +213,17 @@ class InspectorPage(Page):
         self.first.setVisible(view == CHANGES and bool(self.first.text()))
 
     async def _tell_first(self, found: Inspection) -> None:
-        """Where the first difference to the prompt before it stands: up to there nothing had to be read again."""
+        """Show the position of the first difference from the previous prompt; the tokens before it came from the KV cache."""
         shared = shared_beginning(found.previous, found.spans)
         part = part_at(found.spans, shared)
-        tokens = await self._services.chat.count_tokens(text_of(found.spans)[:shared])
+        tokens = await self._services.counting.count_one(text_of(found.spans)[:shared])
+        # Another reply may have been chosen while the tokens were counted.
         if found is not self.inspection:
             return
         if part is None:
-            words = self.tr("All of it stood in the prompt before it.")
+            words = self.tr("Everything in this prompt was already in the previous one.")
         else:
-            words = self.tr("The first {tokens} are the same. The first difference stands in “{part}”.").format(
+            words = self.tr("The first {tokens} are the same. The first difference is in “{part}”.").format(
                 tokens=tokens_in_words(tokens), part=title_of(part)
             )
         self.first.setText(words)
@@ -251,16 +254,17 @@ class InspectorPage(Page):
     def _copy(self, words: str) -> None:
         if words:
             QApplication.clipboard().setText(words)
-            self._place.window.notifier.tell(self.tr("Copied."))
+            self._place.window.notifier.tell(self.tr("Copied to the clipboard."))
 
     def _step(self) -> None:
+        # The signal returnPressed does not carry the modifier keys.
         back = QApplication.keyboardModifiers() & Qt.KeyboardModifier.ShiftModifier
         self.text.step(-1 if back else 1)
 
     def _count(self, at: int, count: int) -> None:
         locale = QLocale()
         told = self.tr("{at} of {count}").format(at=locale.toString(at), count=locale.toString(count))
-        self.matches.setText(told if count else self.tr("not there") if self.search.text().strip() else "")
+        self.matches.setText(told if count else self.tr("no matches") if self.search.text().strip() else "")
         for tool in (self.previous, self.next):
             tool.setVisible(count > 0)
 
@@ -269,7 +273,7 @@ class InspectorPage(Page):
 
 
 class _Nothing(QWidget):
-    """Stands where the words would."""
+    """Placeholder for a prompt whose text is not available."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The account of a prompt: how long it is, what each section takes, what was cut, and what reading it cost."""
+"""Summary of a prompt: its length, the tokens of each section, what was cut, and the cost of processing it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lethe_app.services.chat.prompt_inspector import Inspection
 from lethe_app.ui.chat.memory_card_parts import wrapped
 from lethe_app.ui.core.formatting import rounded, tokens_in_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.phrases import COSTS, CUTS
+from lethe_app.ui.core.reason_labels import cut_words, miss_words
 from lethe_app.ui.core.theme import PROSE_SIZE, Theme
 from lethe_app.ui.pages.inspector.colours import title_of
 from lethe_app.ui.pages.inspector.token_shares import ShareBar, share_rows, share_table
@@ -21,7 +21,7 @@ LEAST, USUAL, MOST = 280, 360, 460
 
 
 class Account(QScrollArea):
-    """`chosen` is the section under the cursor, `opened` the one whose words are wanted."""
+    """Summary of a prompt; `chosen` emits the section under the cursor, `opened` the section whose text is to be shown."""
 
     chosen = Signal(object)
     opened = Signal(object)
@@ -56,11 +56,11 @@ class Account(QScrollArea):
         self._fit()
 
     def wanted(self, width: int) -> int:
-        """A width at the usual size of text, at the reader's."""
+        """Return a width, given for the default font size, scaled to the user's font size."""
         return round(width * max(1.0, self._theme.prose_size / PROSE_SIZE))
 
     def show_inspection(self, found: Inspection | None) -> None:
-        """Where nothing is known, there is nothing to account for."""
+        """Show the summary of a prompt, or nothing if it is None."""
         for widget in (self.length, self.bar, self.room, self.table):
             widget.setVisible(found is not None)
         self._notes.hide()
@@ -79,7 +79,7 @@ class Account(QScrollArea):
         self._fill_notes(receipt, found.cost)
 
     def _fit(self) -> None:
-        """As wide as its words need; the table is as high as its rows, for the whole account scrolls, not a part of it."""
+        """Adapt the width to the font size and the table's height to its rows: only the whole summary scrolls."""
         self.setMinimumWidth(self.wanted(LEAST))
         self.setMaximumWidth(self.wanted(MOST))
         header = self.table.horizontalHeader()
@@ -92,17 +92,17 @@ class Account(QScrollArea):
         column = QVBoxLayout(self._notes)
         column.setContentsMargins(0, SPACE_3, 0, 0)
         column.setSpacing(SPACE_2)
-        column.addWidget(headline(self.tr("Reading it")))
+        column.addWidget(headline(self.tr("Prompt processing")))
         for words in cost_words(cost):
             column.addWidget(wrapped(words))
         column.addWidget(explanation(layout_words(receipt.layout)))
-        cut = [share for share in receipt.shares if share.cut_tokens or share.note]
+        cut = [share for share in receipt.shares if share.cut_tokens or share.cuts]
         column.addSpacing(SPACE_2)
-        column.addWidget(headline(self.tr("What was cut")))
+        column.addWidget(headline(self.tr("Cut to fit")))
         for share in cut:
             column.addWidget(self._cut(share))
         if not cut:
-            column.addWidget(wrapped(self.tr("Nothing: all of it had room."), quiet=True))
+            column.addWidget(wrapped(self.tr("Nothing was cut."), quiet=True))
         column.addSpacing(SPACE_2)
         column.addWidget(headline(self.tr("Format")))
         column.addWidget(wrapped(self.tr("Template: {source}").format(source=receipt.template_source), quiet=True))
@@ -111,45 +111,47 @@ class Account(QScrollArea):
         title = title_of(share.part)
         if share.cut_tokens:
             title = self.tr("{part}, {tokens}").format(part=title, tokens=tokens_in_words(share.cut_tokens))
-        told = "; ".join(CUTS.in_words(note) for note in share.note.split("; "))
+        told = "; ".join(map(cut_words, share.cuts))
         return wrapped(f"{title}: {told}" if told else title)
 
 
 def tr(text: str) -> str:
-    """The reader's own language for the words of an account."""
+    """Translate a text in the context of the summary."""
     return QCoreApplication.translate("Account", text)
 
 
 def room_words(receipt: Receipt) -> str:
-    """How much of the context that is, and what of it is not to be used."""
-    words = tr("of a context of {context}; {reserve} are kept for the reply.")
+    """Return the size of the context and the tokens reserved for the reply."""
+    words = tr("of a context of {context}; {reserve} reserved for the reply.")
     return words.format(context=rounded(receipt.context), reserve=QLocale().toString(receipt.reply_reserve))
 
 
 def cost_words(cost: Cost | None) -> list[str]:
-    """What the model had read already, and what it had to read again."""
+    """Return how many tokens came from the KV cache, how many were processed, and why tokens were processed again."""
     if cost is None:
-        return [tr("The reply was stopped before the model could tell.")]
+        return [tr("No figures: the reply was stopped too early.")]
     locale = QLocale()
     whole = cost.evaluated + cost.reused
-    words = tr("{reused} of {whole} were known from before, {evaluated} were read.")
+    words = tr("{reused} of {whole} cached, {evaluated} processed.")
     told = [
         words.format(
             reused=locale.toString(cost.reused), whole=tokens_in_words(whole), evaluated=locale.toString(cost.evaluated)
         )
     ]
     if cost.again:
-        again = tr("{tokens} were read again because {reason}.")
-        told.append(again.format(tokens=tokens_in_words(cost.again), reason=COSTS.in_words(cost.because)))
+        again = tr("{tokens} reprocessed because {reason}.")
+        told.append(again.format(tokens=tokens_in_words(cost.again), reason=miss_words(cost)))
     if cost.drift:
-        told.append(tr("Cuts in what was read since it was last read as a whole: {count}").format(count=cost.drift))
+        told.append(tr("Context shifts since the last full processing: {count}").format(count=cost.drift))
     return told
 
 
 def layout_words(layout: PromptLayout) -> str:
-    """Where what came to mind was put."""
+    """Return where the recalled memories are placed in the prompt and what that costs."""
     return {
-        PromptLayout.LATE: tr("What came to mind stands just above your message, so that all above it stays read."),
-        PromptLayout.SYSTEM: tr("What came to mind stands in the system prompt: everything below it is read again."),
-        PromptLayout.DEPTH: tr("Each memory stands as many messages up as it asks for; what is below is read again."),
+        PromptLayout.LATE: tr("Memories are placed just above your message, so everything before them stays cached."),
+        PromptLayout.SYSTEM: tr("Memories are placed in the system prompt, so everything below it is reprocessed."),
+        PromptLayout.DEPTH: tr(
+            "Memories are placed among the messages at their depth, so everything below them is reprocessed."
+        ),
     }[layout]

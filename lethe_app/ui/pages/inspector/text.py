@@ -1,4 +1,4 @@
-"""The words of a prompt on coloured grounds, or what changed in them; thirty thousand tokens open at once."""
+"""Text view of a prompt with a background colour per section, or of a comparison; made for prompts of 30,000 tokens."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from lethe_app.ui.pages.inspector.diff import DiffLine, LineChange, text_of
 
 STRIPE = 3
 MOST_MARKED = 500
-"""Places found that are marked at once; the number tells of all."""
+"""Search matches highlighted at once, around the current one; the count covers all of them."""
 PARTS = list(PromptPart)
 
 
 class _Inks(QSyntaxHighlighter):
-    """Gives each line its section, as its state, and marks within a line where another section begins."""
+    """Highlighter that stores the section of a line as its block state and formats the parts of a line in other sections."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -47,6 +47,7 @@ class _Inks(QSyntaxHighlighter):
         if not self.starts or self.palette is None:
             return
         begin = self.currentBlock().position()
+        # An empty line has a section, too, as its background is painted.
         pieces = self._pieces(begin, begin + max(len(text), 1))
         spoken = next((part for _start, _end, part in pieces if part is not PromptPart.TEMPLATE), PromptPart.TEMPLATE)
         self.setCurrentBlockState(PARTS.index(spoken))
@@ -57,7 +58,7 @@ class _Inks(QSyntaxHighlighter):
                 self.setFormat(start - begin, end - start, self._format(ground=tints(self.palette)[part]))
 
     def _pieces(self, begin: int, end: int) -> list[tuple[int, int, PromptPart]]:
-        """The spans that reach into these characters, cut to them."""
+        """Return (start, end, section) of the spans within a range of characters."""
         place = max(0, bisect_right(self.starts, begin) - 1)
         found = []
         while place < len(self.parts) and self.starts[place] < end:
@@ -76,16 +77,16 @@ class _Inks(QSyntaxHighlighter):
 
 
 class PromptText(QPlainTextEdit):
-    """Read only. Shows either spans or the lines of a comparison."""
+    """Read-only view of prompt spans or of the lines of a comparison."""
 
     found = Signal(int, int)
-    """Number of the place on display, from one, and of all places; zeros for none."""
+    """Number of the current match, from 1, and number of matches; both 0 if there are none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._grounds: list[tuple[str, str]] = []
-        """Of each line of a comparison: its ground and its stripe."""
+        """Background colour and stripe colour of each line of a comparison; empty while a prompt is shown."""
         self._places: list[int] = []
         self._words, self._at = "", -1
         self.spans: tuple[PromptSpan, ...] = ()
@@ -96,7 +97,7 @@ class PromptText(QPlainTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.setAccessibleName(self.tr("The prompt, word for word"))
+        self.setAccessibleName(self.tr("Prompt text"))
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(SPACE_3)
         self._inks = _Inks(self.document())
@@ -114,14 +115,15 @@ class PromptText(QPlainTextEdit):
     # what is shown
 
     def show_spans(self, spans: Sequence[PromptSpan]) -> None:
-        """A prompt, every section on its ground."""
+        """Show a prompt with a background colour per section."""
         self.spans, self._grounds = tuple(spans), []
+        # Set before the text: the highlighter runs when the text is set.
         self._inks.starts = [0, *accumulate(units(span.text) for span in spans)][:-1]
         self._inks.parts = [span.part for span in spans]
         self._put(text_of(spans))
 
     def show_lines(self, lines: Sequence[DiffLine]) -> None:
-        """What came and what went."""
+        """Show the lines of a comparison, added lines in green and removed ones in red."""
         palette = self._theme.palette
         grounds = {LineChange.CAME: palette.good, LineChange.WENT: palette.danger}
         shades = colours(palette)
@@ -141,7 +143,7 @@ class PromptText(QPlainTextEdit):
         self.search(self._words)
 
     def go_to_part(self, part: PromptPart) -> bool:
-        """Scroll to where a section begins; False where it has no words here."""
+        """Scroll to the beginning of a section; return False if it has no text here."""
         place = 0
         for span in self.spans:
             if span.part is part and span.text.strip():
@@ -155,6 +157,7 @@ class PromptText(QPlainTextEdit):
         cursor.setPosition(place)
         self.setTextCursor(cursor)
         bar = self.verticalScrollBar()
+        # The vertical scroll bar of a QPlainTextEdit counts lines, not pixels.
         bar.setValue(max(0, cursor.block().firstLineNumber() - (2 if not length else self._half())))
         self.ensureCursorVisible()
 
@@ -164,10 +167,11 @@ class PromptText(QPlainTextEdit):
     # searching
 
     def search(self, words: str) -> None:
-        """Mark every place where these words stand, whatever their case, and go to the first one from here."""
+        """Find all occurrences of a text regardless of case, highlight them and go to the first one."""
         self._words = words
         text = self.toPlainText()
         self._places = []
+        # Positions are advanced from match to match; counting code units from the start for each would be quadratic.
         place = read = 0
         for match in re.finditer(re.escape(words), text, re.IGNORECASE) if words.strip() else ():
             place, read = place + units(text[read : match.start()]), match.start()
@@ -176,7 +180,7 @@ class PromptText(QPlainTextEdit):
         self.step(1)
 
     def step(self, by: int) -> None:
-        """To the next place, or the one before, and round again."""
+        """Go to the next or previous match, wrapping around."""
         if self._places:
             self._at = (self._at + by) % len(self._places)
             self._go_to(self._places[self._at], len(self._words))
@@ -202,6 +206,9 @@ class PromptText(QPlainTextEdit):
     # drawing
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        """Fill the background of the visible lines; the formats of a highlighter would colour only as far as the text
+        reaches.
+        """
         painter = QPainter(self.viewport())
         shades, grounds = colours(self._theme.palette), tints(self._theme.palette)
         block, offset = self.firstVisibleBlock(), self.contentOffset()
@@ -235,14 +242,14 @@ class PromptText(QPlainTextEdit):
 
 
 def units(text: str) -> int:
-    """How long Qt finds a text: it counts what lies beyond the basic plane twice."""
+    """Return the length of a text in UTF-16 code units, in which QTextCursor counts positions."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
 def _told(line: DiffLine) -> str:
     if line.change is LineChange.SKIPPED:
-        one = QCoreApplication.translate("PromptText", "⋯ {n} line the same")
-        many = QCoreApplication.translate("PromptText", "⋯ {n} lines the same")
+        one = QCoreApplication.translate("PromptText", "⋯ {n} unchanged line")
+        many = QCoreApplication.translate("PromptText", "⋯ {n} unchanged lines")
         return counted(line.count, one, many)
     sign = {LineChange.CAME: "+", LineChange.WENT: "−"}.get(line.change, " ")
     return f"{sign} {line.text}"

@@ -1,4 +1,4 @@
-"""Where the tokens of a prompt went: one bar for the whole context, and one row for each section."""
+"""Tokens of a prompt by section: a bar for the whole context, and a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ GAP = 1.0
 
 
 class ShareBar(QWidget):
-    """The context from left to right: the sections of the prompt, what is kept for the reply, what is free."""
+    """Bar of the context window: the sections of the prompt, the reserve for the reply at the right end, and free space
+    between.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,11 +33,11 @@ class ShareBar(QWidget):
     def show_receipt(self, receipt: Receipt) -> None:
         self._receipt = receipt
         told = [f"{title_of(share.part)} {tokens_in_words(share.tokens)}" for share in receipt.shares if share.tokens]
-        self.setAccessibleName(self.tr("Sections of the prompt: {list}").format(list=", ".join(told)))
+        self.setAccessibleName(self.tr("Prompt sections: {list}").format(list=", ".join(told)))
         self.update()
 
     def _stretches(self) -> list[tuple[float, float, Share | None]]:
-        """Left edge, width and section; None is what is kept for the reply."""
+        """Return left edge, width and section of each segment; the section is None for the reserve of the reply."""
         receipt = self._receipt
         if receipt is None:
             return []
@@ -77,19 +79,19 @@ class ShareBar(QWidget):
             if left <= x < left + width:
                 if share is None and self._receipt is not None:
                     kept = tokens_in_words(self._receipt.reply_reserve)
-                    return self.tr("kept for the reply: {tokens}").format(tokens=kept)
+                    return self.tr("reserved for the reply: {tokens}").format(tokens=kept)
                 if share is not None:
                     return f"{title_of(share.part)}: {tokens_in_words(share.tokens)}"
         return self.tr("free")
 
 
 def tr(text: str) -> str:
-    """The reader's own language for the table of sections."""
+    """Translate a text in the context of the inspector."""
     return QCoreApplication.translate("Inspector", text)
 
 
 def share_rows(theme: Theme) -> FilteredTableModel[tuple[Share, int]]:
-    """Rows of shares, each with the length of the whole prompt."""
+    """Return the table model of the sections; each row holds a section's share and the token count of the whole prompt."""
     locale = QLocale()
     columns = [
         Column[tuple[Share, int]](
@@ -106,14 +108,14 @@ def share_rows(theme: Theme) -> FilteredTableModel[tuple[Share, int]]:
 
 
 def share_table(theme: Theme, rows: FilteredTableModel[tuple[Share, int]]) -> Table[tuple[Share, int]]:
-    """The table of them."""
-    table = Table(rows, theme, tr("Sections of the prompt"), tr("Nothing is known of this prompt."))
+    """Return the table of sections."""
+    table = Table(rows, theme, tr("Prompt sections"), tr("No prompt recorded."))
     table.setIconSize(QSize(ICON - SPACE_1 * 2, ICON - SPACE_1 * 2))
     return table
 
 
 def swatch(theme: Theme, part: PromptPart) -> QIcon:
-    """A dot in the section's colour."""
+    """Return an icon in the section's colour."""
     size = ICON
     drawn = QPixmap(size, size)
     drawn.fill(Qt.GlobalColor.transparent)
@@ -127,6 +129,6 @@ def swatch(theme: Theme, part: PromptPart) -> QIcon:
 
 
 def percent(part: int, whole: int) -> str:
-    """“13 %”, and “<1 %” for what is there but hardly."""
+    """Return a rounded percentage such as “13 %”; a positive share below one is “<1 %”."""
     share = 100 * part / whole if whole else 0
     return "<1 %" if 0 < share < 1 else f"{QLocale().toString(round(share))} %"

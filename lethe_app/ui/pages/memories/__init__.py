@@ -1,1 +1,1 @@
-"""The memories of a persona."""
+"""Page “Memories”: list, search, editor and recall test of a persona's memories."""

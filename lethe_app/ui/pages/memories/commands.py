@@ -1,4 +1,4 @@
-"""What the user changes in memories, as commands that can be undone; what is typed is stored when the fingers rest."""
+"""Undo commands of the memories page. Typed text is stored after a pause in typing."""
 
 from __future__ import annotations
 
@@ -22,27 +22,31 @@ REST_MS = 400
 
 
 class MemoryEdits(QObject):
-    """Every change of the page goes through here and onto its undo stack."""
+    """Edits memories of a persona; every edit becomes a command on the page's undo stack."""
 
     def __init__(
         self, page: Page, place: PageContext, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
     ) -> None:
-        """`put` shows a new value; `after` is called when memories came or went, with the one to be shown then."""
+        """Create the edits of a page.
+
+        `put` shows a new value of a field. `after` is called when memories were added or removed, with the memory to select,
+        if any.
+        """
         super().__init__(page)
         self._page, self._place, self._put, self._after = page, place, put, after
         self._wanted: UUID | None = None
         self._deeds = CommandRunner(page.undo, place.bridge, self._done)
         self._unsaved: dict[UUID, dict[str, object]] = {}
         self._underway: dict[UUID, dict[str, object]] = {}
-        """What is being stored just now."""
+        """Changes that are being stored now, by memory."""
         self._saving = asyncio.Lock()
         self.is_open = True
-        """Is there still a page, with a stack to undo on?"""
+        """True until the page is closed; its undo stack may be used only while this is true."""
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
 
     def change(self, memory: MemoryUnit, name: str, value: object) -> None:
-        """One field of a memory; `memory` is as it was before."""
+        """Set one field; `memory` is the memory before the change."""
         guid = memory.guid
         title = title_of_field(name)
 
@@ -57,10 +61,10 @@ class MemoryEdits(QObject):
         return guid in self._unsaved or guid in self._underway
 
     async def save(self) -> None:
-        """Store what was changed: only these fields, for others may have changed behind the page.
+        """Store the changed fields only, because other fields may have been changed by others meanwhile.
 
-        What cannot be stored is told. It waits for another try, unless the memory itself is gone; so does what was not come to
-        because somebody ended this, as a click on the next row does.
+        An error is reported in the window. The changes are kept for another attempt unless the memory no longer exists; the
+        same applies to what was not stored yet when this task is cancelled, as by a click on the next row.
         """
         async with self._saving:
             self._underway, self._unsaved = self._unsaved, {}
@@ -69,12 +73,13 @@ class MemoryEdits(QObject):
                     if await self._store(guid, changes):
                         del self._underway[guid]
             finally:
+                # Runs on cancellation, too: what was not stored is put back, but does not overwrite newer changes.
                 for guid, changes in self._underway.items():
                     self._unsaved[guid] = {**changes, **self._unsaved.get(guid, {})}
                 self._underway = {}
 
     async def _store(self, guid: UUID, changes: dict[str, object]) -> bool:
-        """Is it done with, stored or never to be stored?"""
+        """Store the changes of one memory; return False if they are to be tried again."""
         services, is_there = self._place.services, False
         try:
             memory = await services.browsing.memory(guid)
@@ -86,7 +91,7 @@ class MemoryEdits(QObject):
         return True
 
     def add(self, persona: str, memory: MemoryUnit, title: str) -> None:
-        """A memory that was not there."""
+        """Add a memory."""
         brain = self._place.services.brain
 
         async def forth() -> None:
@@ -96,12 +101,14 @@ class MemoryEdits(QObject):
         self._deeds.do(title, forth, lambda: brain.forget_memory(memory.guid))
 
     def duplicate(self, persona: str, memory: MemoryUnit) -> None:
-        """The same once more, as if it were new."""
+        """Add a copy of a memory, with its recall count reset."""
         copy = memory.model_copy(update={"guid": uuid4(), "trigger_count": 0, "last_trigger": now()})
         self.add(persona, copy, self.tr("duplicating “{name}”").format(name=memory.name))
 
     def forget_memories(self, persona: str, lines: Sequence[MemoryLine]) -> None:
-        """Into the trash, with a note from which they can be taken back."""
+        """Move memories to the trash and show a notification with an undo button, which works after the page was closed,
+        too.
+        """
         browsing, guids = self._place.services.browsing, [UUID(line.guid) for line in lines]
         one = title_of(lines[0])
         short = one if len(one) <= 60 else f"{one[:59]}…"
@@ -125,8 +132,8 @@ class MemoryEdits(QObject):
             else:
                 self._place.bridge.spawn(_nothing_more(browsing.restore(persona, guids)))
 
-        told = self.tr("{name} is forgotten.") if len(lines) == 1 else self.tr("{name} are forgotten.")
-        self._place.window.notifier.tell(told.format(name=name), button=self.tr("Take it back"), action=take_back)
+        told = self.tr("{name} was forgotten.") if len(lines) == 1 else self.tr("{name} were forgotten.")
+        self._place.window.notifier.tell(told.format(name=name), button=self.tr("Undo"), action=take_back)
 
     def _done(self) -> None:
         wanted, self._wanted = self._wanted, None

@@ -1,4 +1,4 @@
-"""What stands beside the list of memories: the one under the cursor, or what a sentence would bring to mind."""
+"""Detail pane of the memories page: editor of a memory, summary of a conversation, or result of a recall test."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ LONGEST = 4_000
 
 
 class MemoryDetail(QStackedWidget):
-    """Tells what the user changes; the page keeps it. The form is made when the first memory is shown."""
+    """Detail pane of the selected memory. It only emits signals; the page carries out the actions."""
 
     changed = Signal(str, object)
     duplicate_wanted = Signal()
     forget_wanted = Signal()
 
     def __init__(self, place: PageContext, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None) -> None:
-        """`is_unsaved` tells of a memory whether what was typed is newer than what is stored."""
+        """Create the pane; `is_unsaved` returns whether a memory has changes that are not stored yet."""
         super().__init__(parent)
         self._place, self._is_unsaved = place, is_unsaved
         self.memory: MemoryUnit | None = None
-        """What is shown, with the user's changes."""
+        """The memory on display, with the user's unsaved changes."""
         self._wanted: UUID | None = None
         self.setMinimumWidth(LEAST_WIDTH)
         self.nothing = self._words_only()
@@ -56,7 +56,7 @@ class MemoryDetail(QStackedWidget):
 
     @property
     def form(self) -> MemoryForm:
-        """Where a memory is seen and changed."""
+        """Editor of a memory, created when the first memory is shown."""
         if self._form is None:
             self._form = MemoryForm(self._place.theme)
             self._form.changed.connect(self.changed)
@@ -68,7 +68,7 @@ class MemoryDetail(QStackedWidget):
     # what is shown
 
     async def load(self, guid: UUID) -> None:
-        """Show that memory; one that is gone meanwhile shows nothing."""
+        """Show a memory; nothing is shown if it no longer exists."""
         self._wanted = guid
         try:
             memory = await self._place.services.browsing.memory(guid)
@@ -88,19 +88,19 @@ class MemoryDetail(QStackedWidget):
             self._memory_sheet.verticalScrollBar().setValue(0)
 
     def suggest(self, categories: Sequence[str]) -> None:
-        """What may be taken where a memory is filed."""
+        """Offer these categories in the category field."""
         self._categories = list(categories)
         if self._form is not None:
             self._form.suggest(self._categories)
 
     def clear(self) -> None:
-        """There is no memory under the cursor."""
+        """Show the hint for an empty selection, unless the result of a recall test is on display."""
         self.memory = self._wanted = None
         if self.currentWidget() is not self._recall_sheet:
             self.setCurrentWidget(self.nothing)
 
     def show_current(self) -> None:
-        """Show the memory under the cursor, after something else was shown."""
+        """Show the selected memory again, after the result of a recall test."""
         if self.memory is None:
             self.setCurrentWidget(self.nothing)
             return
@@ -114,13 +114,13 @@ class MemoryDetail(QStackedWidget):
         self.recall.close_button.setFocus()
 
     def set_field(self, name: str, value: object) -> None:
-        """One field of the memory shown has another value now."""
+        """Update one field of the memory on display."""
         assert self.memory is not None
         self.memory = self.memory.model_copy(update={name: value})
         self.form.set_field(name, value)
 
     def focus_first_field(self, name: str = "name") -> None:
-        """Put the cursor into the form, or on the button of a conversation."""
+        """Focus a field of the editor, or the button of a conversation."""
         if self.currentWidget() is self._memory_sheet:
             self.form.field(name).setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already
         elif self.currentWidget() is self._session_sheet:
@@ -130,16 +130,16 @@ class MemoryDetail(QStackedWidget):
         if memory.category is not MemoryType.CHAT_SESSION:
             self.form.show_memory(memory)
             return
-        self._title.setText(breakable(memory.name or self.tr("A conversation without a title")))
+        self._title.setText(breakable(memory.name or self.tr("Untitled conversation")))
         self._when.setText(moment_in_words(memory.added))
-        self._summary.setText(breakable(memory.content[:LONGEST] or self.tr("It has not been summed up yet.")))
+        self._summary.setText(breakable(memory.content[:LONGEST] or self.tr("Not summarised yet.")))
         self._keywords.setText(breakable(" · ".join(memory.keywords_main)))
         self._keywords.setVisible(bool(memory.keywords_main))
 
-    # building
+    # Building the pane.
 
     def _words_only(self) -> QLabel:
-        label = QLabel(self.tr("Choose a memory to see all of it, or write a new one."))
+        label = QLabel(self.tr("Select a memory to view it, or create a new one."))
         label.setProperty("quiet", True)
         label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         label.setWordWrap(True)
@@ -160,7 +160,7 @@ class MemoryDetail(QStackedWidget):
         return row
 
     def _session(self) -> Sheet:
-        """A conversation can be read here; it is changed where conversations are."""
+        """Build the read-only sheet of a conversation, which is edited on the conversations page."""
         sheet = _sheet()
         card, column = made_card()
         self._title = headline("")
@@ -168,12 +168,12 @@ class MemoryDetail(QStackedWidget):
         self._when, self._summary, self._keywords = explanation(""), QLabel(), explanation("")
         self._summary.setWordWrap(True)
         self._summary.setTextFormat(Qt.TextFormat.PlainText)
-        self._go = _button(self.tr("Go to this conversation"))
+        self._go = _button(self.tr("Go to conversation"))
         self._go.clicked.connect(self._go_to_session)
         for widget in (self._title, self._when, self._summary, self._keywords):
             column.addWidget(widget)
         column.addWidget(self._go, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(explanation(self.tr("Conversations are changed in the list of conversations.")))
+        column.addWidget(explanation(self.tr("Edit conversations on the Conversations page.")))
         sheet.add(card)
         return sheet
 

@@ -1,4 +1,4 @@
-"""Chips that narrow the list of memories: by kind, by how they come to mind, and by what state they are in."""
+"""Filters of the memories page: chips for type, recall mode and state, and a field for category or tag."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ WIDEST = 280
 
 
 class FiledFilter(NoWheelComboBox):
-    """Is there only where something is filed; `changed` comes when the user chose."""
+    """Combo box that filters by category or tag; hidden while no memory has either. `changed` is emitted on choices of the
+    user.
+    """
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Category or tag"))
-        self.setToolTip(self.tr("Only what is filed there"))
+        self.setToolTip(self.tr("Show only memories with this category or tag"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(WIDEST)
         self._guids: dict[str, set[str]] = {}
@@ -39,24 +41,24 @@ class FiledFilter(NoWheelComboBox):
 
     @property
     def categories(self) -> list[str]:
-        """All there are, branches after what they grow from."""
+        """All categories in alphabetical order, subcategories after their parent."""
         return sorted(key for key in self._guids if not key.startswith(TAG))
 
     @property
     def guids(self) -> frozenset[str] | None:
-        """What lies there; None where nothing is chosen."""
+        """GUIDs of the memories with the chosen category or tag; None if none is chosen."""
         chosen = str(self.currentData() or "")
         return frozenset(self._guids.get(chosen, ())) if chosen else None
 
     def offer(self, filed: Sequence[FiledLine]) -> None:
-        """Show what there is, silently; what was chosen stays so while it is there."""
+        """Set the categories and tags without emitting `changed`; the choice is kept if it still exists."""
         chosen = self.currentData()
         self._guids = {}
         for one in filed:
             self._take(one)
         with QSignalBlocker(self):
             self.clear()
-            self.addItem(self.tr("Filed anywhere"), "")
+            self.addItem(self.tr("All categories and tags"), "")
             for name in self.categories:
                 *above, last = name.split("/")
                 self.addItem(f"{INDENT * len(above)}{last}  {len(self._guids[name])}", name)
@@ -69,11 +71,11 @@ class FiledFilter(NoWheelComboBox):
         self.setVisible(bool(self._guids))
 
     def choose(self, key: str) -> None:
-        """A category, or a tag with its sign."""
+        """Choose a category, or a tag with its leading “#”."""
         self.setCurrentIndex(max(self.findData(key), 0))
 
     def turn_off(self) -> None:
-        """Silently."""
+        """Reset the choice without emitting `changed`."""
         with QSignalBlocker(self):
             self.setCurrentIndex(0)
 
@@ -88,7 +90,9 @@ Wanted = MemoryType | MemoryInsertion | State
 
 
 class Chips(QWidget):
-    """Each can be on or off; `changed` comes when the user turned one. Kinds and ways that nothing has are not offered."""
+    """Filter chips, each of which can be checked; `changed` is emitted for each change. Types and modes without memories are
+    hidden.
+    """
 
     changed = Signal()
 
@@ -99,10 +103,10 @@ class Chips(QWidget):
         for state in State:
             flow.addWidget(self._chip(state, state_in_words(state)))
         self._titles: dict[type[MemoryType] | type[MemoryInsertion], QLabel] = {}
-        flow.addWidget(self._title(MemoryType, self.tr("Kind")))
+        flow.addWidget(self._title(MemoryType, self.tr("Type")))
         for kind in MemoryType:
             flow.addWidget(self._chip(kind, kind_in_words(kind)))
-        flow.addWidget(self._title(MemoryInsertion, self.tr("Comes to mind")))
+        flow.addWidget(self._title(MemoryInsertion, self.tr("Recall mode")))
         for way in MemoryInsertion:
             flow.addWidget(self._chip(way, insertion_in_words(way)))
         self.filed = FiledFilter()
@@ -126,7 +130,9 @@ class Chips(QWidget):
         return self._buttons[wanted]
 
     def offer(self, counts: Mapping[MemoryType | MemoryInsertion, int]) -> None:
-        """Show how many there are of each kind and way, and none that has nothing unless it is on."""
+        """Show a chip for each type and recall mode that has memories; a checked chip stays visible. The tooltip has the
+        number.
+        """
         groups: tuple[type[MemoryType], type[MemoryInsertion]] = (MemoryType, MemoryInsertion)
         several: dict[type, bool] = {group: sum(isinstance(each, group) for each in counts) > 1 for group in groups}
         for wanted, button in self._buttons.items():
@@ -139,7 +145,7 @@ class Chips(QWidget):
             title.setVisible(several[group])
 
     def turn_off(self) -> None:
-        """All of them, silently."""
+        """Uncheck all chips without emitting `changed`."""
         for button in self._buttons.values():
             with QSignalBlocker(button):
                 button.setChecked(False)
@@ -159,7 +165,7 @@ class Chips(QWidget):
         button = QPushButton(words, self)
         button.setProperty("chip", True)
         button.setCheckable(True)
-        button.setAccessibleName(self.tr("Only: {what}").format(what=words))
+        button.setAccessibleName(self.tr("Show only: {what}").format(what=words))
         button.toggled.connect(lambda _on: self.changed.emit())
         self._buttons[wanted] = button
         return button

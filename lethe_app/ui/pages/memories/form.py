@@ -1,4 +1,4 @@
-"""One memory with everything that can be said about it, in words: what it is, when it comes to mind, and for how long."""
+"""Editor of a memory: content, category, recall mode, period, keywords and priority."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_CATEGORY = 200
 
 
 class MemoryForm(QWidget):
-    """`changed` carries a field of the record and its new value, and comes for what the user did only."""
+    """Editor of a memory; `changed` carries a field name and its new value, and is emitted for input of the user only."""
 
     changed = Signal(str, object)
 
@@ -35,12 +35,12 @@ class MemoryForm(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_4)
         self._card(theme, "", _content())
-        self._card(theme, self.tr("Where it is filed"), _filed())
-        insertion = self._card(theme, self.tr("When it comes to mind"), _insertion())
-        self.added = self._moment(insertion, self.tr("From"), "added", "")
-        self.end = self._moment(insertion, self.tr("Until"), "end_time", self.tr("It ends"))
-        self._card(theme, self.tr("Words that wake it"), _keywords())
-        self._card(theme, self.tr("How much it matters"), _weight())
+        self._card(theme, self.tr("Category and tags"), _filed())
+        insertion = self._card(theme, self.tr("Recall"), _insertion())
+        self.added = self._moment(insertion, self.tr("Active from"), "added", "")
+        self.end = self._moment(insertion, self.tr("Active until"), "end_time", self.tr("Set end date"))
+        self._card(theme, self.tr("Keywords"), _keywords())
+        self._card(theme, self.tr("Priority and position"), _weight())
         self._life = QLabel()
         self._life.setProperty("small", True)
         self._life.setWordWrap(True)
@@ -52,14 +52,14 @@ class MemoryForm(QWidget):
             filed.setCompleter(self._completer(filed))
 
     def show_memory(self, memory: MemoryUnit) -> None:
-        """Show all of it, silently."""
+        """Show all fields of a memory without emitting `changed`."""
         values = memory.model_dump()
         for name in Names:
             self.set_field(name, values[name])
         self._life.setText(self._told(memory))
 
     def set_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
-        """Show one value, silently."""
+        """Show the value of a field without emitting `changed`."""
         if name == "added":
             self.added.set_value(value)
         elif name == "end_time":
@@ -72,7 +72,7 @@ class MemoryForm(QWidget):
         self._follow(name, value)
 
     def suggest(self, categories: Sequence[str]) -> None:
-        """Categories there are, to be taken where another memory is filed."""
+        """Set the completions of the category field."""
         self._categories.setStringList(list(categories))
 
     def _completer(self, field: QLineEdit) -> QCompleter:
@@ -83,7 +83,7 @@ class MemoryForm(QWidget):
         return completer
 
     def field(self, name: str) -> QWidget:
-        """The widget of a field, for focus."""
+        """Return the widget of a field."""
         moments: dict[str, QWidget] = {"added": self.added, "end_time": self.end}
         return moments.get(name) or next(form.field(name) for form in self._forms if name in form.names)
 
@@ -106,7 +106,7 @@ class MemoryForm(QWidget):
         block.setSpacing(SPACE_1)
         block.addWidget(label)
         if name == "added":
-            block.addWidget(explanation(self.tr("A day to come keeps it silent until then.")))
+            block.addWidget(explanation(self.tr("Set a future date to recall the memory only from then on.")))
         block.addWidget(field, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(block)
         return field
@@ -116,7 +116,7 @@ class MemoryForm(QWidget):
         self.changed.emit(name, value / PERCENT if name == "trigger_chance" else value)
 
     def _follow(self, name: str, value: object) -> None:
-        """Fields that mean nothing beside the others are not shown."""
+        """Show or hide the fields that apply only to certain values of another field."""
         if name == "category":
             self._row("path", shown=value in WITH_FILE)
         if name == "keywords_secondary":
@@ -129,11 +129,11 @@ class MemoryForm(QWidget):
 
     def _told(self, memory: MemoryUnit) -> str:
         if not memory.trigger_count:
-            return self.tr("It has not come to mind yet.")
+            return self.tr("Not recalled yet.")
         when = moment_in_words(memory.last_trigger)
         if memory.trigger_count == 1:
-            return self.tr("It came to mind once, on {when}.").format(when=when)
-        return self.tr("It came to mind {n} times, last on {when}.").format(n=memory.trigger_count, when=when)
+            return self.tr("Recalled once, on {when}.").format(when=when)
+        return self.tr("Recalled {n} times, last on {when}.").format(n=memory.trigger_count, when=when)
 
 
 Names = (
@@ -142,14 +142,14 @@ Names = (
     *("keywords_secondary", "word_link", "case_sensitive", "priority", "sticky", "protected", "duration", "trigger_chance"),
     "position_index",
 )
-"""Every field that can be seen and changed."""
+"""Fields of the record that the editor shows."""
 
 
 def title_of_field(name: str) -> str:
-    """What the undo button calls a change of it."""
+    """Return the label of a field, which also names its undo command."""
     moments = {
-        "added": QCoreApplication.translate("MemoryForm", "From"),
-        "end_time": QCoreApplication.translate("MemoryForm", "Until"),
+        "added": QCoreApplication.translate("MemoryForm", "Active from"),
+        "end_time": QCoreApplication.translate("MemoryForm", "Active until"),
     }
     specs = (*_content(), *_filed(), *_insertion(), *_keywords(), *_weight())
     return moments.get(name) or next(spec.title for spec in specs if spec.name == name)
@@ -160,18 +160,18 @@ def _content() -> list[Spec]:
     kinds = [(kind, kind_in_words(kind)) for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
     return [
         Spec("name", tr("MemoryForm", "Name")),
-        Spec("content", tr("MemoryForm", "What is remembered"), FieldKind.PROSE, lines=4, most_lines=18),
+        Spec("content", tr("MemoryForm", "Content"), FieldKind.PROSE, lines=4, most_lines=18),
         Spec(
             "reason",
             tr("MemoryForm", "Why it matters"),
             FieldKind.PROSE,
             lines=2,
             most_lines=8,
-            placeholder=tr("MemoryForm", "It is told along with the memory"),
+            placeholder=tr("MemoryForm", "Sent to the model with the memory"),
         ),
-        Spec("category", tr("MemoryForm", "Kind"), FieldKind.CHOICE, choices=kinds),
-        Spec("path", tr("MemoryForm", "File behind it")),
-        Spec("enabled", tr("MemoryForm", "Switched on"), FieldKind.SWITCH),
+        Spec("category", tr("MemoryForm", "Type"), FieldKind.CHOICE, choices=kinds),
+        Spec("path", tr("MemoryForm", "File path")),
+        Spec("enabled", tr("MemoryForm", "Enabled"), FieldKind.SWITCH),
     ]
 
 
@@ -182,54 +182,66 @@ def _filed() -> list[Spec]:
             "filed_under",
             tr("MemoryForm", "Category"),
             FieldKind.LINE,
-            tr("MemoryForm", "With a slash before a part of it. Its words and those of the tags bring it to mind, too."),
+            tr(
+                "MemoryForm",
+                "Category path with slashes for subcategories; the words of categories and tags recall the memory as well.",
+            ),
             tr("MemoryForm", "family/sister"),
         ),
-        Spec("tags", tr("MemoryForm", "Tags"), FieldKind.WORDS, placeholder=tr("MemoryForm", "A word, then Enter")),
-        Spec("needs_permission", tr("MemoryForm", "You are to be asked before it is acted on"), FieldKind.SWITCH),
+        Spec("tags", tr("MemoryForm", "Tags"), FieldKind.WORDS, placeholder=tr("MemoryForm", "Type a word, press Enter")),
+        Spec("needs_permission", tr("MemoryForm", "Ask before acting on it"), FieldKind.SWITCH),
     ]
 
 
 def _insertion() -> list[Spec]:
     ways = [(way, insertion_as_sentence(way)) for way in MemoryInsertion]
-    return [Spec("insertion", QCoreApplication.translate("MemoryForm", "It comes to mind"), FieldKind.CHOICE, choices=ways)]
+    return [Spec("insertion", QCoreApplication.translate("MemoryForm", "Recall mode"), FieldKind.CHOICE, choices=ways)]
 
 
 def _keywords() -> list[Spec]:
     tr = QCoreApplication.translate
     links = [(link, link_as_sentence(link)) for link in WordLink]
-    placeholder = tr("MemoryForm", "A word, then Enter")
+    placeholder = tr("MemoryForm", "Type a word, press Enter")
     return [
         Spec(
             "keywords_main",
             tr("MemoryForm", "Keywords"),
             FieldKind.WORDS,
-            tr("MemoryForm", "Saying one of them brings it to mind."),
+            tr("MemoryForm", "Recall the memory when one of these words is mentioned."),
             placeholder,
         ),
-        Spec("keywords_secondary", tr("MemoryForm", "Further keywords"), FieldKind.WORDS, placeholder=placeholder),
-        Spec("word_link", tr("MemoryForm", "Together"), FieldKind.CHOICE, choices=links),
-        Spec("case_sensitive", tr("MemoryForm", "Capitals matter"), FieldKind.SWITCH),
+        Spec("keywords_secondary", tr("MemoryForm", "Secondary keywords"), FieldKind.WORDS, placeholder=placeholder),
+        Spec("word_link", tr("MemoryForm", "Selective logic"), FieldKind.CHOICE, choices=links),
+        Spec("case_sensitive", tr("MemoryForm", "Case-sensitive"), FieldKind.SWITCH),
     ]
 
 
 def _weight() -> list[Spec]:
     tr = QCoreApplication.translate
     return [
-        Spec("sticky", tr("MemoryForm", "Always in mind"), FieldKind.SWITCH),
-        Spec("protected", tr("MemoryForm", "Protected: only you change or forget it"), FieldKind.SWITCH),
+        Spec("sticky", tr("MemoryForm", "Always included"), FieldKind.SWITCH),
         Spec(
-            "priority", tr("MemoryForm", "Priority"), FieldKind.WHOLE, tr("MemoryForm", "The higher, the earlier."), lowest=-100
+            "protected",
+            tr("MemoryForm", "Protected"),
+            FieldKind.SWITCH,
+            tr("MemoryForm", "Prevent automatic changes and removal."),
         ),
-        Spec("duration", tr("MemoryForm", "Turns it stays in mind"), FieldKind.WHOLE, lowest=1),
-        Spec("trigger_chance", tr("MemoryForm", "Chance that it comes"), FieldKind.WHOLE, highest=PERCENT, step=5, unit="%"),
+        Spec(
+            "priority",
+            tr("MemoryForm", "Priority"),
+            FieldKind.WHOLE,
+            tr("MemoryForm", "Memories with a higher priority are recalled first."),
+            lowest=-100,
+        ),
+        Spec("duration", tr("MemoryForm", "Sticky (turns)"), FieldKind.WHOLE, lowest=1),
+        Spec("trigger_chance", tr("MemoryForm", "Probability"), FieldKind.WHOLE, highest=PERCENT, step=5, unit="%"),
         Spec(
             "position_index",
-            tr("MemoryForm", "Where it is told"),
+            tr("MemoryForm", "Insertion depth"),
             FieldKind.WHOLE,
-            tr("MemoryForm", "Messages above the newest one; 0 is right beside it."),
+            tr("MemoryForm", "Number of messages above the newest one; 0 = right next to it."),
             lowest=-1,
             highest=1000,
-            special=tr("MemoryForm", "with the instructions"),
+            special=tr("MemoryForm", "system prompt"),
         ),
     ]

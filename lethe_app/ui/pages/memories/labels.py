@@ -1,4 +1,4 @@
-"""What kinds of memories, ways of coming to mind and moments are called in the window, in words that need no manual."""
+"""Display texts of memory types, recall modes, recall reasons and dates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, WordLink
 from lethe_app.domain.recall import RecallWay, Recollection
-from lethe_app.ui.core.phrases import REASONS
+from lethe_app.ui.core.reason_labels import reason_words
 
 DRAWINGS = {
     MemoryType.GENERAL: "memory",
@@ -25,19 +25,19 @@ DRAWINGS = {
     MemoryType.GOAL: "check",
     MemoryType.REMINDER: "info",
 }
-"""The icon of each kind."""
+"""Icon name of each memory type."""
 
 
 def kind_in_words(kind: MemoryType) -> str:
-    """“Person”, “Event”."""
+    """Return the display name of a memory type, such as “Person” or “Event”."""
     tr = QCoreApplication.translate
     return {
         MemoryType.GENERAL: tr("Memory", "General"),
-        MemoryType.WORLD_INFO: tr("Memory", "Of a world"),
-        MemoryType.WEB_SEARCH: tr("Memory", "Looked up"),
+        MemoryType.WORLD_INFO: tr("Memory", "World entry"),
+        MemoryType.WEB_SEARCH: tr("Memory", "Web search"),
         MemoryType.CHAT_SESSION: tr("Memory", "Conversation"),
         MemoryType.JOURNAL: tr("Memory", "Journal"),
-        MemoryType.IMAGE: tr("Memory", "Picture"),
+        MemoryType.IMAGE: tr("Memory", "Image"),
         MemoryType.FILE: tr("Memory", "File"),
         MemoryType.LOCATION: tr("Memory", "Place"),
         MemoryType.EVENT: tr("Memory", "Event"),
@@ -48,86 +48,86 @@ def kind_in_words(kind: MemoryType) -> str:
 
 
 def insertion_in_words(way: MemoryInsertion) -> str:
-    """When it comes to mind, in a few words for a table."""
+    """Return the recall mode in a few words for a table."""
     tr = QCoreApplication.translate
     return {
-        MemoryInsertion.TRIGGER: tr("Memory", "when it fits"),
-        MemoryInsertion.NATURAL: tr("Memory", "once, at its moment"),
-        MemoryInsertion.NATURAL_FORCED: tr("Memory", "once, in time"),
+        MemoryInsertion.TRIGGER: tr("Memory", "when relevant"),
+        MemoryInsertion.NATURAL: tr("Memory", "once, when relevant"),
+        MemoryInsertion.NATURAL_FORCED: tr("Memory", "once, unprompted"),
         MemoryInsertion.USER_RETURN: tr("Memory", "when you return"),
-        MemoryInsertion.NONE: tr("Memory", "never by itself"),
+        MemoryInsertion.NONE: tr("Memory", "never"),
     }[way]
 
 
 def insertion_as_sentence(way: MemoryInsertion) -> str:
-    """The same for someone who has to choose."""
+    """Return the recall mode as a choice of the editor."""
     tr = QCoreApplication.translate
     return {
-        MemoryInsertion.TRIGGER: tr("Memory", "Whenever it fits, by its meaning or a keyword"),
-        MemoryInsertion.NATURAL: tr("Memory", "Once, when the talk comes near it"),
-        MemoryInsertion.NATURAL_FORCED: tr("Memory", "Once, near it or after a while"),
-        MemoryInsertion.USER_RETURN: tr("Memory", "Once, when you return after hours away"),
-        MemoryInsertion.NONE: tr("Memory", "Never by itself; it is only kept"),
+        MemoryInsertion.TRIGGER: tr("Memory", "When relevant, by meaning or keyword"),
+        MemoryInsertion.NATURAL: tr("Memory", "Once, when relevant to the conversation"),
+        MemoryInsertion.NATURAL_FORCED: tr("Memory", "Once, when relevant or after a while"),
+        MemoryInsertion.USER_RETURN: tr("Memory", "Once, when you return after some hours"),
+        MemoryInsertion.NONE: tr("Memory", "Never (stored only)"),
     }[way]
 
 
 def link_as_sentence(link: WordLink) -> str:
-    """How main and secondary keywords work together."""
+    """Return the selective logic of primary and secondary keywords as a choice of the editor."""
     tr = QCoreApplication.translate
     return {
-        WordLink.AND: tr("Memory", "One of the keywords and one of these"),
-        WordLink.AND_ALL: tr("Memory", "One of the keywords and all of these"),
-        WordLink.OR: tr("Memory", "A keyword of either list"),
-        WordLink.NOT: tr("Memory", "One of the keywords and none of these"),
-        WordLink.NOT_ALL: tr("Memory", "One of the keywords, unless all of these are there"),
+        WordLink.AND: tr("Memory", "AND ANY: a keyword and any secondary one"),
+        WordLink.AND_ALL: tr("Memory", "AND ALL: a keyword and all secondary ones"),
+        WordLink.OR: tr("Memory", "OR: any keyword of either list"),
+        WordLink.NOT: tr("Memory", "NOT ANY: a keyword and no secondary one"),
+        WordLink.NOT_ALL: tr("Memory", "NOT ALL: a keyword, but not all secondary ones"),
     }[link]
 
 
 def way_in_words(way: RecallWay) -> str:
-    """How a memory came to mind."""
+    """Return the way a memory was recalled."""
     tr = QCoreApplication.translate
     return {
-        RecallWay.MEANING: tr("Memory", "by its meaning"),
+        RecallWay.MEANING: tr("Memory", "by meaning"),
         RecallWay.FACT: tr("Memory", "by a fact"),
-        RecallWay.KEYWORD: tr("Memory", "by a keyword"),
-        RecallWay.TITLE: tr("Memory", "by its name"),
-        RecallWay.CONSTANT: tr("Memory", "always there"),
-        RecallWay.ACTIVE: tr("Memory", "still in mind"),
-        RecallWay.WOKEN: tr("Memory", "by another entry"),
-        RecallWay.NATURAL: tr("Memory", "its moment has come"),
-        RecallWay.FORCED: tr("Memory", "it waited long enough"),
+        RecallWay.KEYWORD: tr("Memory", "by keyword"),
+        RecallWay.TITLE: tr("Memory", "by name"),
+        RecallWay.CONSTANT: tr("Memory", "always included"),
+        RecallWay.ACTIVE: tr("Memory", "still active"),
+        RecallWay.WOKEN: tr("Memory", "activated by another entry"),
+        RecallWay.NATURAL: tr("Memory", "fits the conversation"),
+        RecallWay.FORCED: tr("Memory", "waited long enough"),
         RecallWay.NEWS: tr("Memory", "you asked for news"),
-        RecallWay.RETURN: tr("Memory", "it waited for you"),
-        RecallWay.TIME: tr("Memory", "you asked about its time"),
-        RecallWay.OPENING: tr("Memory", "a new conversation begins"),
+        RecallWay.RETURN: tr("Memory", "saved for your return"),
+        RecallWay.TIME: tr("Memory", "you asked about this time"),
+        RecallWay.OPENING: tr("Memory", "start of a conversation"),
     }[way]
 
 
 def reasons_in_words(recollection: Recollection) -> str:
-    """Why it came, the strongest reason first, with what was measured."""
-    reasons = [(REASONS.in_words(why.what), why.value) for why in recollection.because]
+    """Return why a memory was recalled, with the measured values; the strongest reason first."""
+    reasons = [(reason_words(why), why.value) for why in recollection.because]
     told = [f"{words} ({number(value)})" if value else words for words, value in reasons]
     return " · ".join([way_in_words(recollection.way), *told])
 
 
 def number(value: float) -> str:
-    """With two decimals, as this country writes them."""
+    """Return a number with two decimals in the format of the locale."""
     return QLocale().toString(float(value), "f", 2)
 
 
 def day_of(moment: float) -> str:
-    """“3 Nov 2026”; empty for never."""
+    """Return a date such as “3 Nov 2026” from a Unix timestamp; an empty string for NEVER."""
     if moment == NEVER:
         return ""
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(moment)).date(), "d MMM yyyy")
 
 
 def moment_in_words(moment: datetime) -> str:
-    """Day and time by the clock here."""
+    """Return local date and time."""
     local = moment.astimezone()
     return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(local.timestamp())), "d MMM yyyy, HH:mm")
 
 
 def last_in_words(line: MemoryLine) -> str:
-    """When it was last brought up; nothing if it never was."""
+    """Return the date of the last recall; an empty string if there was none."""
     return day_of(line.last) if line.times else ""

@@ -1,4 +1,4 @@
-"""All that a persona remembers, in one list: to look through by word and by meaning, to change, to add to and to forget."""
+"""Page “Memories”: the memories of a persona, searched by word or meaning, edited, added and forgotten."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 CHANGED_MS = 300
-"""The list is read again this long after the last of several changes."""
+"""Delay in milliseconds after which the list is reloaded; further changes within it restart it."""
 FREED_AT_ONCE = 1_000
-"""Lines that are freed without a pause; tens of thousands would hold the window up."""
+"""Lines freed without returning to the event loop; tens of thousands at once would block the window."""
 
 
 class MemoryReader(QObject):
-    """`begin` shows the pieces as they come; `again` reads behind what is shown and puts it right at once."""
+    """Loader of the memory list: `show_persona` fills it chunk by chunk, `again` reloads in the background and replaces it
+    at once.
+    """
 
     done = Signal()
-    """All of them are there, or there again."""
+    """All lines are loaded or reloaded."""
 
     def __init__(self, rows: FilteredTableModel[MemoryLine], place: PageContext, parent: QObject) -> None:
         super().__init__(parent)
@@ -45,20 +47,20 @@ class MemoryReader(QObject):
         self._is_whole = False
         self._is_stale = False
         self.counts: Counter[MemoryType | MemoryInsertion] = Counter()
-        """How many there are of each kind and of each way to come to mind."""
+        """Number of memories of each type, and of each recall mode without conversations."""
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
         self._soon.timeout.connect(self.again)
         brain, sessions = place.services.brain, place.services.sessions
         self._stop = [brain.changed.add(self._changed), sessions.changed.add(self._changed)]
 
     def show_persona(self, persona: str) -> None:
-        """Another persona's."""
+        """Clear the list and load the memories of another persona."""
         self._persona, self._is_whole, self._is_stale = persona, False, False
         self._empty()
         self._place.bridge.spawn(self._read(), lane=self._lane)
 
     def again(self) -> None:
-        """What is shown may no longer be true."""
+        """Reload the list because it may be outdated; during the first load, it is reloaded afterwards."""
         if not self._is_whole:
             self._is_stale = True
         elif self._persona:
@@ -92,7 +94,9 @@ class MemoryReader(QObject):
             await self._read_behind()
 
     async def _read_behind(self) -> None:
-        """Compared piece by piece; lines that are as they were stay, and the ones just read are freed with their piece."""
+        """Reload all lines and compare them chunk by chunk; unchanged lines keep their objects, so that the new ones are
+        freed at once.
+        """
         held, fresh, is_same = self._rows.everything, list[MemoryLine](), True
         counts: Counter[MemoryType | MemoryInsertion] = Counter()
         async for lines in self._place.services.browsing.lines(self._persona):
@@ -117,22 +121,22 @@ def _count(counts: Counter[MemoryType | MemoryInsertion], lines: Iterable[Memory
 
 
 async def let_go(lines: list[MemoryLine]) -> None:
-    """Free them a few at a time."""
+    """Free lines in batches of `FREED_AT_ONCE`, between which the event loop runs."""
     while lines:
         del lines[-FREED_AT_ONCE:]
         await asyncio.sleep(0)
 
 
 TYPED_MS = 350
-"""A sentence is compared when nobody has typed for so long."""
+"""Pause in typing, in milliseconds, after which the distances to the sentence are computed."""
 WIDTHS = {HOW: 164, PRIORITY: 74, ADDED: 112, LAST: 112, TIMES: 66, UNTIL: 112, DISTANCE: 96}
 DISPENSABLE = (HOW, ADDED, LAST, TIMES, PRIORITY, UNTIL)
-"""Columns in the order in which they stay while the table grows narrow."""
+"""Columns that a narrow table hides, the last one first."""
 NAME_WIDTH = 200
 
 
 class MemoryPage(Page):
-    """On the left what to look for and the list, on the right the memory under the cursor."""
+    """Page with the search field and the list on the left and the selected memory on the right."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("MemoryPage", "Memories"))
@@ -150,18 +154,18 @@ class MemoryPage(Page):
     def _build(self) -> None:
         self.add_button(self.tr("New memory"), self.new, "plus", primary=True)
         self.whose = Whose(self._place)
-        self.search = SearchField(self.theme, self.tr("Find in memories"))
+        self.search = SearchField(self.theme, self.tr("Search memories"))
         self.by_meaning = QPushButton(self.tr("By meaning"))
         self.by_meaning.setCheckable(True)
         self.by_meaning.setProperty("chip", True)
-        self.by_meaning.setToolTip(self.tr("Look for what is nearest to a sentence, whatever its words"))
-        self.recall = QPushButton(self.tr("What would this bring up?"))
+        self.by_meaning.setToolTip(self.tr("Search for memories with a similar meaning instead of the same words"))
+        self.recall = QPushButton(self.tr("Test recall"))
         self.recall.setProperty("filled", True)
-        self.recall.setToolTip(self.tr("Try a sentence as if you said it now"))
+        self.recall.setToolTip(self.tr("Show which memories this message would recall"))
         self.chips = Chips()
         self.hint = explanation("")
         self.hint.hide()
-        empty = self.tr("No memories yet. They come by talking, and you can write the first one yourself.")
+        empty = self.tr("No memories yet. They are created as you chat, or you can write one yourself.")
         self.table: Table[MemoryLine] = Table(self.rows, self.theme, self.tr("Memories"), empty)
         self.table.setColumnHidden(DISTANCE, True)
         self.detail = MemoryDetail(self._place, self.edits.is_unsaved, self)
@@ -210,7 +214,7 @@ class MemoryPage(Page):
         return self.search
 
     def show_memory(self, persona: str, guid: UUID) -> None:
-        """Go to a memory of that persona's as soon as it is read."""
+        """Select a memory of the given persona as soon as its list is loaded."""
         self._wanted = guid
         self.whose.choose(persona)
 
@@ -269,14 +273,14 @@ class MemoryPage(Page):
         self.subtitle.set_full(memories_in_words(total) if shown == total else few)
 
     def _show_all(self) -> None:
-        """Without any filter."""
+        """Reset all filters."""
         self.chips.turn_off()
         self.by_meaning.setChecked(False)
         self.search.clear()
         self._filter()
 
     def _look(self) -> None:
-        """The words changed."""
+        """Search for the text that was entered, by meaning after a pause in typing."""
         if self.by_meaning.isChecked():
             self._typed.start()
         else:
@@ -289,8 +293,8 @@ class MemoryPage(Page):
         self._tell_count()
 
     def _switch(self, on: bool) -> None:
-        """By meaning the nearest comes first; by words the order is what it was before."""
-        self.search.setPlaceholderText(self.tr("A sentence to compare with") if on else self.tr("Find in memories"))
+        """Switch between search by meaning, sorted by distance, and search by word in the default order."""
+        self.search.setPlaceholderText(self.tr("Enter a sentence") if on else self.tr("Search memories"))
         self.table.setColumnHidden(DISTANCE, not on)
         self.table.sortByColumn(DISTANCE if on else -1, Qt.SortOrder.AscendingOrder)
         fit(self.table, WIDTHS, DISPENSABLE, NAME_WIDTH)
@@ -299,33 +303,33 @@ class MemoryPage(Page):
         self._typed.start(0) if on else self._filter()
 
     async def _measure(self) -> None:
-        """How far everything lies from the sentence."""
+        """Compute the distances of the nearest memories to the sentence; memories without a distance are filtered out."""
         text, persona = self.search.text().strip(), self.whose.persona
         found = await self._services.browsing.distances(persona, text) if text else {}
         self._distances.clear()
         self._distances.update(found)
         has_none = bool(text) and not found
-        self.hint.setText(self.tr("Nothing could be compared: meanings are not ready, or there is nothing to compare with."))
+        self.hint.setText(self.tr("Search by meaning is not available: no memories are indexed yet."))
         self.hint.setVisible(has_none)
         self.rows.finish()
         self._filter()
 
     async def _would_recall(self) -> None:
-        """What the sentence would bring up if it were said now."""
+        """Show which memories the entered message would recall now."""
         text, session = self.search.text().strip(), self._place.session()
         if not text:
-            self.hint.setText(self.tr("Write a sentence first, as you would say it."))
+            self.hint.setText(self.tr("Enter a message to test first."))
             self.hint.show()
             self.search.setFocus()
             return
         self.hint.hide()
         same = session is not None and session.persona_id == self.whose.persona
-        found = await self._services.brain.would_recall(self.whose.persona, text, session.guid if session and same else None)
+        found = await self._services.lookup.would_recall(self.whose.persona, text, session.guid if session and same else None)
         listed = {line.guid for line in self.rows.everything}
         self.detail.recall.show_memory(self.whose.persona_name, text, found, listed.__contains__)
         self.detail.show_recall()
 
-    # one memory
+    # The selected memory.
 
     def _show_current(self, line: MemoryLine | None) -> None:
         if line is None:
@@ -352,7 +356,7 @@ class MemoryPage(Page):
             self.edits.change(self.detail.memory, name, value)
 
     def _put(self, guid: UUID, name: str, value: object) -> None:
-        """A change, done or undone, is seen at once."""
+        """Show a changed field at once, in the detail pane and in the list."""
         if self.detail.memory is not None and self.detail.memory.guid == guid:
             self.detail.set_field(name, value)
             self.rows.replace(MemoryLine.from_memory(self.detail.memory))
@@ -364,7 +368,7 @@ class MemoryPage(Page):
     # buttons and menu
 
     def new(self) -> None:
-        """A memory to be written now."""
+        """Add an empty memory and put the focus into its name field."""
         memory = MemoryUnit(name=self.tr("New memory"))
         self._to_be_named = memory.guid
         self.edits.add(self.whose.persona, memory, self.tr("adding a memory"))
@@ -374,12 +378,12 @@ class MemoryPage(Page):
             self.edits.duplicate(self.whose.persona, self.detail.memory)
 
     def forget_memories(self, lines: list[MemoryLine]) -> None:
-        """All but conversations, which have a list and a trash of their own."""
+        """Move memories to the trash. Conversations are skipped, as they are deleted on their own page."""
         memories = [line for line in lines if not line.is_session]
         if memories:
             self.edits.forget_memories(self.whose.persona, memories)
         elif lines:
-            self._place.window.notifier.tell(self.tr("Conversations are deleted in the list of conversations."))
+            self._place.window.notifier.tell(self.tr("Delete conversations on the Conversations page."))
 
     def _forget_shown(self) -> None:
         self.forget_memories(self.table.selected)

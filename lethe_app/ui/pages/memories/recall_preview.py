@@ -1,4 +1,4 @@
-"""What a sentence would bring to the persona's mind, with the reasons a turn would have, and what kept others back."""
+"""Result of a recall test: the memories a message would recall with their reasons, and those that matched but were not used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lethe_app.domain.recall import NotRecalled, Recollection, TurnMemory
 from lethe_app.ui.chat.memory_card_parts import breakable
 from lethe_app.ui.chat.memory_labels import kept_back_words
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.core.phrases import OBSTACLES
+from lethe_app.ui.core.reason_labels import block_words
 from lethe_app.ui.pages.memories.labels import number, reasons_in_words
 from lethe_app.ui.pages.page import explanation, headline
 from lethe_app.ui.widgets.card_column import made_card
@@ -20,7 +20,7 @@ MOST_BLOCKED = 12
 
 
 class RecallView(QWidget):
-    """Cards from the first to the last that would come; `wanted` asks to see one in the list."""
+    """Cards of the memories a message would recall, best first; `wanted` emits the GUID of a memory to select in the list."""
 
     wanted = Signal(str)
     closed = Signal()
@@ -42,16 +42,18 @@ class RecallView(QWidget):
         self._cards: list[QWidget] = []
 
     def show_memory(self, name: str, text: str, memory: TurnMemory, is_listed: Callable[[str], bool]) -> None:
-        """`is_listed` says whether a memory of that guid is in the list beside it."""
+        """Show the result of a recall test; `is_listed` returns whether the memory with a GUID is in the list."""
         for card in self._cards:
             self._column.removeWidget(card)
+            # deleteLater() deletes in a later pass of the event loop; until then the old cards would be painted over the new
+            # ones.
             card.hide()
             card.deleteLater()
         asked = text if len(text) <= 80 else f"{text[:79]}…"
-        self._title.setText(breakable(self.tr("“{text}” would bring to mind").format(text=asked)))
+        self._title.setText(breakable(self.tr("Memories recalled by “{text}”").format(text=asked)))
         self._cards = [self._card(one, is_listed) for one in memory.recalled]
         if not memory.recalled:
-            self._cards.append(explanation(self.tr("Nothing. {name} would answer without a memory.").format(name=name)))
+            self._cards.append(explanation(self.tr("None. {name} would reply without using memories.").format(name=name)))
         if memory.blocked:
             self._cards.append(self._kept_back(memory.blocked[:MOST_BLOCKED]))
         for card in self._cards:
@@ -72,13 +74,13 @@ class RecallView(QWidget):
             column.addWidget(widget)
         told = [self.tr("from the world {world}").format(world=one.world)] if one.world else []
         if one.likelihood < 1:
-            told.append(self.tr("{percent} % sure").format(percent=round(100 * one.likelihood)))
+            told.append(self.tr("{percent} % likely to be relevant").format(percent=round(100 * one.likelihood)))
         if one.score:
             told.append(self.tr("score {score}").format(score=number(one.score)))
         if told:
             column.addWidget(explanation(" · ".join(told)))
         if is_listed(str(one.memory)):
-            button = QPushButton(self.tr("Show it"))
+            button = QPushButton(self.tr("Show in list"))
             button.setProperty("filled", True)
             button.setAccessibleName(self.tr("Show “{what}” in the list").format(what=one.title or _beginning(one.text)))
             button.clicked.connect(lambda: self.wanted.emit(str(one.memory)))
@@ -86,10 +88,10 @@ class RecallView(QWidget):
         return card
 
     def _kept_back(self, blocked: list[NotRecalled]) -> QWidget:
-        card, column = made_card(self.tr("Mentioned, but kept back"))
+        card, column = made_card(self.tr("Matched, but not used"))
         column.setSpacing(SPACE_1)
         for one in blocked:
-            told = (one.title, one.world, kept_back_words(one), OBSTACLES.in_words(one.detail))
+            told = (one.title, one.world, kept_back_words(one), block_words(one.why, one.values))
             column.addWidget(explanation(breakable(" · ".join(part for part in told if part))))
         return card
 

@@ -1,4 +1,4 @@
-"""The table of memories: its columns, and which of them a set of chips lets through."""
+"""Table model of memories: its columns, and the predicate of its filters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME, HOW, PRIORITY, ADDED, LAST, TIMES, UNTIL, DISTANCE = range(8)
 
 
 class State(StrEnum):
-    """What a chip asks of a memory besides its kind."""
+    """State of a memory that can be filtered by."""
 
     ENABLED = "enabled"
     WAITING = "waiting"
@@ -33,19 +33,21 @@ class State(StrEnum):
 
 
 def state_in_words(state: State) -> str:
-    """What stands on its chip."""
+    """Return the label of a state's chip."""
     tr = QCoreApplication.translate
     return {
-        State.ENABLED: tr("Memory", "Awake now"),
-        State.WAITING: tr("Memory", "For a later day"),
-        State.OVER: tr("Memory", "Over"),
+        State.ENABLED: tr("Memory", "Active now"),
+        State.WAITING: tr("Memory", "Scheduled"),
+        State.OVER: tr("Memory", "Expired"),
         State.PROTECTED: tr("Memory", "Protected"),
-        State.STICKY: tr("Memory", "Always in mind"),
+        State.STICKY: tr("Memory", "Always included"),
     }[state]
 
 
 def rows_of(theme: Theme, distances: Mapping[str, float]) -> FilteredTableModel[MemoryLine]:
-    """`distances` are those to the sentence that is searched for by meaning."""
+    """Return the table model of memories; `distances` are the cosine distances to the sentence searched for, read for every
+    row.
+    """
     tr = QCoreApplication.translate
 
     def sign(line: MemoryLine) -> Any:  # noqa: ANN401 - Qt's own type
@@ -59,16 +61,16 @@ def rows_of(theme: Theme, distances: Mapping[str, float]) -> FilteredTableModel[
 
     columns = [
         Column[MemoryLine](tr("Memory", "Memory"), title_of, sort_key=attrgetter("searched"), width=0, colour=shade, icon=sign),
-        Column[MemoryLine](tr("Memory", "Comes to mind"), _how, sort_key=attrgetter("insertion"), width=150),
+        Column[MemoryLine](tr("Memory", "Recall mode"), _how, sort_key=attrgetter("insertion"), width=150),
         Column[MemoryLine](
             tr("Memory", "Priority"), lambda line: str(line.priority), sort_key=attrgetter("priority"), width=70, right=True
         ),
-        Column[MemoryLine](tr("Memory", "Since"), lambda line: day_of(line.added), sort_key=attrgetter("added"), width=100),
-        Column[MemoryLine](tr("Memory", "Last in mind"), last_in_words, sort_key=attrgetter("last"), width=100),
+        Column[MemoryLine](tr("Memory", "Added"), lambda line: day_of(line.added), sort_key=attrgetter("added"), width=100),
+        Column[MemoryLine](tr("Memory", "Last recalled"), last_in_words, sort_key=attrgetter("last"), width=100),
         Column[MemoryLine](
-            tr("Memory", "Times"), lambda line: str(line.times or ""), sort_key=attrgetter("times"), width=64, right=True
+            tr("Memory", "Uses"), lambda line: str(line.times or ""), sort_key=attrgetter("times"), width=64, right=True
         ),
-        Column[MemoryLine](tr("Memory", "Until"), lambda line: day_of(line.until), sort_key=attrgetter("until"), width=100),
+        Column[MemoryLine](tr("Memory", "Expires"), lambda line: day_of(line.until), sort_key=attrgetter("until"), width=100),
         Column[MemoryLine](
             tr("Memory", "Distance"), near, sort_key=lambda line: distances.get(line.guid, NEVER), width=84, right=True
         ),
@@ -77,12 +79,12 @@ def rows_of(theme: Theme, distances: Mapping[str, float]) -> FilteredTableModel[
 
 
 def title_of(line: MemoryLine) -> str:
-    """Its name or first words; one that has neither is called by its kind."""
+    """Return the name or first words of a memory, else a placeholder with its type."""
     if line.title:
         return line.title
     if line.is_session:
-        return QCoreApplication.translate("Memory", "A conversation, not summed up yet")
-    return QCoreApplication.translate("Memory", "Without words ({kind})").format(kind=kind_in_words(line.category))
+        return QCoreApplication.translate("Memory", "Conversation, not summarised yet")
+    return QCoreApplication.translate("Memory", "Untitled ({kind})").format(kind=kind_in_words(line.category))
 
 
 def _how(line: MemoryLine) -> str:
@@ -96,9 +98,10 @@ def keeper(
     near: Mapping[str, float] | None,
     filed: frozenset[str] | None = None,
 ) -> Callable[[MemoryLine], bool] | None:
-    """Lets through what is of one of the kinds, comes in one of the ways and is in all of the states; none of each is any.
+    """Return the predicate of the filters, or None if no filter is set.
 
-    Of what is filed, only what is among `filed`, unless that is None.
+    A memory must have one of the types, one of the recall modes and all of the states; an empty set is no restriction. It
+    must be among `near` and `filed` unless these are None.
     """
     if not (kinds or ways or states or near is not None or filed is not None):
         return None
@@ -123,14 +126,17 @@ def keeper(
 
 
 def fit(table: QTableView, widths: Mapping[int, int], dispensable: tuple[int, ...], least: int) -> None:
-    """Columns as wide as this size of text wants; from a narrow table the dispensable ones go, the last named first.
+    """Set the column widths for the table's font, and hide `dispensable` columns, the last one first, where the table is
+    narrow.
 
-    `widths` are for text of 13 pixels, and so is `least`, which is what the first column keeps.
+    `widths` and `least`, the width left for the first column, are in pixels for a text size of 13 pixels.
     """
+    # A line of 13-pixel text is 17 pixels high.
     factor = max(1.0, QFontMetrics(table.font()).height() / 17)
     always = [column for column in widths if column not in dispensable and not table.isColumnHidden(column)]
     room = table.viewport().width() - factor * (least + sum(widths[column] for column in always))
     for column in dispensable:
+        # Once a column does not fit, `room` stays negative and hides all later ones.
         room -= widths[column] * factor
         table.setColumnHidden(column, room < 0)
     for column, width in widths.items():

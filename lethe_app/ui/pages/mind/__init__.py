@@ -1,1 +1,1 @@
-"""Mood, goals, journal and reminders of a persona."""
+"""Page “Mind”: mood, weekly schedule, reminders, thoughts, goals and journal of a persona."""

@@ -1,4 +1,4 @@
-"""What the user changes in a persona's mind, as commands that can be undone; what is typed is stored when the fingers rest."""
+"""Undo commands of the mind page. Typed text is stored after a pause in typing."""
 
 from __future__ import annotations
 
@@ -22,24 +22,29 @@ Store = Callable[[str], Awaitable[object]]
 
 
 class MindEdits(QObject):
-    """Every change of the page goes through here and onto its undo stack."""
+    """Edits a persona's mood, schedule, thoughts, goals, journal and reminders; every edit becomes a command on the undo
+    stack.
+    """
 
     def __init__(self, page: Page, place: PageContext, show: Callable[[str, str], None], after: Callable[[], None]) -> None:
-        """`show` puts a text into the field of that key, if it is there; `after` is called when something was done."""
+        """Create the edits of a page.
+
+        `show` puts a text into the field with the given key, if that field is on display; `after` is called after each step.
+        """
         super().__init__(page)
         self._page, self._place, self._services, self._show = page, place, place.services, show
         self._deeds = CommandRunner(page.undo, place.bridge, after)
         self._unsaved: dict[str, tuple[Store, str]] = {}
         self._saving = asyncio.Lock()
         self.is_open = True
-        """Is there still a page, with a stack to undo on?"""
+        """True until the page is closed; its undo stack may be used only while this is true."""
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
 
-    # What is typed
+    # Typed text.
 
     def type(self, title: str, key: str, old: str, new: str, store: Store) -> None:
-        """A text in the field of that key was changed; `store` keeps it."""
+        """Push a change of the text field with the given key; `store` is called with the text after a pause in typing."""
 
         def put(_key: str, text: object) -> None:
             self._unsaved[key] = (store, str(text))
@@ -53,23 +58,23 @@ class MindEdits(QObject):
         return key in self._unsaved
 
     async def save(self) -> None:
-        """Store what was typed."""
+        """Store all typed text now."""
         async with self._saving:
             unsaved, self._unsaved = self._unsaved, {}
             for store, text in unsaved.values():
                 await store(text)
 
     def plan(self, persona: str, day: Weekday, title: str, old: str, new: str) -> None:
-        """What she does on that day of the week."""
+        """Set the schedule of a weekday."""
         self.type(title, key_of_day(persona, day), old, new, lambda text: self._services.mind.week.set_plan(persona, day, text))
 
     def think(self, persona: str, old: str, new: str) -> None:
-        """What she thinks of herself."""
-        title = self.tr("own thoughts")
+        """Set the persona's personal thoughts."""
+        title = self.tr("editing personal thoughts")
         self.type(title, key_of_thoughts(persona), old, new, lambda text: self._services.mind.life.think(persona, text))
 
     def ask(self, persona: str, part: str, old: str, new: str) -> None:
-        """What her goals are to be about (`request`), or what she is to bear in mind with them (`notice`)."""
+        """Set what the persona's goals are to be about (`request`) or the guidelines for them (`notice`)."""
         wishes = self._services.mind.wishes
 
         async def store(text: str) -> None:
@@ -77,30 +82,31 @@ class MindEdits(QObject):
             asked = {"request": wish.request, "notice": wish.notice, part: text}
             await wishes.ask(persona, **asked)
 
-        self.type(self.tr("what you ask for"), key_of_wish(persona, part), old, new, store)
+        self.type(self.tr("editing goal requests"), key_of_wish(persona, part), old, new, store)
 
     def keep_entry(self, persona: str, title: str, text: str) -> None:
-        """A new entry in her journal, in the user's words. Raises LetheError without any."""
+        """Add a journal entry written by the user; raise LetheError if it has no text."""
         memory, brain = entry(title, text), self._services.brain
 
         async def forth() -> None:
             await brain.memorize(persona, memory, check=False)
 
-        self._deeds.do(self.tr("an entry"), forth, lambda: brain.forget_memory(memory.guid))
+        self._deeds.do(self.tr("adding a journal entry"), forth, lambda: brain.forget_memory(memory.guid))
 
     def write(self, memory: MemoryUnit, title: str, old: str, new: str) -> None:
-        """The words of a goal or an entry; whatever else there is of it may have changed behind the page."""
+        """Set the text of a goal or journal entry."""
 
         async def store(text: str) -> None:
+            # Read again, because other fields of the record may have been changed in the background.
             now = await self._services.browsing.memory(memory.guid)
             await self._services.brain.edit(now.model_copy(update={"content": text}))
 
         self.type(title, str(memory.guid), old, new, store)
 
-    # What is done
+    # Other edits.
 
     def feel(self, persona: str, id_: str, title: str, value: float) -> None:
-        """Put a side of the mood where the user wants it."""
+        """Set a dimension of the mood to a value from 0 to 1."""
         moods, before = self._services.mind.moods, list[Feeling]()
 
         async def forth() -> None:
@@ -109,9 +115,9 @@ class MindEdits(QObject):
         self._deeds.do(self.tr("setting {side}").format(side=title), forth, lambda: moods.put_back(persona, id_, before[0]))
 
     def allow_moods(self, persona: str, *, allowed: bool) -> None:
-        """Whether she has moods."""
+        """Enable or disable moods for the persona."""
         life = self._services.mind.life
-        title = self.tr("giving moods") if allowed else self.tr("taking moods away")
+        title = self.tr("enabling moods") if allowed else self.tr("disabling moods")
         self._deeds.do(
             title,
             lambda: life.allow_moods(persona, allowed=allowed),
@@ -119,26 +125,28 @@ class MindEdits(QObject):
         )
 
     def prefer(self, title: str, name: str, *, value: bool) -> None:
-        """A setting that concerns everybody."""
+        """Set a setting that applies to all personas."""
         preferences = self._services.preferences
         self._deeds.do(title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value}))
 
     def remind(self, persona: str, text: str, when: datetime | date) -> None:
-        """A new reminder. Raises LetheError for one that cannot be."""
+        """Add a reminder; raise LetheError if it is not valid."""
         memory = reminder(text, when)
 
         async def forth() -> None:
             await self._services.brain.memorize(persona, memory, check=False)
 
-        self._deeds.do(self.tr("a reminder"), forth, lambda: self._services.brain.forget_memory(memory.guid))
+        self._deeds.do(self.tr("adding a reminder"), forth, lambda: self._services.brain.forget_memory(memory.guid))
 
     def change(self, before: MemoryUnit, after: MemoryUnit) -> None:
-        """Another wording or another day for a reminder."""
+        """Change the text or date of a reminder."""
         brain = self._services.brain
-        self._deeds.do(self.tr("changing a reminder"), lambda: brain.edit(after), lambda: brain.edit(before))
+        self._deeds.do(self.tr("editing a reminder"), lambda: brain.edit(after), lambda: brain.edit(before))
 
     def forget_memory(self, persona: str, memory: MemoryUnit, name: str) -> None:
-        """Into the trash, with a note from which it can be taken back."""
+        """Move a memory to the trash and show a notification with an undo button, which works after the page was closed,
+        too.
+        """
         browsing, stack = self._services.browsing, self._page.undo
 
         async def forth() -> None:
@@ -157,20 +165,20 @@ class MindEdits(QObject):
             else:
                 self._place.bridge.spawn(back())
 
-        told = self.tr("“{name}” is in the trash.").format(name=name)
-        self._place.window.notifier.tell(told, button=self.tr("Take it back"), action=take_back)
+        told = self.tr("“{name}” was moved to the Trash.").format(name=name)
+        self._place.window.notifier.tell(told, button=self.tr("Undo"), action=take_back)
 
 
 def key_of_day(persona: str, day: Weekday) -> str:
-    """Of the field in which her plan for that day is written."""
+    """Return the key of the field for the schedule of a weekday."""
     return f"{persona} plan {day}"
 
 
 def key_of_wish(persona: str, part: str) -> str:
-    """Of the fields of what the user asks of her goals."""
+    """Return the key of the field for a part of the goal request, `request` or `notice`."""
     return f"{persona} wish {part}"
 
 
 def key_of_thoughts(persona: str) -> str:
-    """Of the field of her own thoughts."""
+    """Return the key of the field for personal thoughts."""
     return f"{persona} thoughts"

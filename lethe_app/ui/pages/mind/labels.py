@@ -1,4 +1,4 @@
-"""Says moods, days and plans of a persona in the words of a person."""
+"""Display texts of moods, dates and goals on the mind page."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.core.theme import mixed
 
 _CAUSES = {
-    MoodCause.START: str(QT_TRANSLATE_NOOP("Mind", "As it was in the beginning")),
-    MoodCause.REST: str(QT_TRANSLATE_NOOP("Mind", "Time has gone by")),
-    MoodCause.TALK: str(QT_TRANSLATE_NOOP("Mind", "You talked for long")),
+    MoodCause.START: str(QT_TRANSLATE_NOOP("Mind", "Starting value")),
+    MoodCause.REST: str(QT_TRANSLATE_NOOP("Mind", "Time passed")),
+    MoodCause.TALK: str(QT_TRANSLATE_NOOP("Mind", "Long conversation")),
     MoodCause.PRAISE: str(QT_TRANSLATE_NOOP("Mind", "You said something kind")),
     MoodCause.HARSH: str(QT_TRANSLATE_NOOP("Mind", "You said something unkind")),
-    MoodCause.ASKED: str(QT_TRANSLATE_NOOP("Mind", "You answered what was asked")),
+    MoodCause.ASKED: str(QT_TRANSLATE_NOOP("Mind", "You answered a question")),
     MoodCause.NEWS: str(QT_TRANSLATE_NOOP("Mind", "A new conversation began")),
-    MoodCause.SESSION: str(QT_TRANSLATE_NOOP("Mind", "A conversation left its trace")),
-    MoodCause.HAND: str(QT_TRANSLATE_NOOP("Mind", "You set it by hand")),
+    MoodCause.SESSION: str(QT_TRANSLATE_NOOP("Mind", "Effect of a conversation")),
+    MoodCause.HAND: str(QT_TRANSLATE_NOOP("Mind", "Set by you")),
 }
 _MIDDLE = {
     "energy": str(QT_TRANSLATE_NOOP("Mind", "awake")),
     "cheer": str(QT_TRANSLATE_NOOP("Mind", "content")),
     "curiosity": str(QT_TRANSLATE_NOOP("Mind", "attentive")),
 }
-"""Words for the middle, of which the model is told nothing."""
+"""Adjectives for the middle of a dimension, which the prompt does not mention."""
 
 
 def _tr(words: str) -> str:
@@ -37,12 +37,12 @@ def _tr(words: str) -> str:
 
 
 def adjective_in_words(side: Side) -> str:
-    """How she feels on this side, also in the middle."""
+    """Return the adjective of a mood dimension, also for its middle."""
     return _tr(side.adjective or _MIDDLE.get(side.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
 
 
 def mood_in_words(name: str, sides: list[Side]) -> str:
-    """One sentence over everything."""
+    """Return a sentence about the mood, with the dimensions that are not in the middle, or the first two if all are."""
     told = [adjective_in_words(side) for side in sides if side.adjective] or [adjective_in_words(side) for side in sides[:2]]
     if not told:
         return ""
@@ -51,20 +51,20 @@ def mood_in_words(name: str, sides: list[Side]) -> str:
 
 
 def cause_in_words(feeling: Feeling) -> str:
-    """Why it moved last, and when."""
+    """Return why and when a mood dimension last changed."""
     known = _CAUSES.get(MoodCause(feeling.why)) if feeling.why in set(MoodCause) else None
     why = _tr(known) if known else feeling.why
     return why if feeling.why == MoodCause.START else f"{why} · {age_in_words(feeling.since, now())}"
 
 
 def colours(palette: Palette) -> tuple[str, ...]:
-    """Of the sides of a mood, in their order; amber is for memory alone."""
+    """Return the line colours of the mood dimensions, in their order; amber is reserved for memory."""
     rose = mixed(palette.danger, palette.water, 0.35)
     return (palette.good, palette.water, rose, palette.muted, palette.text)
 
 
 def change_in_words(title: str, samples: list[MoodSample], id_: str) -> str:
-    """“Cheer from 50 to 72 of 100”, for those who cannot see the drawing."""
+    """Return the change over the samples, such as “Cheer from 50 to 72 of 100”, for screen readers."""
     values = [sample.values[id_] for sample in samples if id_ in sample.values]
     if not values:
         return ""
@@ -73,31 +73,31 @@ def change_in_words(title: str, samples: list[MoodSample], id_: str) -> str:
 
 
 def day_in_words(day: date, *, weekday: bool = True) -> str:
-    """“Friday, 27 November”; the year only when it is another one."""
+    """Return a date such as “Friday, 27 November”; the year is added only if it is not the current one."""
     form = "d MMMM" if day.year == now().astimezone().year else "d MMMM yyyy"
     return QLocale().toString(QDate(day.year, day.month, day.day), f"dddd, {form}" if weekday else form)
 
 
 def hour_in_words(moment: datetime) -> str:
-    """By the clock here."""
+    """Return the local time of day."""
     local = moment.astimezone()
     return QLocale().toString(QTime(local.hour, local.minute), QLocale.FormatType.ShortFormat)
 
 
 def coming_in_words(moment: datetime) -> str:
-    """When a reminder comes up: the day, and the hour if it is not the first of the day."""
+    """Return the due date of a reminder, with the time unless that is midnight; “Due” if the date is in the past."""
     local = moment.astimezone()
     days = (local.date() - now().astimezone().date()).days
     near = {0: _tr("Today"), 1: _tr("Tomorrow")}.get(days)
-    day = near or (_tr("Waiting for you") if days < 0 else day_in_words(local.date()))
+    day = near or (_tr("Due") if days < 0 else day_in_words(local.date()))
     at_midnight = (local.hour, local.minute) == (0, 0)
     return day if at_midnight or days < 0 else f"{day}, {hour_in_words(moment)}"
 
 
 def fading_in_words(days: int | None) -> str:
-    """How long a goal is still pursued."""
+    """Return the time until a goal expires; None means never."""
     if days is None:
         return _tr("Stays until you delete it")
     if days == 0:
-        return _tr("Fades today")
-    return counted(days, _tr("Fades in {n} day"), _tr("Fades in {n} days"))
+        return _tr("Expires today")
+    return counted(days, _tr("Expires in {n} day"), _tr("Expires in {n} days"))

@@ -1,4 +1,4 @@
-"""The card of the mood: how she feels in a sentence, a bar for each side of it, and a drawing of the days."""
+"""Card of the mood: a sentence, a slider for each mood dimension, and a chart of the past days."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lethe_app.ui.pages.page import explanation
 
 
 class SideRow(QWidget):
-    """Name and adjective, the bar, and why it moved last."""
+    """Row of a mood dimension: name, adjective, slider, and the cause of the last change."""
 
     chosen = Signal(str, float)
 
@@ -47,7 +47,7 @@ class SideRow(QWidget):
         self.show_side(side)
 
     def show_side(self, side: Side) -> None:
-        """As it is now."""
+        """Show the current state of the dimension."""
         self.side = side
         words, why = adjective_in_words(side), cause_in_words(side.feeling)
         self.adjective.setText(words)
@@ -64,16 +64,16 @@ class SideRow(QWidget):
 
 
 class MoodCard(QFrame):
-    """Tells what the user wants; shows what it is given. Where its two switches stand is for the page to say."""
+    """Card of the mood. It only emits signals; the page carries them out and sets the state of both switches."""
 
     chosen = Signal(str, float)
-    """A side, and the value the user has given it."""
+    """Id of a mood dimension, and the value from 0 to 1 set by the user."""
     allowed = Signal(bool)
-    """Has she moods?"""
+    """True if the persona is to have moods."""
     steadied = Signal(bool)
-    """Is nothing to change any mood?"""
+    """True if the moods of all personas are to stay fixed."""
     wanted_for_all = Signal()
-    """Moods are switched off for everybody, and the user wants them back."""
+    """Moods are to be enabled in the settings, where they are turned off."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,14 +86,14 @@ class MoodCard(QFrame):
         self.sentence.setWordWrap(True)
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.hint = explanation("")
-        self.for_all = QPushButton(self.tr("Switch moods on for everybody"))
+        self.for_all = QPushButton(self.tr("Enable moods"))
         self.for_all.setProperty("link", True)
         self.for_all.clicked.connect(self.wanted_for_all)
-        self.has_moods = QCheckBox(self.tr("Has moods"))
-        self.has_moods.setToolTip(self.tr("What you say and how long you are away changes how they feel, and they may show it"))
+        self.has_moods = QCheckBox(self.tr("Moods"))
+        self.has_moods.setToolTip(self.tr("Let your messages and the time you are away change the persona's mood"))
         self.has_moods.clicked.connect(self.allowed)
-        self.steady = QCheckBox(self.tr("Steady"))
-        self.steady.setToolTip(self.tr("Nothing but your own hand changes any mood, of anybody"))
+        self.steady = QCheckBox(self.tr("Fixed mood"))
+        self.steady.setToolTip(self.tr("Keep the moods of all personas as they are, unless you change them yourself"))
         self.steady.clicked.connect(self.steadied)
         self.plot = MoodPlot(theme)
         self._build()
@@ -116,7 +116,7 @@ class MoodCard(QFrame):
         column.addWidget(self._all)
 
     def show_switches(self, name: str, *, has: bool, steady: bool, anybody: bool) -> None:
-        """`anybody` is the switch of the settings."""
+        """Show the state of the switches; `anybody` is the setting that enables moods for all personas."""
         self.has_moods.setChecked(has)
         self.steady.setChecked(steady)
         self.for_all.setVisible(has and not anybody)
@@ -124,16 +124,18 @@ class MoodCard(QFrame):
         self._all.setVisible(has)
         words = ""
         if not has:
-            words = self.tr("{name} is the same every day. With moods, what you say and how long you are away leaves a trace.")
+            words = self.tr(
+                "Moods are off for {name}. Turn them on to let your messages and the time you are away affect the mood."
+            )
         elif not anybody:
-            words = self.tr("Moods are switched off in the settings, so {name} does not show any.")
+            words = self.tr("Moods are turned off in the settings, so {name} does not show any.")
         elif steady:
-            words = self.tr("Steady: nothing but your own hand changes it.")
+            words = self.tr("Fixed mood: only you can change it.")
         self.hint.setText(words.format(name=name))
         self.hint.setVisible(bool(words))
 
     def show_mood(self, name: str, sides: Sequence[Side], samples: Sequence[MoodSample]) -> None:
-        """How she feels now, and how it went."""
+        """Show the current mood and its history."""
         if list(self.rows) != [side.id for side in sides]:
             self._make_rows(sides)
         for side in sides:
@@ -145,6 +147,7 @@ class MoodCard(QFrame):
         for row in self.rows.values():
             row.deleteLater()
         self.rows = {side.id: SideRow(self._theme, side, place) for place, side in enumerate(sides)}
+        # Qt's tab order is the order of creation, and these rows are created after the widgets below them.
         before: QWidget = self.for_all
         for row in self.rows.values():
             row.chosen.connect(self.chosen)
@@ -153,7 +156,7 @@ class MoodCard(QFrame):
             before = row.bar
 
     def dress(self) -> None:
-        """In the colours of the theme."""
+        """Apply the theme's colours."""
         for row in self.rows.values():
             row.dress()
         self.plot.update()

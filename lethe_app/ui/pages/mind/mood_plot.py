@@ -1,4 +1,4 @@
-"""Draws how a mood went over the days: one calm line for each of its sides, with its name at the end."""
+"""Line chart of the mood dimensions over the past days, labelled at the ends of the lines."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from lethe_app.ui.core.theme import Theme, mixed
 from lethe_app.ui.pages.mind.labels import change_in_words, colours
 
 LINES = 9
-"""Height, in lines of text."""
+"""Height of the chart in lines of text."""
 LONGEST = timedelta(days=60)
-"""What is older is not drawn."""
+"""Period before the newest sample that is drawn."""
 LEAST_SPAN = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
 class DrawnSide:
-    """A side of the mood as it is drawn."""
+    """Mood dimension as drawn in the chart."""
 
     id: str
     title: str
 
 
 class MoodPlot(QWidget):
-    """Time runs to the right, strength upwards. The pointer tells what was on a day; screen readers hear how far it went."""
+    """Chart with time to the right and value upwards. A tooltip has the values of a day; screen readers get the overall
+    change.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +47,7 @@ class MoodPlot(QWidget):
         self.setAccessibleName(self.tr("Mood over time"))
 
     def show_history(self, sides: Sequence[DrawnSide], samples: Sequence[MoodSample]) -> None:
-        """`samples` are in the order of time."""
+        """Show samples, which must be in chronological order."""
         self._sides = list(sides)
         first = samples[-1].at - LONGEST if samples else None
         self.samples = [sample for sample in samples if first is None or sample.at >= first]
@@ -59,12 +61,12 @@ class MoodPlot(QWidget):
 
     @property
     def has_days(self) -> bool:
-        """Is there anything to be drawn?"""
+        """True if there are enough samples to draw a line."""
         return len(self.samples) > 1
 
     @property
     def _empty(self) -> str:
-        return self.tr("From tomorrow on a line will show here how the mood goes.")
+        return self.tr("No mood history yet. The chart starts tomorrow.")
 
     def sizeHint(self) -> QSize:
         return QSize(320, self.fontMetrics().height() * (LINES if self.has_days else 2))
@@ -72,11 +74,11 @@ class MoodPlot(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
 
-    # Where things are
+    # Geometry.
 
     @property
     def _field(self) -> QRectF:
-        """Without the names at the right and the days below."""
+        """Area of the lines, without the labels at the right and the dates below."""
         metrics = QFontMetricsF(self.font())
         names = max((metrics.horizontalAdvance(side.title) for side in self._sides), default=0.0) + SPACE_3
         return QRectF(0, SPACE_2, max(1.0, self.width() - names), self.height() - metrics.height() - SPACE_2 - SPACE_3)
@@ -139,7 +141,7 @@ class MoodPlot(QWidget):
         return ends
 
     def _draw_names(self, painter: QPainter, ends: list[tuple[DrawnSide, QColor, QPointF]]) -> None:
-        """Beside the ends of their lines, none upon another."""
+        """Draw each label beside the end of its line, moved down where labels would overlap."""
         height, top, field = QFontMetricsF(self.font()).height(), -1e9, self._field
         ranked = sorted(ends, key=lambda end: end[2].y())
         places = []
@@ -152,7 +154,7 @@ class MoodPlot(QWidget):
             room = QRectF(field.right() + SPACE_3, place - over, self.width() - field.right() - SPACE_3, height)
             painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), side.title)
 
-    # Telling
+    # Tooltip.
 
     def event(self, event: QEvent) -> bool:
         if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.has_days:
@@ -161,14 +163,14 @@ class MoodPlot(QWidget):
         return super().event(event)
 
     def told_at(self, x: float) -> str:
-        """What the sample nearest to a place says."""
+        """Return date and values of the sample nearest to a horizontal position in pixels."""
         nearest = min(self.samples, key=lambda one: abs(self._point(one, 0.0).x() - x))
         values = [f"{side.title} {round(nearest.values[side.id] * 100)}" for side in self._sides if side.id in nearest.values]
         return "\n".join((age_in_words(nearest.at, self.samples[-1].at), *values))
 
 
 def smooth(points: Sequence[QPointF]) -> QPainterPath:
-    """A line through all points that never swings higher or lower than they lie."""
+    """Return a smooth path through all points that does not overshoot: between two points it stays within their heights."""
     path = QPainterPath(points[0])
     for one, other in pairwise(points):
         half = (one.x() + other.x()) / 2

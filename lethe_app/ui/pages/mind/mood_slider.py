@@ -1,4 +1,4 @@
-"""One side of a mood as a bar that can be moved by hand: a slider that looks like what it means."""
+"""Slider for a mood dimension, drawn as a coloured bar."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lethe_app.ui.core.theme import Theme, mixed
 
 STEPS = 100
 REST_MS = 400
-"""After the hand has rested for so long, the value is meant."""
+"""Time in milliseconds after the last movement until `chosen` is emitted."""
 KNOB = SPACE_4
 
 
 class MoodBar(QSlider):
-    """`chosen` carries the value, 0 to 1, that the user has put there; `show_value` is silent."""
+    """Slider of a mood dimension; `chosen` carries the value from 0 to 1 set by the user and is not emitted by `show_value`."""
 
     chosen = Signal(float)
     moved_to = Signal(float)
-    """While it is being moved."""
+    """Value from 0 to 1 while the slider is being moved."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -38,7 +38,7 @@ class MoodBar(QSlider):
 
     @property
     def is_moving(self) -> bool:
-        """Has the hand not yet rested?"""
+        """True while the slider is being moved and until `chosen` was emitted."""
         return self._rest.isActive() or self.isSliderDown()
 
     def show_value(self, value: float) -> None:
@@ -48,7 +48,7 @@ class MoodBar(QSlider):
             self._silent = False
 
     def wear(self, colour: str) -> None:
-        """`colour` is that of its line in the drawing below."""
+        """Set the bar's colour, which is the colour of the dimension's line in the chart."""
         self._colour = colour
         self.update()
 
@@ -68,6 +68,7 @@ class MoodBar(QSlider):
         event.ignore()  # the wheel scrolls the page
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Move the handle to the pointer; in most styles a QSlider would only move by a page step."""
         if event.button() is Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
             self._follow(event)

@@ -1,4 +1,4 @@
-"""A persona's mind in one place: how she feels and why, her week, what she is to bring up, thinks, wants and has written."""
+"""Page “Mind”: mood, weekly schedule, reminders, personal thoughts, goals and journal of a persona."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ LONGEST_NAME = 40
 
 
 class MindPage(Page):
-    """Cards below each other; everything on them can be changed, and taken back."""
+    """Page of cards; every edit on them can be undone."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("MindPage", "Mind"))
         self._place, self._services = place, place.services
         self._texts: dict[str, str] = {}
-        """What is stored in each text field, by its key, or is about to be."""
+        """Text of each field by its key: the stored text, or the typed text that is about to be stored."""
         self.edits = MindEdits(self, place, self._put, self._read_soon)
         self._build()
         self._connect()
@@ -46,8 +46,8 @@ class MindPage(Page):
 
     def _build(self) -> None:
         self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Whose mind"))
-        self.whose.setToolTip(self.tr("Whose mind"))
+        self.whose.setAccessibleName(self.tr("Persona"))
+        self.whose.setToolTip(self.tr("Persona"))
         line = QHBoxLayout()
         line.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         line.setSpacing(SPACE_4)
@@ -61,21 +61,24 @@ class MindPage(Page):
         self.sheet = Sheet()
         self.sheet.add(self.moods)
         self.week = WeekFields()
-        words = self.tr("What the day holds is told when you come back after a while.")
-        self.sheet.add_card(self.tr("The week"), words).addWidget(self.week)
+        words = self.tr("The plan of the day is mentioned when you come back after a while.")
+        self.sheet.add_card(self.tr("Weekly schedule"), words).addWidget(self.week)
         self.reminding = ReminderForm(self.theme, self._understood)
-        words = self.tr("Comes up at your next message once its day is there: “tomorrow at 9”, “in two weeks”, “24 December”.")
+        words = self.tr(
+            "Reminders are brought up with your next message once they are due. Examples: “tomorrow at 9”, “in "
+            "two weeks”, “24 December”."
+        )
         self.sheet.add_card(self.tr("Reminders"), words).addWidget(self.reminding)
-        self.thoughts = ProseField(self.tr("Own thoughts"), 3, 16)
-        words = self.tr("What they think of themselves and of you. It always stands in the prompt.")
-        self.sheet.add_card(self.tr("Own thoughts"), words).addWidget(self.thoughts)
+        self.thoughts = ProseField(self.tr("Personal thoughts"), 3, 16)
+        words = self.tr("What the persona thinks of itself and of you, always included in the prompt.")
+        self.sheet.add_card(self.tr("Personal thoughts"), words).addWidget(self.thoughts)
         self.goals = Writings(self.theme, self.tr("{n} more"))
         self.wishes = GoalFields()
         card = self.sheet.add_card(self.tr("Goals"))
         card.addWidget(self.goals)
         card.addWidget(self.wishes)
         self.journal = Writings(self.theme, self.tr("{n} older entries"))
-        self.new_entry = QPushButton(self.tr("Write an entry…"))
+        self.new_entry = QPushButton(self.tr("Add entry…"))
         self.new_entry.setProperty("link", True)
         card = self.sheet.add_card(self.tr("Journal"))
         card.addWidget(self.journal)
@@ -98,8 +101,8 @@ class MindPage(Page):
         self.whose.chosen.connect(self._show_persona)
         self.moods.chosen.connect(self._feel)
         self.moods.allowed.connect(lambda on: self.edits.allow_moods(self.whose.persona, allowed=on))
-        self.moods.steadied.connect(lambda on: self.edits.prefer(self.tr("steady moods"), "static_mood", value=on))
-        self.moods.wanted_for_all.connect(lambda: self.edits.prefer(self.tr("moods"), "mood_handling", value=True))
+        self.moods.steadied.connect(lambda on: self.edits.prefer(self.tr("changing fixed mood"), "static_mood", value=on))
+        self.moods.wanted_for_all.connect(lambda: self.edits.prefer(self.tr("enabling moods"), "mood_handling", value=True))
         self.week.planned.connect(self._plan)
         self.reminding.added.connect(self._remind)
         self.reminding.edit_wanted.connect(lambda memory: self._place.bridge.spawn(self._change(memory), lane="mind dialog"))
@@ -178,18 +181,18 @@ class MindPage(Page):
         for writing in (*goals, *journal):
             if not self.edits.is_unsaved(key := str(writing.memory.guid)):
                 self._texts[key] = writing.memory.content
-        nothing = self.tr("What {name} wants to achieve will be listed here, and how long it is still pursued.")
+        nothing = self.tr("No goals yet. The goals of {name} are listed here, with the time until they expire.")
         self.goals.show_writings(goals, nothing.format(name=name), self.edits.is_unsaved)
-        nothing = self.tr("{name} has written nothing yet. Entries are written while you are away.")
+        nothing = self.tr("No entries yet. {name} writes them while you are away.")
         self.journal.show_writings(journal, nothing.format(name=name), self.edits.is_unsaved)
 
     def _settle(self, key: str, text: str) -> None:
-        """That is what is stored; it is shown unless the user is writing something else."""
+        """Show a stored text in its field, unless the field has text that is not stored yet."""
         if not self.edits.is_unsaved(key):
             self._put(key, text)
 
     def _put(self, key: str, text: str) -> None:
-        """Show a text in its field, if it is there now."""
+        """Show a text in the field with the given key, if that field is on display."""
         self._texts[key] = text
         persona = self.whose.persona
         if key == key_of_thoughts(persona):
@@ -252,6 +255,6 @@ class MindPage(Page):
 
 
 def short(name: str) -> str:
-    """As much of a title as a button or a note can bear."""
+    """Return a title in one line of at most 40 characters."""
     words = " ".join(name.split())
     return words if len(words) <= LONGEST_NAME else f"{words[: LONGEST_NAME - 1]}…"

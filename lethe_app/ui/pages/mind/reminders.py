@@ -1,4 +1,4 @@
-"""The card of reminders: what is to come up and when, and a line in which a new one is written as one would say it."""
+"""Card of reminders: a list by date, and fields for a new one whose date is entered in natural language."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Understand = Callable[[str], datetime | date | None]
 
 
 class ReminderRow(QWidget):
-    """The day in quiet words, what is to come up, and two buttons."""
+    """Row of a reminder: date, text, and buttons to edit and delete it."""
 
     edit_wanted = Signal(object)
     forget_wanted = Signal(object)
@@ -42,7 +42,7 @@ class ReminderRow(QWidget):
         text.addWidget(when)
         name = memory.name
         self._theme = theme
-        self.edit = _small(self.tr("Change “{name}”").format(name=name))
+        self.edit = _small(self.tr("Edit “{name}”").format(name=name))
         self.edit.clicked.connect(lambda: self.edit_wanted.emit(self.memory))
         self.bin = _small(self.tr("Delete “{name}”").format(name=name))
         self.bin.clicked.connect(lambda: self.forget_wanted.emit(self.memory))
@@ -55,29 +55,29 @@ class ReminderRow(QWidget):
         self.dress()
 
     def dress(self) -> None:
-        """In the colours of the theme."""
+        """Apply the theme's colours to the icons."""
         self.edit.setIcon(icon("edit", self._theme.palette.muted))
         self.bin.setIcon(icon("trash", self._theme.palette.muted))
 
 
 class ReminderForm(QWidget):
-    """`added` carries words and a moment or day."""
+    """List of reminders and fields for a new one; `added` carries its text and its date or time."""
 
     added = Signal(str, object)
     edit_wanted = Signal(object)
     forget_wanted = Signal(object)
 
     def __init__(self, theme: Theme, understand: Understand, parent: QWidget | None = None) -> None:
-        """`understand` makes a day, or a moment, of what was typed."""
+        """Create the form; `understand` parses a date or time, or returns None."""
         super().__init__(parent)
         self._theme, self._understand = theme, understand
         self.rows: list[ReminderRow] = []
         self._list = QVBoxLayout()
         self._list.setSpacing(SPACE_3)
         self.nothing = explanation("")
-        self.what = _Line(self.tr("What to bring up"), self.tr("Ask how the exam went"))
+        self.what = _Line(self.tr("Reminder"), self.tr("Ask how the exam went"))
         self.when = _Line(self.tr("When"), self.tr("Friday 18:00"))
-        self.button = QPushButton(self.tr("Remind"))
+        self.button = QPushButton(self.tr("Add reminder"))
         self.button.setProperty("filled", True)
         self.button.clicked.connect(self.add)
         self.meant = explanation("")
@@ -103,9 +103,9 @@ class ReminderForm(QWidget):
         column.addWidget(self.meant)
 
     def show_reminders(self, name: str, reminders: Sequence[MemoryUnit]) -> None:
-        """The next one first."""
+        """Show the reminders, in the order given: the next one first."""
         self.nothing.setVisible(not reminders)
-        self.nothing.setText(self.tr("Nothing to be reminded of. {name} will bring up what you write here.").format(name=name))
+        self.nothing.setText(self.tr("No reminders yet. {name} will bring up what you add here.").format(name=name))
         if [row.memory for row in self.rows] == list(reminders):
             return
         for row in self.rows:
@@ -125,7 +125,7 @@ class ReminderForm(QWidget):
             QWidget.setTabOrder(before, self.what)
 
     def add(self) -> None:
-        """Tell what was written, if it can be understood."""
+        """Emit `added` if there is a text and the date was recognised, else focus the field that is missing."""
         when = self._understand(self.when.text())
         if not self.what.text().strip():
             self.what.setFocus()
@@ -138,7 +138,7 @@ class ReminderForm(QWidget):
             self.what.setFocus()
 
     def _follow(self) -> None:
-        """Say which day is meant."""
+        """Show which date was recognised, and enable the button if the entry is complete."""
         typed = self.when.text().strip()
         when = self._understand(typed) if typed else None
         words = ""
@@ -147,23 +147,23 @@ class ReminderForm(QWidget):
         elif when is not None:
             words = day_in_words(when)
         elif typed:
-            words = self.tr("Which day is that? Try “tomorrow at 9”, “in two weeks”, “Friday” or “24 December”.")
+            words = self.tr("Date not recognised. Try “tomorrow at 9”, “in two weeks”, “Friday” or “24 December”.")
         self.meant.setText(words)
         self.meant.setVisible(bool(words))
         self.button.setEnabled(bool(self.what.text().strip()) and when is not None)
 
 
 class ReminderDialog(QuestionDialog):
-    """Another wording or another hour."""
+    """Dialog that edits text and time of a reminder."""
 
     def __init__(self, parent: QWidget, memory: MemoryUnit) -> None:
-        super().__init__(parent, self.tr("Change the reminder"), self.tr("Save"), spacing=SPACE_3)
-        self.text = ProseField(self.tr("What to bring up"), 2, 6)
+        super().__init__(parent, self.tr("Edit reminder"), self.tr("Save"), spacing=SPACE_3)
+        self.text = ProseField(self.tr("Reminder"), 2, 6)
         self.text.set_text(memory.content)
         self.moment = DateTimeField(self.tr("When"))
         self.moment.set_value(memory.added)
         self.text.edited.connect(lambda words: self.primary.setEnabled(bool(words.strip())))
-        for title, field in ((self.tr("What to bring up"), self.text), (self.tr("When"), self.moment)):
+        for title, field in ((self.tr("Reminder"), self.text), (self.tr("When"), self.moment)):
             label = QLabel(title)
             label.setProperty("field", True)
             label.setBuddy(field)
@@ -174,7 +174,7 @@ class ReminderDialog(QuestionDialog):
 
 
 class _Line(QLineEdit):
-    """As wide as its example; Enter goes on and does not reach the page."""
+    """Line edit as wide as its placeholder. Enter emits `entered` and is not passed on to the page."""
 
     entered = Signal()
 

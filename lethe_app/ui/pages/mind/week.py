@@ -1,4 +1,4 @@
-"""The card of the week: seven lines, today's the one that stands out."""
+"""Card of the weekly schedule: a field for each weekday."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 
 
 class WeekFields(QWidget):
-    """`planned` tells what the user typed for a day; `show_plans` and `put` are silent."""
+    """Seven fields, one per weekday; `planned` is emitted for input of the user only."""
 
     planned = Signal(str, str)
 
@@ -39,11 +39,12 @@ class WeekFields(QWidget):
         self.mark_today()
 
     def mark_today(self) -> None:
-        """Today's name is written in full strength."""
+        """Highlight the name of the current weekday."""
         for day, name in self._names.items():
             is_today = day is today()
             name.setProperty("field", is_today)
             name.setProperty("quiet", not is_today)
+            # Qt evaluates a style sheet's property selectors only when a widget is polished.
             name.style().unpolish(name)
             name.style().polish(name)
             self.fields[day].setPlaceholderText(self.tr("Nothing planned today") if is_today else "")
@@ -55,7 +56,7 @@ class WeekFields(QWidget):
         self.mark_today()
 
     def set_day(self, day: Weekday, text: str) -> None:
-        """Show one, and leave the cursor where it is."""
+        """Show the schedule of a weekday; the cursor does not move if the text is unchanged."""
         if self.fields[day].text() != text:
             self.fields[day].setText(text)
             self.fields[day].setCursorPosition(0 if not self.fields[day].hasFocus() else len(text))

@@ -1,4 +1,4 @@
-"""What a persona wrote or wants, as titled texts below each other that can be changed and deleted: her journal, her goals."""
+"""List of titled texts that can be edited and deleted: a persona's goals or journal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST, MORE = 3, 10
 
 @dataclass(frozen=True)
 class MindNote:
-    """A memory as it is shown: with a title, and a few quiet words about when."""
+    """Memory as shown in a list, with its title and a note on its date."""
 
     memory: MemoryUnit
     title: str
@@ -29,7 +29,7 @@ class MindNote:
 
 
 class WritingRow(QWidget):
-    """Title and note, and the text in a field that grows."""
+    """Row of a text: title, note, delete button, and a field that grows with the text."""
 
     written = Signal(object, str)
     forget_wanted = Signal(object)
@@ -66,25 +66,25 @@ class WritingRow(QWidget):
         self.dress()
 
     def show_writing(self, writing: MindNote) -> None:
-        """What it is called and when it was; its text is put by whoever knows what is being typed."""
+        """Show title and note. The text is set separately, because the field may have text that is not stored yet."""
         self.writing = writing
         self._title.setText(writing.title)
         self._note.setText(writing.note)
 
     def dress(self) -> None:
-        """In the colours of the theme."""
+        """Apply the theme's colour to the icon."""
         self.bin.setIcon(icon("trash", self._theme.palette.muted))
 
 
 class Writings(QWidget):
-    """The first few, and a button that brings more; of thousands no more are made than are looked at."""
+    """List of texts with a button that shows more; widgets are created only for those on display, as there can be thousands."""
 
     written = Signal(object, str)
-    """A `MindNote`, and the text it has now."""
+    """A `MindNote`, and its new text."""
     forget_wanted = Signal(object)
 
     def __init__(self, theme: Theme, more_words: str, parent: QWidget | None = None) -> None:
-        """`more_words` stand on the button that brings more; {n} in them is how many there still are."""
+        """Create the list; `more_words` is the label of the button for more, in which {n} is the number of texts not shown."""
         super().__init__(parent)
         self._theme, self._more_words = theme, more_words
         self._all: list[MindNote] = []
@@ -104,25 +104,26 @@ class Writings(QWidget):
         column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
 
     def show_writings(self, writings: Sequence[MindNote], nothing: str, is_unsaved: Callable[[str], bool]) -> None:
-        """`nothing` is said where there is none; a text that is being typed is left alone."""
+        """Show texts, or `nothing` if there are none; fields for which `is_unsaved` is true keep their text."""
         self._all = list(writings)
         self.nothing.setText(nothing)
         self.nothing.setVisible(not writings)
         self._fit(is_unsaved)
 
     def set_text(self, guid: str, text: str) -> None:
-        """Show a text, silently, if it is there."""
+        """Show the text of the memory with this GUID, if it is on display, without emitting `written`."""
         for row in self.rows:
             if str(row.writing.memory.guid) == guid:
                 row.field.set_text(text)
 
     def begin_anew(self) -> None:
-        """Somebody else's: only the first few again."""
+        """Show only the first few texts again, for another persona."""
         self._shown = FIRST
 
     def _show_more(self) -> None:
         before = len(self.rows)
         self._shown += MORE
+        # The rows on display keep their text, which may not be stored yet.
         self._fit(lambda _key: True)
         if before < len(self.rows):
             self.rows[before].field.setFocus()
@@ -157,39 +158,43 @@ class Writings(QWidget):
 
 
 class GoalFields(QWidget):
-    """A request and a notice."""
+    """Fields for what the goals are to be about, and for the guidelines they have to follow."""
 
     asked = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.request = ProseField(self.tr("What you would like them to pursue"), 1, 8)
-        self.notice = ProseField(self.tr("What they should bear in mind"), 1, 8)
-        self.request.setPlaceholderText(self.tr("Such as: find out which books I would love"))
-        self.notice.setPlaceholderText(self.tr("Such as: nothing about work at the weekend"))
+        self.request = ProseField(self.tr("Goals to pursue"), 1, 8)
+        self.notice = ProseField(self.tr("Guidelines for goals"), 1, 8)
+        self.request.setPlaceholderText(self.tr("For example: find out which books I would love"))
+        self.notice.setPlaceholderText(self.tr("For example: nothing about work at the weekend"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
-        column.addWidget(named(self.tr("What you would like them to pursue"), self.request))
+        column.addWidget(named(self.tr("Goals to pursue"), self.request))
         column.addWidget(self.request)
         column.addSpacing(SPACE_3)
-        column.addWidget(named(self.tr("What they should bear in mind"), self.notice))
+        column.addWidget(named(self.tr("Guidelines for goals"), self.notice))
         column.addWidget(self.notice)
-        column.addWidget(explanation(self.tr("While you are away, a goal a day is made of it, if they may be busy with that.")))
+        column.addWidget(
+            explanation(self.tr("One goal a day is created from this while you are away, if background activity is on."))
+        )
         for field in (self.request, self.notice):
             field.edited.connect(lambda _text: self.asked.emit(self.request.text, self.notice.text))
 
 
 class EntryDialog(QuestionDialog):
-    """A title and a text for an entry in the journal."""
+    """Dialog for title and text of a new journal entry."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
         tr = QCoreApplication.translate
-        super().__init__(parent, tr("EntryDialog", "An entry for {name}").format(name=name), tr("EntryDialog", "Keep it"))
+        super().__init__(
+            parent, tr("EntryDialog", "New journal entry for {name}").format(name=name), tr("EntryDialog", "Save entry")
+        )
         self.title = QLineEdit()
-        self.title.setAccessibleName(self.tr("Title of the entry"))
+        self.title.setAccessibleName(self.tr("Entry title"))
         self.title.setMaxLength(80)
-        self.text = ProseField(self.tr("Text of the entry"), 6, 16)
+        self.text = ProseField(self.tr("Entry text"), 6, 16)
         self.text.setMinimumWidth(420)
         for words, field in ((self.tr("Title"), self.title), (self.tr("What happened"), self.text)):
             column = QVBoxLayout()
@@ -203,7 +208,7 @@ class EntryDialog(QuestionDialog):
 
 
 def named(words: str, field: QWidget) -> QLabel:
-    """What stands above a field."""
+    """Return the label of a field."""
     label = QLabel(words)
     label.setProperty("field", True)
     label.setWordWrap(True)

@@ -1,1 +1,1 @@
-"""Models on this computer and models to download."""
+"""Page “Models”: models on this computer and models to download."""

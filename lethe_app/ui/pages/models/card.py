@@ -1,4 +1,4 @@
-"""One model in detail: what its file says, whether it fits, how it is loaded, and whether its format works."""
+"""Card of a model: file metadata, memory estimate, loading, format test, qualification and settings for this model."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from lethe_app.ui.widgets.form import Form
 
 @dataclass(frozen=True)
 class Shown:
-    """A model with what it would take."""
+    """Model file with its memory estimate."""
 
     model: ModelFile
     fit: Fit
 
 
 class ModelCard(Sheet):
-    """Follows the model that is chosen in the table, and the one that is loaded."""
+    """Card of the model selected in the table; it follows the state of the loaded model."""
 
     def __init__(self, place: PageContext, undo: QUndoStack) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class ModelCard(Sheet):
         self._shown: Path | None = None
         self._model: ModelFile | None = None
         self._own = ModelChoices()
-        """Of the model on display, as the form shows them; what is typed fast is not written yet."""
+        """Settings of the model on display as in the form; they may not be stored yet."""
         services = self._services
         self._forget = [
             services.models.changed.add(self._follow),
@@ -59,14 +59,16 @@ class ModelCard(Sheet):
             forget()
 
     def show_model(self, one: Shown) -> None:
-        """Show this one; the one on display only with what has changed about it."""
+        """Show a model; if it is on display already, only its memory estimate is updated."""
         if one.model.path == self._shown:
             self._tell_fit(one)
             return
         self._shown, self._model = one.model.path, one.model
         self._own = self._services.preferences.current.model_choices.get(one.model.path.name, ModelChoices())
         self._form = None
+        # The commands refer to the form of the model shown before.
         self._undo.clear()
+        # The last item of a sheet's layout is its stretch.
         while self.column.count() > 1:
             item = self.column.takeAt(0)
             if item is not None and (old := item.widget()) is not None:
@@ -97,13 +99,13 @@ class ModelCard(Sheet):
         self.memory = explanation("")
         column.addWidget(self.memory)
         self.trusted = QCheckBox(self.tr("Trust this model anyway"))
-        self.trusted.setToolTip(self.tr("Let it write facts and summaries although it did not pass the test."))
+        self.trusted.setToolTip(self.tr("Let the model write facts and summaries although it failed the quality test."))
         self.trusted.clicked.connect(self._change_trust)
         column.addWidget(self.trusted)
         buttons = QHBoxLayout()
-        self.load = self._button(self.tr("Load it"), lambda: self.load_model(one.model), primary=True)
-        self.unload = self._button(self.tr("Unload"), lambda: self._spawn(self._services.models.unload()))
-        self.try_it = self._button(self.tr("Try the format"), lambda: self._spawn(self._try(), "try"))
+        self.load = self._button(self.tr("Load model"), lambda: self.load_model(one.model), primary=True)
+        self.unload = self._button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
+        self.try_it = self._button(self.tr("Test format"), lambda: self._spawn(self._try(), "try"))
         for button in (self.load, self.unload, self.try_it):
             buttons.addWidget(button)
         buttons.addStretch(1)
@@ -124,7 +126,9 @@ class ModelCard(Sheet):
         formats = [preset.name for preset in (await self._services.library.instruct_presets()).values()]
         if model.path != self._shown:
             return
-        card, column = made_card(self.tr("For this model alone"), self.tr("Counts from the next time it is loaded."))
+        card, column = made_card(
+            self.tr("Settings for this model"), self.tr("Changes take effect the next time the model is loaded.")
+        )
         specs = choice_specs(formats)
         self._titles = {spec.name: spec.title for spec in specs}
         self._form = Form(specs, self._place.theme)
@@ -137,7 +141,7 @@ class ModelCard(Sheet):
         if self._shown == one.model.path:
             self.fit.setText(fit_in_words(one.fit) if not one.model.is_embedding else "")
 
-    # choices for one model
+    # Settings for this model.
 
     def _change(self, model: ModelFile, name: str, value: object) -> None:
         before = shown(self._own)[name]
@@ -161,12 +165,12 @@ class ModelCard(Sheet):
     # loading
 
     def load_model(self, model: ModelFile) -> None:
-        """Load it to talk to, or have memories found with it."""
+        """Load a chat model, or use an embedding model for memory search, which can be undone."""
         if not model.is_embedding:
             self._spawn(self._services.models.load(model.path), "load")
         elif not is_in_use(self._services, model):
             before = self._services.preferences.current.embedder_path
-            title = self.tr("finding memories with {name}").format(name=model.name)
+            title = self.tr("using {name} for memory search").format(name=model.name)
             self._undo.push(FieldChange(title, f"embedder {model.path}", before, str(model.path), self._find_with))
 
     def _find_with(self, _name: str, path: object) -> None:
@@ -179,7 +183,7 @@ class ModelCard(Sheet):
         self._services.indexing.wake()
 
     def _follow(self, state: ModelState) -> None:
-        """Show how loading fares, and which one is loaded."""
+        """Show the loading progress, and the actions for the loaded model."""
         if self._shown is None:
             return
         is_this = isinstance(state, Ready) and state.model.file.path == self._shown
@@ -190,7 +194,7 @@ class ModelCard(Sheet):
         if isinstance(state, Loading):
             self.bar.setRange(0, 1000)
             self.bar.setValue(round(state.fraction * 1000))
-        self.load.setText(self.tr("Load it again") if is_this else self.tr("Load it"))
+        self.load.setText(self.tr("Reload model") if is_this else self.tr("Load model"))
         self.load.setEnabled(not isinstance(state, Loading))
         self.unload.setVisible(is_this)
         self.try_it.setVisible(is_this)
@@ -202,14 +206,14 @@ class ModelCard(Sheet):
             self._tell_memory()
 
     def _follow_embedder(self) -> None:
-        """One that finds memories is neither talked to nor unloaded."""
+        """Show the state of an embedding model, which can be neither chatted with nor unloaded."""
         for widget in (self.bar, self.unload, self.try_it, self.verdict, self.fit, self.trusted):
             widget.hide()
-        self.load.setText(self.tr("Find memories with it"))
+        self.load.setText(self.tr("Use for memory search"))
         self._tell_memory()
 
     def _tell_memory(self) -> None:
-        """What it has to do with memory."""
+        """Show the qualification of a chat model, or how an embedding model is used for memory search."""
         model = self._model
         if model is None:
             return
@@ -243,9 +247,12 @@ class ModelCard(Sheet):
         self.verdict.setText(self.tr("Format: {source}.").format(source=await self._services.trying.source()))
 
     async def _try(self) -> None:
-        self.verdict.setText(self.tr("Saying good evening…"))
+        self.verdict.setText(self.tr("Testing the format…"))
         heard = await self._services.trying.greet()
-        good, bad = self.tr("It answered and stopped by itself"), self.tr("It did not stop, or spelled out signs")
+        good, bad = (
+            self.tr("The model replied and stopped correctly"),
+            self.tr("The model did not stop, or wrote template tokens"),
+        )
         verdict = good if heard.is_good else bad
         self.verdict.setText(
             self.tr("Format: {source}. {verdict}: “{words}”").format(source=heard.source, verdict=verdict, words=heard.words)

@@ -1,4 +1,4 @@
-"""Cards for models that can be fetched: what each is good for, what it takes, under which licence, and how far it has come."""
+"""Cards of models to download: purpose, size, licence and progress."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from lethe_app.ui.pages.page import explanation, headline
 
 
 class DownloadOffer(QFrame):
-    """One model that the user may ask for."""
+    """Card of a model that can be downloaded."""
 
     wanted = Signal(object)
     stopped = Signal(object)
     unwanted = Signal(object)
-    """What came of it is only in the way."""
+    """The partial download is to be discarded."""
     use_wanted = Signal(object)
 
     def __init__(self, model: RemoteModel, free: int, parent: QWidget | None = None) -> None:
-        """`free` bytes of memory are there."""
+        """Create the card; `free` is the free memory in bytes."""
         super().__init__(parent)
         self.setProperty("panel", True)
         self.setAccessibleName(model.name)
         self.model = model
+        # What the button does depends on the state; its one connection calls `_act`.
         self._act: Callable[[], None] = lambda: None
         fits = free >= model.memory
         needs = self.tr("needs about {memory} of free memory").format(memory=size_in_words(model.memory))
@@ -36,7 +37,7 @@ class DownloadOffer(QFrame):
         title = QHBoxLayout()
         title.setSpacing(SPACE_3)
         title.addWidget(headline(model.name))
-        self.mark = QLabel("" if fits else self.tr("more than is free now"))
+        self.mark = QLabel("" if fits else self.tr("more than is currently free"))
         self.mark.setProperty("small", True)
         title.addWidget(self.mark)
         title.addStretch(1)
@@ -46,9 +47,9 @@ class DownloadOffer(QFrame):
         self.bar.setAccessibleName(self.tr("Download of {name}").format(name=model.name))
         self.button = QPushButton()
         self.button.clicked.connect(self._press)
-        self.drop = QPushButton(self.tr("Throw away"))
-        self.drop.setToolTip(self.tr("What came of it so far"))
-        self.drop.setAccessibleName(self.tr("Throw away what came of {name}").format(name=model.name))
+        self.drop = QPushButton(self.tr("Discard"))
+        self.drop.setToolTip(self.tr("Discard the partial download"))
+        self.drop.setAccessibleName(self.tr("Discard the partial download of {name}").format(name=model.name))
         self.drop.setProperty("filled", True)
         self.drop.clicked.connect(lambda: self.unwanted.emit(model))
         words = QVBoxLayout()
@@ -72,25 +73,26 @@ class DownloadOffer(QFrame):
         row.addLayout(buttons)
 
     def show_news(self, news: DownloadProgress | None, *, is_here: bool, kept: int) -> None:
-        """How it fares: `is_here` on this disk, or `kept` bytes of it."""
+        """Show the progress; `is_here` is true if the file is complete, `kept` is the size of a partial download in bytes."""
         running = news is not None and not news.is_over
         self.bar.setVisible(running)
         if news is not None:
             self.bar.setRange(0, 1000 if news.total else 0)
             self.bar.setValue(round(1000 * news.done / news.total) if news.total else 0)
-        left = self.tr("{kept} of it are here already.").format(kept=size_in_words(kept)) if kept else ""
+        left = self.tr("{kept} already downloaded.").format(kept=size_in_words(kept)) if kept else ""
         told = download_in_words(news) if news is not None and not is_here else left
         self.state.setText(told)
         self.state.setVisible(bool(told))
         self.state.setProperty("complaint", news is not None and news.stage is DownloadStage.FAILED)
+        # Qt evaluates a style sheet's property selectors only when a widget is polished.
         self.state.style().polish(self.state)
         self.drop.setVisible(bool(kept) and not is_here and not running)
         if is_here:
-            self._offer(self.tr("Use it"), self.use_wanted, primary=True)
+            self._offer(self.tr("Use model"), self.use_wanted, primary=True)
         elif running:
             self._offer(self.tr("Stop"), self.stopped)
         else:
-            self._offer(self.tr("Go on") if kept else self.tr("Download"), self.wanted)
+            self._offer(self.tr("Resume") if kept else self.tr("Download"), self.wanted)
 
     def _press(self) -> None:
         self._act()

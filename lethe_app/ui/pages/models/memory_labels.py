@@ -1,4 +1,4 @@
-"""Says what a model has to do with memory: whether it may write memories, or whether they are found with it."""
+"""Display texts about a model's part in memory: the qualification of chat models and the use of embedding models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
 
 DIGITS = 3
-"""Of a distance; the limits of good embedders lie near each other."""
+"""Decimals of a distance; the thresholds of good embedding models lie close together."""
 
 
 def _tr(words: str) -> str:
@@ -22,46 +22,46 @@ def _tr(words: str) -> str:
 
 
 def trust_in_words(verdict: QualificationResult) -> str:
-    """Who writes facts and summaries while this model is loaded."""
+    """Return whether the model writes facts and summaries according to its qualification."""
     if verdict.trusted_anyway:
-        return _tr("You trust this model, so it writes facts and summaries of your conversations.")
+        return _tr("Trusted by you: writes facts and summaries of your conversations.")
     if verdict.may_write_facts and verdict.may_write_summaries:
-        return _tr("It writes facts and summaries of your conversations.")
+        return _tr("Writes facts and summaries of your conversations.")
     if verdict.may_write_summaries:
-        return _tr("It writes summaries; facts are taken from your own words, for it invents some.")
+        return _tr("Writes summaries. Facts are extracted by rules, because the model invents some.")
     if verdict.may_write_facts:
-        return _tr("It notes facts; summaries are made of your own words.")
-    return _tr("It invents things, so facts and summaries are made of your own words.")
+        return _tr("Writes facts. Summaries are built from your own words.")
+    return _tr("Does not write facts or summaries, because it invents things; they are built from your own words.")
 
 
 def trial_in_words(verdict: QualificationResult | None) -> str:
-    """The same with what it is founded on."""
+    """Return the same with the score of the qualification; None means not qualified yet."""
     if verdict is None:
-        return _tr("Whether it may write memories is found out in quiet minutes, by texts whose right answers are known.")
+        return _tr("Not tested yet. When Lethe is idle, a quality test decides whether the model may write memories.")
     percent = QLocale().toString(round(verdict.facts * 100))
-    tried = _tr("When it was tried, {percent} % of the facts it wrote were right.").format(percent=percent)
+    tried = _tr("In the quality test, {percent} % of its facts were correct.").format(percent=percent)
     return f"{trust_in_words(verdict)} {tried}"
 
 
 def is_in_use(services: AppServices, model: ModelFile) -> bool:
-    """Are memories found with this embedding model, or are they about to be?"""
+    """Return whether the embedding model is used for memory search, or was chosen for it and is not loaded yet."""
     chosen = services.preferences.current.embedder_path
     return chosen == str(model.path) or services.embedding.id == known_as(model)
 
 
 async def meaning_in_words(services: AppServices, model: ModelFile) -> str:
-    """Whether memories are found with this embedding model, and by which limits."""
+    """Return whether the embedding model is used for memory search, and its measured thresholds."""
     state = services.embedding.state
     if not is_in_use(services, model):
-        return _tr("If you choose it, all memories are read anew, in the background; until then they are found by their words.")
+        return _tr("Using this model re-indexes all memories in the background; until then they are found by their words.")
     if state.trouble is not None:
-        return _tr("It was chosen to find memories, but: {trouble}").format(trouble=state.trouble.message)
+        return _tr("Selected for memory search, but not working: {trouble}").format(trouble=state.trouble.message)
     if state.id != known_as(model):
-        return _tr("It was chosen to find memories, and is loaded as soon as there is a quiet moment.")
+        return _tr("Selected for memory search; it is loaded when Lethe is idle.")
     limits = await services.calibration.thresholds()
     if limits.embedder != state.id:
-        return f"{_tr('Memories are found with it.')} {_tr('How near is near is measured in a quiet moment, once.')}"
-    words = _tr("Measured for it: a fact is the same below a distance of {same}, and a changed one below {changed}.")
+        return f"{_tr('In use for memory search.')} {_tr('Similarity thresholds are measured once, when Lethe is idle.')}"
+    words = _tr("Measured distances: same fact below {same}, changed fact below {changed}.")
     told = {"same": limits.same_words, "changed": limits.update}
     shown = {name: QLocale().toString(value, "f", DIGITS) for name, value in told.items()}
-    return f"{_tr('Memories are found with it.')} {words.format(**shown)}"
+    return f"{_tr('In use for memory search.')} {words.format(**shown)}"

@@ -1,4 +1,4 @@
-"""What can be chosen for one model alone, as a form; what is left alone follows the settings."""
+"""Form for the settings of a single model; unset fields follow the general settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lethe_app.config.options import ModelChoices
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 UNSET = -2
-"""Stands in number fields for “as in the settings”."""
+"""Value of number fields that means “from settings”."""
 NUMBERS = ("context", "gpu_layers", "threads")
 TAGS = ("thinking_start", "thinking_end")
 LONGEST_TAG = 100
@@ -22,16 +22,16 @@ def _tr(words: str) -> str:
 
 
 def choice_specs(formats: Sequence[str]) -> list[Spec]:
-    """The fields; `formats` are the names of instruct formats."""
-    same = _tr("as in the settings")
+    """Return the fields of the form; `formats` are the names of the instruct formats."""
+    same = _tr("from settings")
     own = [(None, same)]
     precisions = [("f16", "f16"), ("q8_0", "q8_0"), ("q4_0", "q4_0")]
     return [
         Spec(
             "context",
-            _tr("Context"),
+            _tr("Context size"),
             FieldKind.WHOLE,
-            _tr("Tokens it sees at once; 0 takes its own length up to 8192."),
+            _tr("Tokens the model can see at once; 0 = the model's own limit, up to 8192."),
             lowest=UNSET,
             highest=1_048_576,
             step=1024,
@@ -39,15 +39,15 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
         ),
         Spec(
             "gpu_layers",
-            _tr("Layers on the graphics card"),
+            _tr("GPU layers"),
             FieldKind.WHOLE,
-            _tr("-1 puts everything there."),
+            _tr("Layers to offload to the GPU; 0 = CPU only, -1 = all layers."),
             lowest=UNSET,
             highest=999,
             special=same,
         ),
-        Spec("threads", _tr("Threads"), FieldKind.WHOLE, lowest=UNSET, highest=256, special=same),
-        Spec("kv_type", _tr("Cache precision"), FieldKind.CHOICE, choices=[*own, *precisions]),
+        Spec("threads", _tr("CPU threads"), FieldKind.WHOLE, lowest=UNSET, highest=256, special=same),
+        Spec("kv_type", _tr("KV cache type"), FieldKind.CHOICE, choices=[*own, *precisions]),
         Spec(
             "flash_attention", _tr("Flash attention"), FieldKind.CHOICE, choices=[*own, (True, _tr("on")), (False, _tr("off"))]
         ),
@@ -55,29 +55,32 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
             "instruct",
             _tr("Instruct format"),
             FieldKind.CHOICE,
-            _tr("Also says how its thoughts begin and end."),
+            _tr("Preset that replaces the model's chat template, including its thinking tags."),
             choices=[*own, ("", _tr("the model's own")), *((name, name) for name in formats)],
         ),
         Spec(
             "thinking_start",
-            _tr("A thought begins with"),
+            _tr("Thinking start tag"),
             FieldKind.CODE,
-            _tr("Where its thoughts stand among its words; both marks together, from the next reply on."),
-            placeholder=_tr("as its format says"),
+            _tr("Tag that opens a block of thinking; set both tags, which take effect with the next reply."),
+            placeholder=_tr("from the format"),
         ),
-        Spec("thinking_end", _tr("A thought ends with"), FieldKind.CODE, placeholder=_tr("as its format says")),
+        Spec("thinking_end", _tr("Thinking end tag"), FieldKind.CODE, placeholder=_tr("from the format")),
     ]
 
 
 def shown(choices: ModelChoices) -> dict[str, Any]:
-    """As the form shows them."""
+    """Return the settings of a model as form values."""
     values = choices.model_dump()
     unset = dict.fromkeys(NUMBERS, UNSET) | dict.fromkeys(TAGS, "")
     return {name: unset.get(name) if value is None else value for name, value in values.items()}
 
 
 def chosen(choices: ModelChoices, name: str, value: object) -> ModelChoices:
-    """With what the user has set; -1 means something for layers only."""
+    """Return the settings with one form value applied.
+
+    A negative number is unset, except for `gpu_layers`, where -1 means all layers.
+    """
     unset = name in NUMBERS and isinstance(value, int) and (value == UNSET or (value < 0 and name != "gpu_layers"))
     if name in TAGS:
         value = str(value)[:LONGEST_TAG] or None

@@ -1,4 +1,4 @@
-"""The models of this machine: what each is, whether it fits, how it is loaded, and where to get another."""
+"""Page “Models”: the models on this computer with memory estimates, loading and downloads."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 LOOK_AGAIN_MS = 3000
-"""Between two looks at the free memory."""
+"""Interval in milliseconds at which the free memory is measured."""
 
 
 class ModelPage(Page):
-    """Two tabs: what is here, and what can be fetched. Nothing is connected to before a download is asked for."""
+    """Page with two tabs, local models and downloads. No network connection is made before the user starts a download."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Models"))
@@ -38,11 +38,11 @@ class ModelPage(Page):
         self._offers: dict[str, DownloadOffer] = {}
         self.tabs = QTabBar()
         self.tabs.addTab(self.tr("On this computer"))
-        self.tabs.addTab(self.tr("Get another"))
+        self.tabs.addTab(self.tr("Download"))
         self.tabs.setAccessibleName(self.tr("Models"))
         self.tabs.setUsesScrollButtons(False)
         self.tabs.currentChanged.connect(self._turn)
-        self.search = SearchField(self.theme, self.tr("Find a model"))
+        self.search = SearchField(self.theme, self.tr("Search models"))
         self._build_table()
         self.search.textChanged.connect(self.rows.filter)
         self.card = ModelCard(place, self.undo)
@@ -61,8 +61,8 @@ class ModelPage(Page):
         self.body.addLayout(row)
         self.body.addWidget(self.split, 1)
         self.body.addWidget(self.offers, 1)
-        self.add_button(self.tr("Choose a file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
-        self.add_button(self.tr("Add a folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
+        self.add_button(self.tr("Open file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
+        self.add_button(self.tr("Add folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
         self._forget = [
             self._services.downloads.changed.add(self._came),
             self._services.preferences.changed.add(lambda _settings: self._measure()),
@@ -77,17 +77,17 @@ class ModelPage(Page):
         columns = [
             Column[Shown](self.tr("Model"), lambda one: one.model.name, width=0),
             Column[Shown](self.tr("Size"), lambda one: size_in_words(one.model.size), _size, 76, right=True),
-            Column[Shown](self.tr("Precision"), lambda one: one.model.quantization, width=84, is_extra=True),
+            Column[Shown](self.tr("Quant"), lambda one: one.model.quantization, width=84, is_extra=True),
             Column[Shown](self.tr("Context"), lambda one: rounded(_context(one)), _context, 80, right=True, is_extra=True),
             Column[Shown](self.tr("Memory"), self._memory_words, lambda one: one.fit.needed, 108, colour=self._memory_colour),
-            Column[Shown](self.tr("From"), lambda one: one.model.source, width=116, is_extra=True),
+            Column[Shown](self.tr("Source"), lambda one: one.model.source, width=116, is_extra=True),
         ]
         self.rows: FilteredTableModel[Shown] = FilteredTableModel(
             columns,
             key=lambda one: one.model.path,
             searched=lambda one: f"{one.model.name} {one.model.source} {one.model.quantization} {one.model.architecture}",
         )
-        empty = self.tr("No model was found. Choose a file, add a folder, or get one.")
+        empty = self.tr("No models found. Open a file, add a folder or download one.")
         self.table: Table[Shown] = Table(self.rows, self.theme, self.tr("Models"), empty)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.current_changed.connect(self._show)
@@ -102,10 +102,10 @@ class ModelPage(Page):
         for forget in self._forget:
             forget()
 
-    # what is here
+    # Local models.
 
     async def _fill(self) -> None:
-        self.subtitle.set_full(self.tr("looking for models…"))
+        self.subtitle.set_full(self.tr("searching for models…"))
         self._models = await self._services.models.all_found()
         self._measure()
         state = self._services.models.state
@@ -121,18 +121,20 @@ class ModelPage(Page):
             offer.unwanted.connect(lambda one: self._spawn(self.throw_away(one), "discard"))
             self._offers[model.file] = offer
             self.offers.add(offer)
-        words = self.tr("Loaded from Hugging Face, or from the mirror in the settings, when you ask for it.")
+        words = self.tr(
+            "Models are downloaded from Hugging Face, or from the mirror in the settings, only when you start a download."
+        )
         self.offers.add(explanation(words))
         self._show_offers()
 
     def _measure(self) -> None:
-        """Reckon again with the memory that is free now."""
+        """Update the memory estimates with the memory that is free now."""
         free = free_memory()
         held = self._services.models.state
         if isinstance(held, Ready):  # what the loaded one takes would be given back first
             free += self._fit_of(held.model.file, 0).needed
         self.rows.fill([Shown(model, self._fit_of(model, free)) for model in self._models])
-        self.subtitle.set_full(self.tr("{free} of memory are free").format(free=size_in_words(free)))
+        self.subtitle.set_full(self.tr("{free} of memory free").format(free=size_in_words(free)))
 
     def _fit_of(self, model: ModelFile, free: int) -> Fit:
         settings = self._services.preferences.current.for_model(model.path.name)
@@ -150,7 +152,7 @@ class ModelPage(Page):
         if one is not None:
             self.card.show_model(one)
 
-    # getting another
+    # Downloads.
 
     def _turn(self, tab: int) -> None:
         self.split.setVisible(tab == 0)
@@ -173,13 +175,13 @@ class ModelPage(Page):
             offer.show_news(downloads.progress.get(file), is_here=here, kept=downloads.kept(offer.model))
 
     async def throw_away(self, model: RemoteModel) -> None:
-        """What came of a download that is not wanted any more."""
+        """Discard a partial download after confirmation."""
         kept = size_in_words(self._services.downloads.kept(model))
         question = ConfirmDialog(
             self._place.window,
-            self.tr("Throw away what came of it?"),
-            self.tr("{kept} of it are here. A later download would begin anew.").format(kept=kept),
-            self.tr("Throw away {kept} of “{name}”").format(kept=kept, name=model.name),
+            self.tr("Discard partial download?"),
+            self.tr("{kept} have been downloaded. A later download will start from the beginning.").format(kept=kept),
+            self.tr("Discard {kept} of “{name}”").format(kept=kept, name=model.name),
         )
         if await answered(question):
             await self._services.downloads.discard(model.file)

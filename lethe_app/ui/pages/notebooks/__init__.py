@@ -1,1 +1,1 @@
-"""Notebooks of a persona."""
+"""Page “Notebooks”: text files that a persona keeps about recurring subjects."""

@@ -1,4 +1,4 @@
-"""A persona's notebooks: the list of subjects, and each as the text that stands in its file, to be read and changed."""
+"""Page “Notebooks”: the notebooks of a persona, each as the editable text of its file."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from lethe_app.ui.widgets.text_area import ProseField
 
 
 class NotebookText(ProseField):
-    """Scrolls instead of growing."""
+    """Text field that scrolls instead of growing with its text."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent=parent)
         self.setMinimumHeight(0)
+        # Qt's QWIDGETSIZE_MAX, which stands for no maximum.
         self.setMaximumHeight(16777215)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def fit(self) -> None:
-        """It has the height that is left for it."""
+        """Do nothing: the layout decides the height."""
 
 
 class Titling(QuestionDialog):
-    """Asks for the title of a notebook."""
+    """Dialog that asks for the title of a notebook."""
 
     def __init__(self, parent: QWidget, title: str, button: str, text: str = "") -> None:
         super().__init__(parent, title, button)
@@ -50,7 +51,7 @@ class Titling(QuestionDialog):
         label = QLabel(self.tr("Title"))
         label.setProperty("field", True)
         label.setBuddy(self.field)
-        self.field.setAccessibleName(self.tr("Title of the notebook"))
+        self.field.setAccessibleName(self.tr("Notebook title"))
         column = QVBoxLayout()
         column.setSpacing(SPACE_1)
         column.addWidget(label)
@@ -70,39 +71,39 @@ class Titling(QuestionDialog):
 
 
 REST_MS = 500
-"""After the last key, until it is written."""
+"""Pause in typing, in milliseconds, after which the text is saved."""
 LOOK_AGAIN_MS = 3000
-"""The files may be changed by another program meanwhile."""
+"""Interval in milliseconds at which the files are read, because other programs may change them."""
 
 
 class NotebookPage(Page):
-    """What is typed is kept by itself; what is renamed, merged, parted or deleted can be taken back."""
+    """Page that saves typed text automatically; renaming, merging, splitting and deleting can be undone."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("NotebookPage", "Notebooks"))
         self._place, self._services, self._notebooks = place, place.services, place.services.mind.notebooks
         self.name = ""
-        """Of the notebook on display."""
+        """Name of the notebook on display."""
         self._base = ""
-        """The text that its file had when it was read last."""
+        """Text of the file when it was last read, for merging with changes by other programs."""
         self._typed: str | None = None
         self._owner = ""
-        """Whose the notebook on display is."""
+        """Persona of the notebook on display, by unique name."""
         self._saving = asyncio.Lock()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(lambda: self._spawn(self._save()))
         self._wanted = ""
-        """The notebook to go to, once it is read."""
+        """Name of the notebook to select once the list is loaded."""
         self._look = QTimer(self, interval=LOOK_AGAIN_MS)
         self._look.timeout.connect(self._read_soon)
         self._build()
-        self.add = self.add_button(self.tr("New"), lambda: self._spawn(self._new()), "plus", primary=True)
+        self.add = self.add_button(self.tr("New notebook"), lambda: self._spawn(self._new()), "plus", primary=True)
         self.name_it = self.add_button(self.tr("Rename…"), lambda: self._spawn(self._rename()))
         self.merge = self.add_button(self.tr("Merge"), lambda: self._spawn(self._merge()))
         self.part = self.add_button(self.tr("Split"), lambda: self._spawn(self._part()))
         self.drop = self.add_button(self.tr("Delete"), lambda: self._spawn(self._delete(self.table.selected)))
-        self.merge.setToolTip(self.tr("Make one notebook of those that are selected"))
-        self.part.setToolTip(self.tr("Part this notebook into several, by subject"))
+        self.merge.setToolTip(self.tr("Merge the selected notebooks into one"))
+        self.part.setToolTip(self.tr("Split this notebook into several by subject"))
         self._stop: list[Callable[[], None]] = [self._notebooks.changed.add(self._changed_behind)]
         self.whose.chosen.connect(lambda _persona: self._spawn(self._switch()))
         self._offer()
@@ -111,27 +112,29 @@ class NotebookPage(Page):
 
     def _build(self) -> None:
         self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Whose notebooks"))
-        self.whose.setToolTip(self.tr("Whose notebooks"))
+        self.whose.setAccessibleName(self.tr("Persona"))
+        self.whose.setToolTip(self.tr("Persona"))
         columns = [
             Column[NotebookListItem](self.tr("Subject"), lambda kept: kept.notebook.title, width=0),
             Column[NotebookListItem](self.tr("Lines"), lambda kept: str(length(kept)), length, 84, right=True),
             Column[NotebookListItem](
-                self.tr("Written"), self._when, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
+                self.tr("Updated"), self._when, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110
             ),
         ]
         self.rows: FilteredTableModel[NotebookListItem] = FilteredTableModel(
             columns, key=lambda kept: kept.name, searched=lambda kept: kept.notebook.title
         )
-        nothing = self.tr("No notebooks yet. What you come back to gets one by itself; “New” makes one by hand.")
+        nothing = self.tr(
+            "No notebooks yet. Recurring subjects get one automatically, or you can create one with “New notebook”."
+        )
         self.table: Table[NotebookListItem] = Table(self.rows, self.theme, self.tr("Notebooks"), nothing)
         self.table.setMinimumWidth(220)
         self.table.current_changed.connect(self._show)
         self.table.selectionModel().selectionChanged.connect(lambda *_both: self._offer())
         self.table.delete_wanted.connect(lambda kept: self._spawn(self._delete(kept)))
-        self.text = NotebookText(self.tr("Text of the notebook"))
+        self.text = NotebookText(self.tr("Notebook text"))
         self.text.edited.connect(self._type)
-        self.nothing = invitation(self.tr("Choose a notebook to read and change it."))
+        self.nothing = invitation(self.tr("Select a notebook to read and edit it."))
         self.note, self.trouble = explanation(""), explanation("")
         self.trouble.setVisible(False)
         side = QWidget()
@@ -145,7 +148,7 @@ class NotebookPage(Page):
         above = QHBoxLayout()
         above.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         above.addWidget(self.whose, 1, Qt.AlignmentFlag.AlignLeft)
-        self.folder = QPushButton(self.tr("Open the folder"))
+        self.folder = QPushButton(self.tr("Open folder"))
         self.folder.setProperty("link", True)
         self.folder.clicked.connect(lambda _checked=False: self._open_folder())
         above.addWidget(self.folder)
@@ -156,7 +159,7 @@ class NotebookPage(Page):
         return self.table
 
     def show_notebook(self, persona: str, name: str) -> None:
-        """Go to a notebook of that persona's as soon as it is read."""
+        """Select a notebook of the given persona as soon as its list is loaded."""
         self._wanted = name
         self.whose.choose(persona)
         self._read_soon()
@@ -203,13 +206,14 @@ class NotebookPage(Page):
             self.table.go_to(self.rows.shown[0].name)
         self._show(self.table.current)
         self.trouble.setVisible(bool(problems))
-        words = self.tr("{file} {problem}. It is left as it is.")
+        words = self.tr("{file} {problem}. The file was not changed.")
         self.trouble.setText("\n".join(words.format(file=one.path.name, problem=one.problem) for one in problems))
 
     def _show(self, kept: NotebookListItem | None) -> None:
         name = kept.name if kept is not None else ""
         if name != self.name:
             if self._typed is not None:
+                # The arguments are taken now: `name` and `_owner` change below, before the task runs.
                 self._spawn(self._store(self._owner, self.name, self._typed, self._base))
                 self._typed = None
                 self._rest.stop()
@@ -225,7 +229,7 @@ class NotebookPage(Page):
             self.text.set_text(text)
 
     def _offer(self) -> None:
-        """What can be done with what is selected."""
+        """Enable the buttons that apply to the selection."""
         kept, selected = self.table.current, self.table.selected
         self.text.setVisible(kept is not None)
         self.nothing.setVisible(kept is None)
@@ -238,7 +242,7 @@ class NotebookPage(Page):
             return
         lines = counted(len(kept.notebook.lines), self.tr("{n} line"), self.tr("{n} lines"))
         most = self._services.preferences.current.notebook_lines
-        words = self.tr("{lines}. Beyond {most} it is parted into several by itself.").format(lines=lines, most=most)
+        words = self.tr("{lines}. Split automatically above {most}.").format(lines=lines, most=most)
         self.note.setText(words)
 
     def _when(self, kept: NotebookListItem) -> str:
@@ -249,7 +253,7 @@ class NotebookPage(Page):
     def _type(self, text: str) -> None:
         before = self._typed if self._typed is not None else self._base
         if self.name and text != before:
-            title = self.tr("writing")
+            title = self.tr("editing the notebook")
             self.undo.push(FieldChange(title, self.name, before, text, self._put))
 
     def _put(self, name: str, text: object) -> None:
@@ -268,14 +272,15 @@ class NotebookPage(Page):
             after = await self._notebooks.write(owner, name, text, base)
         if (owner, name) == (self._owner, self.name):
             self._base = after
+            # Text typed while this one was being stored is kept.
             if self._typed in {text, None}:
                 self._typed = None
                 self.text.set_text(after)
 
-    # doing
+    # Actions of the user.
 
     async def _new(self) -> None:
-        dialog = Titling(self._place.window, self.tr("A new notebook"), self.tr("Create"))
+        dialog = Titling(self._place.window, self.tr("New notebook"), self.tr("Create"))
         if await answered(dialog):
             await self._save()
             await self._read(await self._notebooks.create(self.whose.persona, dialog.text))
@@ -285,19 +290,19 @@ class NotebookPage(Page):
         kept = self.table.current
         if kept is None:
             return
-        dialog = Titling(self._place.window, self.tr("Rename the notebook"), self.tr("Rename"), kept.notebook.title)
+        dialog = Titling(self._place.window, self.tr("Rename notebook"), self.tr("Rename"), kept.notebook.title)
         if await answered(dialog) and dialog.text != kept.notebook.title:
             before = await self._before([kept])
             name = await self._notebooks.rename(self.whose.persona, kept.name, dialog.text)
             await self._read(name)
-            self._tell(self.tr("It is called “{name}” now.").format(name=dialog.text), [name], before)
+            self._tell(self.tr("Renamed to “{name}”.").format(name=dialog.text), [name], before)
 
     async def _merge(self) -> None:
         selected = self.table.selected
         before = await self._before(selected)
         name = await self._notebooks.merge(self.whose.persona, [kept.name for kept in selected])
         await self._read(name)
-        self._tell(self.tr("{n} notebooks became one.").format(n=len(selected)), [name], before)
+        self._tell(self.tr("{n} notebooks were merged into one.").format(n=len(selected)), [name], before)
 
     async def _part(self) -> None:
         kept = self.table.current
@@ -306,7 +311,7 @@ class NotebookPage(Page):
         before = await self._before([kept])
         names = await self._services.mind.notekeeping.part(self.whose.persona, kept.name)
         await self._read(names[0])
-        words = self.tr("“{name}” became {n} notebooks.").format(name=kept.notebook.title, n=len(names))
+        words = self.tr("“{name}” was split into {n} notebooks.").format(name=kept.notebook.title, n=len(names))
         self._tell(words, names, before)
 
     async def _delete(self, selected: Sequence[NotebookListItem]) -> None:
@@ -314,20 +319,20 @@ class NotebookPage(Page):
         for kept in selected:
             await self._notebooks.delete(self.whose.persona, kept.name)
         await self._read()
-        words = self.tr("{n} notebooks are in the trash.").format(n=len(selected))
+        words = self.tr("{n} notebooks were moved to the Trash.").format(n=len(selected))
         if len(selected) == 1:
-            words = self.tr("“{name}” is in the trash.").format(name=selected[0].notebook.title)
+            words = self.tr("“{name}” was moved to the Trash.").format(name=selected[0].notebook.title)
         self._tell(words, [], before)
 
     async def _before(self, kept: Sequence[NotebookListItem]) -> dict[str, str]:
-        """Their texts, everything typed included."""
+        """Return the texts of the notebooks by name, after saving what was typed."""
         await self._save()
         return {one.name: await self._notebooks.text(self.whose.persona, one.name) for one in kept}
 
     def _tell(self, words: str, made: Sequence[str], before: dict[str, str]) -> None:
         persona = self.whose.persona
         take_back = lambda: self._spawn(self._notebooks.put_back(persona, made, before))  # noqa: E731 - said in one line
-        self._place.window.notifier.tell(words, button=self.tr("Take it back"), action=take_back)
+        self._place.window.notifier.tell(words, button=self.tr("Undo"), action=take_back)
 
     def _open_folder(self) -> None:
         try:
@@ -343,5 +348,5 @@ class NotebookPage(Page):
 
 
 def length(kept: NotebookListItem) -> int:
-    """How many lines it has."""
+    """Return the number of lines of a notebook."""
     return len(kept.notebook.lines)

@@ -1,1 +1,1 @@
-"""The persona editor."""
+"""Editor of personas and user personas, and the list of user personas."""

@@ -1,4 +1,4 @@
-"""What can be done with a persona besides writing: save, talk, a picture, a second one, back to what was, away with it."""
+"""Actions of the persona editor: save, chat, choose an avatar, duplicate, revert, export and delete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PersonaActions(QObject):
-    """Belongs to one page; its menu is filled whenever it opens, so that it offers only what is possible."""
+    """Actions of one editor page. Its menu is rebuilt each time it opens, so that only applicable actions are enabled."""
 
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
@@ -34,9 +34,9 @@ class PersonaActions(QObject):
         self._copy = ""
         self._talking = asyncio.Lock()
         self._gone = ""
-        """A copy that was thrown away while the editor lay over its conversation."""
+        """Unique name of a test copy that was deleted while its conversation was open below the editor."""
         self.ours: Persona | None = None
-        """As the persona came with Lethe, if it did."""
+        """The persona as shipped with Lethe; None for a persona of the user."""
         self.menu = QMenu(page)
         self.menu.aboutToShow.connect(self.fill_menu)
 
@@ -47,17 +47,17 @@ class PersonaActions(QObject):
         self.menu.clear()
         duplicate = self.menu.addAction(icon("copy", colour), self.tr("Duplicate"), self.duplicate)
         duplicate.setEnabled(bool(page.name))
-        revert = self.menu.addAction(icon("undo", colour), self.tr("Back to what is saved"), self.revert)
+        revert = self.menu.addAction(icon("undo", colour), self.tr("Revert to saved"), self.revert)
         revert.setEnabled(saved is not None and page.is_dirty)
         if self.ours is not None:
-            ours = self.menu.addAction(icon("refresh", colour), self.tr("Back to how it came with Lethe"), self.revert_to_ours)
+            ours = self.menu.addAction(icon("refresh", colour), self.tr("Reset to default"), self.revert_to_ours)
             ours.setEnabled(not page.draft.is_like(self.ours))
         if page.is_user:
-            self.menu.addAction(icon("user", colour), self.tr("Be this one from now on"), self.choose)
+            self.menu.addAction(icon("user", colour), self.tr("Use this persona"), self.choose)
         else:
             self.menu.addSeparator()
-            away = self.menu.addAction(icon("export", colour), self.tr("Give away…"))
-            along = self.menu.addAction(icon("folder", colour), self.tr("Take along…"))
+            away = self.menu.addAction(icon("export", colour), self.tr("Export…"))
+            along = self.menu.addAction(icon("folder", colour), self.tr("Export with history…"))
             for action, scope in ((away, BundleScope.PERSONA), (along, BundleScope.EVERYTHING)):
                 action.setEnabled(saved is not None)
                 action.triggered.connect(lambda _checked=False, scope=scope: self.give(scope))
@@ -68,9 +68,9 @@ class PersonaActions(QObject):
     # saving
 
     async def save_draft(self) -> Persona:
-        """Write the draft to the user's folder; the first self of the user is theirs at once.
+        """Write the draft to the user's folder and return the saved persona; the first user persona is put into use at once.
 
-        One that is again as it came with Lethe needs no file of the user's, which goes to the trash.
+        A shipped persona without changes needs no file of the user's, so that file is moved to the trash.
         """
         draft, library = await self._complete(), self._services.library
         if draft == self.ours:
@@ -84,15 +84,15 @@ class PersonaActions(QObject):
         preferences = self._services.preferences
         if saved.is_user and not preferences.current.user_persona:
             await preferences.set(user_persona=saved.unique_name)
-        lost = self.tr("Its file could not be read any more, and lies in the Trash now.")
+        lost = self.tr("The previous file could not be read and is now in the Trash.")
         words = lost if self._page.meanwhile.is_broken else ""
-        self._place.window.notifier.tell(self.tr("{name} is saved.").format(name=saved.name), words)
+        self._place.window.notifier.tell(self.tr("{name} was saved.").format(name=saved.name), words)
         return saved
 
     async def _complete(self) -> Persona:
-        """The draft, with its picture in a file."""
+        """Return the draft with a newly chosen avatar saved as a file."""
         page = self._page
-        draft = page.draft.persona(self.tr("Nameless"))
+        draft = page.draft.persona(self.tr("Unnamed"))
         if draft.avatar.startswith(PENDING):
             content = page.pictures.content(draft.avatar)
             file = page.pictures.file_of(draft.avatar) or await self._services.library.save_picture(draft.name, content or b"")
@@ -100,18 +100,19 @@ class PersonaActions(QObject):
             draft = draft.model_copy(update={"avatar": file})
         return draft
 
-    # talking
+    # Chatting.
 
     def talk(self) -> None:
         self._place.bridge.spawn(self._talk_once())
 
     async def _talk_once(self) -> None:
+        # A second click must not start another conversation while the first is being created.
         if not self._talking.locked():
             async with self._talking:
                 await self._talk()
 
     async def _talk(self) -> None:
-        """With the persona where everything is saved, else with the draft; the saved one is not touched by that."""
+        """Start a conversation with the persona, or with a test copy if the draft has unsaved changes."""
         page = self._page
         page.sheet.finish()
         if page.saved is not None and not page.is_dirty:
@@ -123,19 +124,19 @@ class PersonaActions(QObject):
         page.discard_unsaved()
         self._place.go_to(session.guid, None)
         self._place.window.notifier.tell(
-            self.tr("You are talking with the draft."),
-            self.tr("It is a copy with a memory of its own."),
-            self.tr("Back to the editor"),
+            self.tr("You are chatting with the draft."),
+            self.tr("The draft is a copy with its own memory."),
+            self.tr("Back to editor"),
             self._place.window.actions_["persona_editor"].trigger,
         )
 
     def show_copy(self, copy_id: str) -> None:
-        """The draft comes back from a conversation; the copy that played it still stands in the list."""
+        """Show a banner about the test copy of the draft, with buttons to keep or delete it."""
         self._copy = copy_id
         self._page.banner.say(
-            self.tr("This is the draft you talked with. The copy that played it is still in the list."),
-            (self.tr("Keep the copy"), lambda: self._place.bridge.spawn(self._keep_copy())),
-            (self.tr("Throw the copy away"), lambda: self._place.bridge.spawn(self._dismiss())),
+            self.tr("This is the draft you chatted with. Its test copy is still in the persona list."),
+            (self.tr("Keep copy"), lambda: self._place.bridge.spawn(self._keep_copy())),
+            (self.tr("Delete copy"), lambda: self._place.bridge.spawn(self._dismiss())),
         )
 
     async def _keep_copy(self) -> None:
@@ -147,8 +148,8 @@ class PersonaActions(QObject):
         dismissal = await self._services.rehearsing.dismiss(copy_id)
         self._gone = copy_id
         self._place.window.notifier.tell(
-            self.tr("The copy and what was said to it are gone."),
-            button=self.tr("Take it back"),
+            self.tr("The copy and its conversation were deleted."),
+            button=self.tr("Undo"),
             action=partial(self._take_copy_back, dismissal),
         )
 
@@ -162,27 +163,27 @@ class PersonaActions(QObject):
         self._place.bridge.spawn(self._pick(), lane="picture")
 
     async def _pick(self) -> None:
-        kinds = f"{self.tr('Pictures')} ({' '.join(f'*.{ending}' for ending in ENDINGS)})"
-        dialog = QFileDialog(self._place.window, self.tr("Choose a picture"), str(Path.home()), kinds)
+        kinds = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in ENDINGS)})"
+        dialog = QFileDialog(self._place.window, self.tr("Choose image"), str(Path.home()), kinds)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         if await answered(dialog):
             await self.crop(Path(dialog.selectedFiles()[0]))
         self._page.sheet.avatar.setFocus()
 
     async def crop(self, path: Path) -> None:
-        """Let the user choose the part of the picture in `path` that is shown. Raises FileError."""
+        """Let the user crop the image in `path` and use it as avatar; raise FileError if it cannot be read."""
         image = await asyncio.to_thread(read_picture, path)
         dialog = CropDialog(self._place.window, image, self._page.theme)
         if await answered(dialog):
             self._page.change(AVATAR, self._page.pictures.add(dialog.content))
 
-    # another one, what was, and away
+    # Duplicating, reverting, exporting and deleting.
 
     def duplicate(self) -> None:
         self._place.bridge.spawn(self._duplicate())
 
     async def _duplicate(self) -> None:
-        """As it stands in the editor, whether that is saved or not."""
+        """Save a copy of the draft, including unsaved changes, and open it."""
         from lethe_app.ui.pages.persona_routes import open_persona  # noqa: PLC0415 - which imports the page
 
         draft = await self._complete()
@@ -192,11 +193,11 @@ class PersonaActions(QObject):
 
     def revert(self) -> None:
         if self._page.saved is not None:
-            self._page.take_over(self._page.saved, self.tr("going back"))
+            self._page.take_over(self._page.saved, self.tr("reverting to saved"))
 
     def revert_to_ours(self) -> None:
         if self.ours is not None:
-            self._page.take_over(self.ours, self.tr("going back to how it came"))
+            self._page.take_over(self.ours, self.tr("resetting to default"))
 
     def choose(self) -> None:
         self._place.bridge.spawn(self._choose())
@@ -208,7 +209,7 @@ class PersonaActions(QObject):
             await self._services.preferences.set(user_persona=self._page.saved.unique_name)
 
     def give(self, scope: BundleScope) -> None:
-        """Pack the persona into a file, as it is saved."""
+        """Export the persona as a bundle, after saving the draft."""
         self._place.bridge.spawn(self._give(scope), lane="give")
 
     async def _give(self, scope: BundleScope) -> None:
@@ -233,7 +234,7 @@ class PersonaActions(QObject):
             self._page.left.emit()
 
     def close(self) -> None:
-        """The editor is left: a conversation with a copy that is gone must not be what lies under it."""
+        """Open another conversation if that of a deleted test copy would become visible."""
         from lethe_app.ui.pages.personas.deletion import PersonaDeletion  # noqa: PLC0415 - rarely needed
 
         where, saved = self._place.session(), self._page.saved
@@ -243,7 +244,7 @@ class PersonaActions(QObject):
 
 
 class UserDecision(StrEnum):
-    """What the user decided."""
+    """Answer to the question about unsaved changes."""
 
     SAVE = "save"
     DISCARD = "discard"
@@ -251,16 +252,16 @@ class UserDecision(StrEnum):
 
 
 class Leaving(QuestionDialog):
-    """Save is the answer to Enter, staying that to Esc."""
+    """Dialog about unsaved changes; Enter saves, Esc keeps editing."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
-        super().__init__(parent, QCoreApplication.translate("Leaving", "Save what you wrote?"), "")
+        super().__init__(parent, QCoreApplication.translate("Leaving", "Save changes?"), "")
         self.choice = UserDecision.STAY
-        self.say(self.tr("There are changes to “{name}” that are not saved yet.").format(name=name))
+        self.say(self.tr("“{name}” has unsaved changes.").format(name=name))
         self.save, self.stay = self.primary, self.cancel
         self.save.setText(self.tr("Save"))
-        self.stay.setText(self.tr("Stay"))
-        self.discard = foot_button(self.tr("Discard the changes"), "filled", self._discard)
+        self.stay.setText(self.tr("Keep editing"))
+        self.discard = foot_button(self.tr("Discard changes"), "filled", self._discard)
         self.buttons.insertWidget(0, self.discard)
         self.save.setFocus()
 

@@ -1,4 +1,4 @@
-"""Takes leave of a persona: asks by name, moves it to the trash, shows somebody else, and takes it all back if asked."""
+"""Deletion of a persona: confirmation, trash, another conversation in its place, and undo."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from lethe_app.ui.pages.context import PageContext
 
 
 class PersonaDeletion(QObject):
-    """For characters and for the user's own selves."""
+    """Deletes characters and user personas."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__()
         self._place, self._services = place, place.services
 
     async def ask(self, persona: Persona) -> bool:
-        """Does the user really want it gone?"""
+        """Ask for confirmation, naming the number of conversations, and return the answer."""
         talks = 0 if persona.is_user else len(await self._services.sessions.list(persona.unique_name))
         title = self.tr("Delete “{name}”?").format(name=persona.name)
-        words = self.tr("“{name}” will leave the list and wait in the Trash if you want it back.").format(name=persona.name)
+        words = self.tr("“{name}” will be moved to the Trash, where you can restore it.").format(name=persona.name)
         button = self.tr("Delete ‘{name}’").format(name=persona.name)
         if talks:
             count = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
             words = self.tr(
-                "“{name}” will leave the list, with {count} and all that is remembered of them."
-                " They wait in the Trash if you want them back."
+                "“{name}” will be moved to the Trash, with {count} and everything remembered from them. You can "
+                "restore all of it there."
             ).format(name=persona.name, count=count)
             button = f"{button} ({count})"
         return await answered(ConfirmDialog(self._place.window, title, words, button))
 
     async def say(self, persona: Persona) -> None:
-        """Move its file to the trash. Conversations and memories stay with it, out of sight."""
+        """Move the persona's file to the trash and offer undo; its conversations and memories are kept but not listed."""
         name = persona.unique_name
         where, preferences = self._place.session(), self._services.preferences
         was_chosen = preferences.current.user_persona == name
@@ -58,7 +58,7 @@ class PersonaDeletion(QObject):
 
         self._place.window.notifier.tell(
             self.tr("{name} was deleted.").format(name=persona.name),
-            button=self.tr("Take it back"),
+            button=self.tr("Undo"),
             action=partial(self._spawn, take_back),
         )
 
@@ -66,7 +66,7 @@ class PersonaDeletion(QObject):
         self._place.bridge.spawn(work())
 
     async def show_another(self, gone: str, instead: str = "") -> None:
-        """Whoever is open is not there any more: go on with `instead`, or with the newest conversation of anybody else."""
+        """Open the conversation of `instead`, else the newest one of any persona but `gone`."""
         if instead:
             self._place.go_to((await self._services.sessions.resume(instead)).guid, None)
             return

@@ -1,4 +1,4 @@
-"""A persona while it is being written: one value for each field of the editor, compared with what is saved."""
+"""Draft of a persona in the editor: its field values, undo steps for typing, and storage of unsaved drafts."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ from lethe_app.ui.pages.personas.pictures import PENDING
 from lethe_app.ui.pages.undo_commands import NO_MERGE, FieldChange
 
 DAY = "schedule."
-"""Begins the names of the seven fields of a schedule."""
+"""Prefix of the names of the seven schedule fields."""
 ENDS = frozenset(".!?…\n")
-"""After these a new step of what can be undone begins."""
+"""Characters after which a new undo step begins."""
 
 
 class Draft:
-    """Values by name of their field; a day of the schedule is a field of its own."""
+    """Field values of the editor by name; each day of the schedule is a field of its own."""
 
     def __init__(self, persona: Persona | None = None, *, is_user: bool = False) -> None:
-        """None begins a new persona, which has no name yet."""
+        """Create the draft of a persona; None starts a new one with an empty name."""
+        # A Persona without a name would not be valid.
         self.base = persona or Persona(name="?", is_user=is_user)
         self.values = flat(self.base)
         if persona is None:
             self.values["name"] = ""
 
     def persona(self, nameless: str = "") -> Persona:
-        """As it stands, without lines that are empty; `nameless` stands for a name that is missing. Raises ValueError."""
+        """Return the draft as a persona without empty lines; `nameless` is used if the name is empty. Raise ValueError if it
+        is invalid.
+        """
         values: dict[str, Any] = {name: value for name, value in self.values.items() if not name.startswith(DAY)}
         values["name"] = str(values["name"]).strip() or nameless
         for name in ("first_messages", "example_dialogs"):
@@ -43,35 +46,36 @@ class Draft:
         return Persona.model_validate(self.base.model_dump() | values)
 
     def differences(self, persona: Persona) -> Iterator[tuple[str, object, object]]:
-        """Field, present value and that in `persona`, where they differ."""
+        """Yield field name, value of the draft and value of `persona` for each field that differs."""
         for name, value in flat(persona).items():
             if value != self.values[name]:
                 yield name, self.values[name], value
 
     def is_like(self, persona: Persona | None) -> bool:
-        """Would saving change nothing?"""
+        """Return whether saving would change nothing; None stands for a new, empty persona."""
         other = flat(persona) if persona is not None else Draft().values
         return all(_bare(self.values[name]) == _bare(value) for name, value in other.items())
 
 
 @dataclass(frozen=True)
 class Letter:
-    """What one key did to a text, for what can be undone in one go."""
+    """Effect of a single key press on a text, which decides whether two changes are one undo step."""
 
     place: int
-    """Of the text in a list of texts; -1 for a plain text."""
+    """Index of the text in a list of texts; -1 for a plain text."""
     typed: str
-    """Empty where a letter was deleted."""
+    """The character typed; empty if one was deleted."""
 
 
 class Stroke(FieldChange):
-    """Typing in one field. A sentence is undone at a time, and what is deleted apart from what is written."""
+    """Undo command for typing in a field: one step per sentence, with separate steps for typing and deleting."""
 
     def __init__(self, title: str, name: str, old: object, new: object, put: Callable[[str, object], None]) -> None:
         super().__init__(title, name, old, new, put)
         self.letter = letter_between(old, new)
 
     def id(self) -> int:
+        # The id of a QUndoCommand is a C int; -1 means that it never merges.
         return hash(self.name) & 0x7FFFFFFF if self.letter is not None else NO_MERGE
 
     def mergeWith(self, other: QUndoCommand) -> bool:
@@ -82,7 +86,7 @@ class Stroke(FieldChange):
 
 
 def letter_between(old: object, new: object) -> Letter | None:
-    """What was typed or deleted in a text, or in one of several; None for every other kind of change."""
+    """Return the single character typed or deleted in a text, or in one text of a list; None for any other change."""
     if isinstance(old, str) and isinstance(new, str):
         if abs(len(new) - len(old)) != 1:
             return None
@@ -97,7 +101,7 @@ def letter_between(old: object, new: object) -> Letter | None:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters both begin with; texts may be long, and this is asked at every key press."""
+    """Return the length of the common prefix, by bisection: texts may be long, and this runs at every key press."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -106,7 +110,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def goes_on(letter: Letter | None, following: Letter | None) -> bool:
-    """Is the next key part of the same step?"""
+    """Return whether the next key press belongs to the same undo step."""
     if letter is None or following is None or letter.place != following.place:
         return False
     if bool(letter.typed) != bool(following.typed):
@@ -115,7 +119,7 @@ def goes_on(letter: Letter | None, following: Letter | None) -> bool:
 
 
 def flat(persona: Persona) -> dict[str, Any]:
-    """The value of each field of the editor."""
+    """Return the value of each field of the editor."""
     values = persona.model_dump()
     del values["unique_name"]  # which is no matter of writing
     schedule = values.pop("schedule")
@@ -123,7 +127,7 @@ def flat(persona: Persona) -> dict[str, Any]:
 
 
 def _bare(value: object) -> object:
-    """Empty lines and spaces around a value make no difference."""
+    """Return the value without surrounding whitespace and without empty texts."""
     if isinstance(value, list):
         return [text for text in value if str(text).strip()]
     return value.strip() if isinstance(value, str) else value
@@ -133,14 +137,16 @@ KEY = "persona_drafts"
 
 
 class Leftover:
-    """The draft of one page, beside those of others in the window's own file; a picture that was not saved is given up."""
+    """Unsaved draft of one page, stored with those of other pages in the window's settings file; an unsaved avatar is
+    dropped.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = QSettings(str(file), QSettings.Format.IniFormat)
         self._kept_as = ""
 
     def keep_draft(self, draft: Persona, *, is_new: bool) -> None:
-        """Instead of what this page kept before."""
+        """Store the draft in place of the one this page stored before."""
         if draft.avatar.startswith(PENDING):
             draft = draft.model_copy(update={"avatar": ""})
         kept = {**draft.model_dump(mode="json"), "unique_name": "" if is_new else draft.unique_name}
@@ -149,13 +155,13 @@ class Leftover:
         self._kept_as = name
 
     def drop(self) -> None:
-        """There is nothing any more that is not saved."""
+        """Remove the stored draft because everything is saved."""
         if self._kept_as:
             self._write(self._all(without=self._kept_as))
             self._kept_as = ""
 
     def take(self, unique_name: str, *, is_user: bool) -> Persona | None:
-        """The draft of this persona (of a new one without a name); it is kept until `drop`."""
+        """Return the stored draft of a persona, or of a new one if the name is empty; it stays stored until `drop`."""
         name = _key(unique_name, is_user=is_user)
         try:
             draft = Persona.model_validate(self._all()[name])

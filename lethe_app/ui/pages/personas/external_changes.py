@@ -1,4 +1,4 @@
-"""Follows what others write into the file of a persona while it is open in the editor, so that saving takes none of it back."""
+"""Merge of changes that others write into the file of a persona while it is open in the editor, so that saving reverts none."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
 
 
 class ExternalChanges(QObject):
-    """Belongs to one page. What the user has not touched becomes as it is on disk; where both wrote, the user's words stay."""
+    """Follows the file of one editor page: untouched fields are updated, fields that the user changed too keep the user's
+    value.
+    """
 
     def __init__(self, page: PersonaPage) -> None:
         super().__init__(page)
         self._page, self._library = page, page.place.services.library
         self.is_contested = self.is_broken = False
-        """Did somebody else write into a field that the user changed too? Can the file not be read any more?"""
+        """`is_contested`: a field was changed both elsewhere and here. `is_broken`: the file can no longer be read."""
         self._forget = self._library.changed.add(lambda _nothing: self._soon())
 
     def close(self) -> None:
         self._forget()
 
     def mark_saved(self) -> None:
-        """The draft is saved: nothing stands against it any more."""
+        """Reset the conflict flags after the draft was saved."""
         self.is_contested = self.is_broken = False
 
     def _soon(self) -> None:
@@ -38,11 +40,12 @@ class ExternalChanges(QObject):
             self._page.place.bridge.spawn(self.catch_up())
 
     async def catch_up(self) -> None:
-        """Take over what was written since the persona was read or saved here. A file that is gone changes nothing."""
+        """Merge changes written since the persona was last read or saved here; nothing happens if the file is missing."""
         page, before = self._page, self._page.saved
         if before is None:
             return
         there = await self._there(before.unique_name)
+        # The page may have saved or been closed while the file was being read.
         if there is None or before is not page.saved or there == before or page.is_closed:
             return
         old, new = flat(before), flat(there)
@@ -66,5 +69,7 @@ class ExternalChanges(QObject):
 
     def _tell(self, names: Collection[str]) -> None:
         fields = ", ".join(f"“{title}”" for title in sorted({title_of(name) for name in names}))
-        words = self.tr("{fields}: written somewhere else too meanwhile. Saving keeps yours; the other goes to the Trash.")
+        words = self.tr(
+            "{fields}: also changed elsewhere in the meantime. Saving keeps your version; the other one goes to the Trash."
+        )
         self._page.banner.say(words.format(fields=fields))

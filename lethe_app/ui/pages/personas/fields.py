@@ -1,4 +1,4 @@
-"""The fields of a persona as the editor shows them: in which section, with which words, and for whom."""
+"""Fields of the persona editor: their sections, labels and help texts, for characters and for user personas."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
 TASKS, TOOLS = "agent_tasks", "tools"
-"""Fields with a widget of their own, which the form of their section does not make."""
+"""Fields with a widget of their own, which is not created by the section's form."""
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """One card of the editor."""
+    """Section of the editor, shown as a card."""
 
     name: str
     title: str
     words: str = ""
     specs: tuple[Spec, ...] = ()
     before: tuple[str, ...] = ()
-    """Fields with a widget of their own above the others."""
+    """Fields with a widget of their own above the form."""
     after: tuple[str, ...] = field(default=())
-    """And below them."""
+    """Fields with a widget of their own below the form."""
 
 
 def _tr(words: str) -> str:
@@ -34,59 +34,62 @@ def _tr(words: str) -> str:
 
 
 def chapters() -> list[Chapter]:
-    """Everything that makes a character."""
+    """Return the sections of a character."""
     return [_who(), _bio(), _scenario(), _style(), _world(), _memory(), _away(), _voice()]
 
 
 def own_chapters() -> list[Chapter]:
-    """What there is to say of the user."""
-    name = Spec("name", _tr("Name"), help=_tr("Characters call you by it. In any text {{user}} stands for it."))
-    tagline = Spec("tagline", _tr("A few words"), help=_tr("For yourself, to tell your personas apart. No model reads it."))
+    """Return the sections of a user persona."""
+    name = Spec("name", _tr("Name"), help=_tr("Name that characters call you; {{user}} stands for it in any text."))
+    tagline = Spec("tagline", _tr("Tagline"), help=_tr("Note to tell your personas apart; never sent to the model."))
     bio = Spec(
         "bio",
-        _tr("Who you are"),
+        _tr("Description"),
         FieldKind.PROSE,
-        _tr("What a character may know about you from the beginning. Write it as you would tell it about somebody else."),
+        _tr("Facts that characters know about you from the start, written in the third person."),
         _tr("{{user}} is a retired ferry captain who …"),
         lines=6,
         most_lines=24,
     )
     quiet = Spec(
         "disable_bot_guidance",
-        _tr("No hidden notes while I am this one"),
+        _tr("No hidden notes"),
         FieldKind.SWITCH,
-        _tr("No notes about the time, moods or memories that come to a character’s mind by themselves."),
+        _tr("Disable notes about time, moods and proactive memories while you use this persona."),
     )
     return [
-        Chapter("who", _tr("Who you are"), specs=(name, tagline), before=(AVATAR,)),
+        Chapter("who", _tr("Description"), specs=(name, tagline), before=(AVATAR,)),
         Chapter("bio", _tr("About you"), specs=(bio,)),
-        Chapter("memory", _tr("In conversation"), specs=(quiet,)),
+        Chapter("memory", _tr("Chat"), specs=(quiet,)),
     ]
 
 
 def _who() -> Chapter:
-    name = Spec("name", _tr("Name"), help=_tr("In any text {{char}} stands for it."))
-    tagline = Spec("tagline", _tr("A few words"), help=_tr("Under the name in the list. No model reads it."))
-    tags = Spec("tags", _tr("Tags"), FieldKind.WORDS, placeholder=_tr("Add a tag"))
-    return Chapter("who", _tr("Who they are"), specs=(name, tagline, tags), before=(AVATAR,))
+    name = Spec("name", _tr("Name"), help=_tr("Name of the persona; {{char}} stands for it in any text."))
+    tagline = Spec("tagline", _tr("Tagline"), help=_tr("Short text below the name in the list; never sent to the model."))
+    tags = Spec("tags", _tr("Tags"), FieldKind.WORDS, placeholder=_tr("Add tag"))
+    return Chapter("who", _tr("Identity"), specs=(name, tagline, tags), before=(AVATAR,))
 
 
 def _bio() -> Chapter:
-    words = _tr("What the model always knows. {{char}} is the persona, {{user}} is you; {{date}}, {{time}}, {{day}} work too.")
+    words = _tr(
+        "Description that is always in the prompt. {{char}} is the persona, {{user}} is you; {{date}}, "
+        "{{time}} and {{day}} work too."
+    )
     bio = Spec(
         "bio",
         _tr("Bio"),
         FieldKind.PROSE,
-        _tr("Who they are, where they come from, what they want and fear, how they speak."),
+        _tr("Background, goals, fears and way of speaking of the persona."),
         _tr("{{char}} is the navigator of the Petrel. She …"),
         lines=8,
         most_lines=32,
     )
     mini = Spec(
         "mini_bio",
-        _tr("In short"),
+        _tr("Short bio"),
         FieldKind.PROSE,
-        _tr("One paragraph for conversations of several, where a whole bio would take too much room."),
+        _tr("One paragraph used in group chats, where a full bio would take too many tokens."),
         lines=3,
     )
     return Chapter("bio", _tr("Bio"), words, (bio, mini))
@@ -97,7 +100,7 @@ def _scenario() -> Chapter:
         "scenario",
         _tr("Scenario"),
         FieldKind.PROSE,
-        _tr("Where you two are, and how you stand to each other, when a conversation begins."),
+        _tr("Setting and relationship at the start of a conversation."),
         lines=4,
         most_lines=24,
     )
@@ -105,9 +108,9 @@ def _scenario() -> Chapter:
         "first_messages",
         _tr("Greetings"),
         FieldKind.TEXTS,
-        _tr("One of them opens a new conversation; the others can be leafed through. Without any, you begin."),
+        _tr("First messages of a new conversation, available as swipes; without any, you write first."),
         lines=4,
-        add_words=_tr("Add a greeting"),
+        add_words=_tr("Add greeting"),
     )
     return Chapter("scenario", _tr("Scenario and greetings"), specs=(scenario, greetings))
 
@@ -115,17 +118,20 @@ def _scenario() -> Chapter:
 def _style() -> Chapter:
     dialogs = Spec(
         "example_dialogs",
-        _tr("How they write"),
+        _tr("Style and examples"),
         FieldKind.TEXTS,
-        _tr("Sample lines and rules of style, each on its own: “Asked about the sea: …”, “Never more than three sentences.”"),
+        _tr("Example lines and style rules, one per field: “Asked about the sea: …”, “Never more than three sentences.”"),
         lines=1,
-        add_words=_tr("Add a line"),
+        add_words=_tr("Add line"),
     )
     system = Spec(
         "system_prompt",
         _tr("System prompt"),
         FieldKind.PROSE,
-        _tr("Replaces the general instructions, which is rarely needed. {{original}} brings them in; empty leaves them alone."),
+        _tr(
+            "Replacement for the general system prompt, rarely needed; {{original}} inserts the general one, and "
+            "empty keeps it."
+        ),
         lines=3,
         most_lines=24,
     )
@@ -133,41 +139,44 @@ def _style() -> Chapter:
 
 
 def _world() -> Chapter:
-    words = _tr("Lore that comes to the persona’s mind when the talk turns to it.")
-    return Chapter("world", _tr("World"), words, after=(WORLDS,))
+    words = _tr("World Info entries that are added to the prompt when the conversation mentions their keys.")
+    return Chapter("world", _tr("Worlds (lorebooks)"), words, after=(WORLDS,))
 
 
 def _memory() -> Chapter:
     time = Spec(
         "sense_of_time",
-        _tr("Knows what time it is"),
+        _tr("Sense of time"),
         FieldKind.SWITCH,
-        _tr("After a while away a hidden note tells the hour and how long you were gone."),
+        _tr("Add a hidden note with the time and the length of your absence when you return after a while."),
     )
     dates = Spec(
         "dates_in_session_summaries",
-        _tr("Remembers when it was"),
+        _tr("Dates in summaries"),
         FieldKind.SWITCH,
-        _tr("Earlier conversations come back with their dates."),
+        _tr("Add dates to the summaries of earlier conversations."),
     )
     quiet = Spec(
         "disable_bot_guidance",
         _tr("No hidden notes"),
         FieldKind.SWITCH,
-        _tr("No notes about time, moods, or memories that come to mind by themselves. What you ask for is still remembered."),
+        _tr("Disable notes about time, moods and proactive memories; memories you ask for are still recalled."),
     )
     thoughts = Spec(
         "self_edit_field",
         _tr("Personal thoughts"),
         FieldKind.PROSE,
-        _tr("What they think of themselves and of you. It always stands in the prompt."),
+        _tr("What the persona thinks of itself and of you, always included in the prompt."),
         lines=3,
     )
     anew = Spec(
         "self_edit_tokens",
-        _tr("They write it anew"),
+        _tr("Auto-update thoughts"),
         FieldKind.WHOLE,
-        _tr("After conversations, while you are away, and in no more than so many tokens. A good length is 200."),
+        _tr(
+            "Maximum tokens when the persona rewrites its thoughts after conversations, while you are away; 200 "
+            "is a good length."
+        ),
         highest=4000,
         step=50,
         special=_tr("never"),
@@ -176,39 +185,39 @@ def _memory() -> Chapter:
 
 
 def _away() -> Chapter:
-    mood = Spec("mood", _tr("Has moods"), FieldKind.SWITCH, _tr("How they feel is told when you come back."))
-    first = _tr("What they do on this day of the week. A hidden note tells it when you come back after a while.")
+    mood = Spec("mood", _tr("Moods"), FieldKind.SWITCH, _tr("Mention the persona's mood when you return."))
+    first = _tr("Plans for this weekday, mentioned in a hidden note when you come back after a while.")
     prefix = Spec(
         "schedule_prefix",
-        _tr("Words before the day’s plan"),
+        _tr("Schedule prefix"),
         placeholder=_tr("Plans for today:"),
-        help=_tr("They introduce it in the note."),
+        help=_tr("Text before the plan of the day in the note."),
     )
     days = tuple(
         Spec(f"{DAY}{day}", QLocale().standaloneDayName(number), help=first if number == 1 else "")
         for number, day in enumerate(Weekday, start=1)
     )
-    alone = _tr("When nobody has touched the keys for a while. It ends the moment you come back, and Ctrl+Shift+A tells of it.")
-    agent = Spec("agent_mode", _tr("Does things while you are away"), FieldKind.SWITCH, alone)
-    later = _tr("Lethe does not act on this yet; it is kept with the persona.")
-    writes = Spec("can_initiate_chat", _tr("May write first"), FieldKind.SWITCH, later)
+    alone = _tr("Run tasks while you are away, stopping the moment you return; press Ctrl+Shift+A to see what was done.")
+    agent = Spec("agent_mode", _tr("Background activity"), FieldKind.SWITCH, alone)
+    later = _tr("Saved with the persona, but not used by Lethe yet.")
+    writes = Spec("can_initiate_chat", _tr("Can write first"), FieldKind.SWITCH, later)
     return Chapter("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), after=(TASKS,))
 
 
 def _voice() -> Chapter:
     words = _tr(
-        "The model is offered when you talk with them while another one is loaded. Of the samplers, the one chosen in the"
-        " settings is taken if it suits them, else the first that does."
+        "The preferred model is suggested when you chat while another one is loaded. The sampler preset from "
+        "the settings is used if it is ticked here, otherwise the first ticked one."
     )
-    alone = _tr("Off, they have the tools that the settings give to everybody. Tools are used only while they are on there.")
-    override = Spec("override_default_toolset", _tr("Only these tools"), FieldKind.SWITCH, alone)
+    alone = _tr("Use the tools ticked here instead of the default tools; tools must also be enabled in the settings.")
+    override = Spec("override_default_toolset", _tr("Override default tools"), FieldKind.SWITCH, alone)
     return Chapter("voice", _tr("Model and tools"), words, specs=(override,), before=(MODEL, SAMPLERS), after=(TOOLS,))
 
 
 def title_of(name: str) -> str:
-    """What to call a field where it is undone."""
-    titles = {AVATAR: _tr("Picture"), WORLDS: _tr("Worlds"), SAMPLERS: _tr("Samplers"), MODEL: _tr("Preferred model")}
-    titles[TASKS] = _tr("What they do then")
+    """Return the label of a field for its undo command."""
+    titles = {AVATAR: _tr("Avatar"), WORLDS: _tr("Worlds"), SAMPLERS: _tr("Sampler presets"), MODEL: _tr("Preferred model")}
+    titles[TASKS] = _tr("Background tasks")
     titles[TOOLS] = _tr("Tools")
     specs = (spec for chapter in chapters() for spec in chapter.specs)
     return titles.get(name) or next((spec.title for spec in specs if spec.name == name), name)

@@ -1,4 +1,4 @@
-"""The editor's column of cards with the list of its sections beside it; knows fields, and nothing of where they come from."""
+"""Form of the persona editor: a column of cards, and the list of sections beside it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from lethe_app.ui.widgets.multi_select import Ticks
 from lethe_app.ui.widgets.tag_field import WordsField
 
 LEAST_WIDTH = 180
-"""Of the list of sections, in pixels."""
+"""Minimum width of the list of sections in pixels."""
 
 
 class PersonaSheet(QWidget):
-    """`changed` tells what the user did, never what `put` showed. The picture is shown by whoever has it."""
+    """Form of all fields; `changed` is emitted for input of the user only. The avatar's picture is set by the page."""
 
     changed = Signal(str, object)
     typed = Signal()
-    """What is typed into a field that takes it when Enter is pressed or the field is left: begun, or taken."""
+    """Text was entered into a field that applies it on Enter or when it loses focus, or such text was applied."""
 
     def __init__(self, chapters: Sequence[Chapter], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,14 +37,14 @@ class PersonaSheet(QWidget):
         self._cards: list[QFrame] = []
         self._jumps = self.is_unfinished = False
         self.avatar = AvatarField(theme)
-        gone = self.tr("{name} (not there any more)")
-        self.worlds = Ticks(self.tr("Worlds"), self.tr("There is no world yet."), gone)
-        self.samplers = Ticks(self.tr("Samplers"), self.tr("There is no sampler preset."), gone)
-        self.tasks = Ticks(self.tr("What they do then"), self.tr("There is nothing they could do."), gone)
-        self.tools = Ticks(self.tr("Tools"), self.tr("There is no tool."), gone)
+        gone = self.tr("{name} (missing)")
+        self.worlds = Ticks(self.tr("Worlds"), self.tr("No worlds yet."), gone)
+        self.samplers = Ticks(self.tr("Sampler presets"), self.tr("No sampler presets."), gone)
+        self.tasks = Ticks(self.tr("Background tasks"), self.tr("No background tasks available."), gone)
+        self.tools = Ticks(self.tr("Tools"), self.tr("No tools available."), gone)
         self.tools.changed.connect(lambda value: self.changed.emit(TOOLS, value))
         self.tasks.changed.connect(lambda value: self.changed.emit(TASKS, value))
-        self.model = Pick(self.tr("Preferred model"), self.tr("Whichever is chosen"), self.tr("{name} (not found)"))
+        self.model = Pick(self.tr("Preferred model"), self.tr("No preference"), self.tr("{name} (not found)"))
         self.worlds.changed.connect(lambda value: self.changed.emit(WORLDS, value))
         self.samplers.changed.connect(lambda value: self.changed.emit(SAMPLERS, value))
         self.model.chosen.connect(lambda value: self.changed.emit(MODEL, value))
@@ -103,7 +103,8 @@ class PersonaSheet(QWidget):
             self.typed.emit()
 
     def finish(self) -> None:
-        """Take what is typed and not ended by Enter yet, as leaving the field would."""
+        """Apply text that was typed but not yet confirmed by Enter, as if the field lost its focus."""
+        # Text still being composed in an input method is not part of the field yet.
         QGuiApplication.inputMethod().commit()
         field = self.focusWidget()
         if isinstance(field, QSpinBox):
@@ -115,26 +116,26 @@ class PersonaSheet(QWidget):
     def _special(self, name: str) -> QWidget:
         if name == AVATAR:
             return self.avatar
-        titles = {SAMPLERS: self.tr("Samplers that suit them"), MODEL: self.tr("Preferred model")}
+        titles = {SAMPLERS: self.tr("Preferred sampler presets"), MODEL: self.tr("Preferred model")}
         titles[TOOLS] = self.tr("Tools")
-        titles[TASKS] = self.tr("What they do then; with no tick, everything that suits them")
+        titles[TASKS] = self.tr("Background tasks (if none is ticked, all suitable ones)")
         widget = self._own[name][0]
         return _under_title(titles[name], widget) if name in titles else widget
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where both do not fit, the list makes room for the cards, which scroll without it."""
+        """Hide the list of sections where it does not fit beside the cards."""
         super().resizeEvent(event)
         needed = self.sections.maximumWidth() + self.sheet.column.minimumSize().width()
         self.sections.setVisible(self.width() >= needed)
 
     def fit_sections(self) -> None:
-        """The list as wide as its longest title."""
+        """Set the width of the list of sections to its longest title."""
         self.sections.setFixedWidth(max(LEAST_WIDTH, self.sections.sizeHintForColumn(0) + 2 * SPACE_4))
 
     # values
 
     def set_field(self, name: str, value: object) -> None:
-        """Show one value, silently."""
+        """Show the value of a field without emitting `changed`."""
         if name in self._forms:
             self._forms[name].set_field(name, value)
         elif name in self._own:
@@ -145,7 +146,7 @@ class PersonaSheet(QWidget):
             self.set_field(name, value)
 
     def field(self, name: str) -> QWidget:
-        """The widget of a field."""
+        """Return the widget of a field."""
         if name in self._forms:
             return self._forms[name].field(name)
         return self.avatar if name == AVATAR else self._own[name][0]
@@ -154,14 +155,14 @@ class PersonaSheet(QWidget):
         return name in self._forms or name in self._own or name == AVATAR
 
     def reveal(self, name: str) -> None:
-        """Bring a field into sight and go there."""
+        """Scroll to a field and focus it."""
         if self.has(name):
             self.sheet.show_widget(self.field(name))
             self.field(name).setFocus()
 
     @property
     def names(self) -> list[str]:
-        """Fields that take words."""
+        """Names of the fields created by forms."""
         return list(self._forms)
 
     def note(self, name: str, words: str) -> None:
@@ -173,16 +174,18 @@ class PersonaSheet(QWidget):
     # sections
 
     def _go_to(self, place: int) -> None:
-        """Show the section that was chosen, with its title on top as far as there is enough below it."""
+        """Scroll to the section with that index."""
         if 0 <= place < len(self._cards):
+            # A short last section cannot be scrolled to the top, so `_follow` would select another one.
             self._jumps = True
             self.sheet.verticalScrollBar().setValue(self._cards[place].y() - SPACE_6)
             self._jumps = False
 
     def _follow(self, scrolled: int) -> None:
-        """Mark the section the reader has come to."""
+        """Select the section that is scrolled to in the list of sections."""
         if not self._cards or self._jumps:
             return
+        # The last section may be too short to be scrolled to the top.
         at_the_end = scrolled >= self.sheet.verticalScrollBar().maximum()
         above = [place for place, card in enumerate(self._cards) if card.y() - 2 * SPACE_6 <= scrolled]
         here = len(self._cards) - 1 if at_the_end and scrolled else (above[-1] if above else 0)
@@ -191,7 +194,7 @@ class PersonaSheet(QWidget):
 
 
 def _under_title(title: str, widget: QWidget) -> QWidget:
-    """A widget under its title, as a form shows its fields."""
+    """Return a widget with a label above it, as forms show their fields."""
     row = QWidget()
     label = QLabel(title)
     label.setProperty("field", True)

@@ -1,4 +1,4 @@
-"""Who the user can be: their own personas, which of them is in use, and the ways to write another."""
+"""Page “User personas”: list, choice, editing and deletion of user personas."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 
 class UserPersonasPage(Page):
-    """Enter edits, Del deletes, and one button makes the chosen one the user's self in new conversations."""
+    """Page with the list of user personas; Enter edits, Del deletes, and a button uses the selected one in new
+    conversations.
+    """
 
     def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, self.tr("Who you are"))
+        super().__init__(place.theme, self.tr("User personas"))
         self.place = place
         columns = [
             Column[Persona](self.tr("Name"), lambda one: one.name, width=220, icon=self._face),
-            Column[Persona](self.tr("A few words"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
+            Column[Persona](self.tr("Tagline"), lambda one: one.tagline or " ".join(one.bio.split())[:160], width=0),
             Column[Persona]("", self._use, width=200, colour=lambda one: self.theme.palette.water),
         ]
         self._deeds = CommandRunner(self.undo, place.bridge)
         self.rows = FilteredTableModel(
             columns, key=lambda one: one.unique_name, searched=lambda one: f"{one.name} {one.tagline}"
         )
-        nobody = self.tr("You are nobody yet. “New” makes you somebody.")
-        self.table = Table(self.rows, self.theme, self.tr("Your personas"), nobody)
+        nobody = self.tr("No user personas yet. Create one with “New”.")
+        self.table = Table(self.rows, self.theme, self.tr("User personas"), nobody)
         self.table.opened.connect(self._edit)
         self.table.delete_wanted.connect(lambda chosen: self._delete(chosen[0]))
         self.table.menu_wanted.connect(self._show_menu)
         self.table.current_changed.connect(lambda _one: self._follow())
-        self._be = self.add_button(self.tr("Be this one"), self.choose, "user")
+        self._be = self.add_button(self.tr("Use this persona"), self.choose, "user")
         self._change = self.add_button(self.tr("Edit…"), lambda: self._edit(self.table.current), "edit")
         self.new: QPushButton = self.add_button(self.tr("New"), lambda: self._open(""), "plus", primary=True)
-        words = explanation(
-            self.tr("Characters know you as the persona in use when a conversation begins. Older conversations keep theirs.")
-        )
+        words = explanation(self.tr("New conversations use the selected user persona. Existing conversations keep theirs."))
         words.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         self.body.addWidget(words)
         self.body.addWidget(self.table, 1)
@@ -78,7 +78,7 @@ class UserPersonasPage(Page):
         return self.place.services.preferences.current.user_persona
 
     def _use(self, one: Persona) -> str:
-        return self.tr("you, from now on") if one.unique_name == self._chosen else ""
+        return self.tr("in use") if one.unique_name == self._chosen else ""
 
     def _face(self, one: Persona) -> QIcon:
         path = self.place.services.library.avatar(one)
@@ -89,10 +89,10 @@ class UserPersonasPage(Page):
         self._change.setEnabled(one is not None)
         self._be.setEnabled(one is not None and one.unique_name != self._chosen)
 
-    # what the user does
+    # Actions of the user.
 
     def choose(self) -> None:
-        """Be the one under the cursor, from the next conversation on."""
+        """Put the selected user persona into use for new conversations. Can be undone."""
         one = self.table.current
         if one is not None:
             self._be_someone(one.unique_name)
@@ -101,7 +101,7 @@ class UserPersonasPage(Page):
         before = self._chosen
         preferences = self.place.services.preferences
         self._deeds.do(
-            self.tr("being somebody else"),
+            self.tr("switching user persona"),
             lambda: preferences.set(user_persona=name),
             lambda: preferences.set(user_persona=before),
         )
@@ -128,7 +128,7 @@ class UserPersonasPage(Page):
         if one is None:
             return
         menu, colour = QMenu(self), self.theme.palette.muted
-        be = menu.addAction(icon("user", colour), self.tr("Be this one"), self.choose)
+        be = menu.addAction(icon("user", colour), self.tr("Use this persona"), self.choose)
         be.setEnabled(one.unique_name != self._chosen)
         menu.addAction(icon("edit", colour), self.tr("Edit…"), lambda: self._edit(one))
         menu.addAction(icon("trash", colour), self.tr("Delete…"), lambda: self._delete(one))

@@ -1,4 +1,4 @@
-"""Fills the editor when it is opened: what there is to choose from, and the persona with whatever was not saved of it."""
+"""Loading of the persona editor: the lists to choose from, the persona, and unsaved changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PersonaOpening(QObject):
-    """Belongs to one page, and has done its part when that can be written in."""
+    """Loads one editor page and then enables editing."""
 
     def __init__(self, page: PersonaPage, leftover: Leftover) -> None:
         super().__init__(page)
@@ -44,23 +44,23 @@ class PersonaOpening(QObject):
             await self._find_models()
 
     async def _find_models(self) -> None:
-        """The search goes through the disk, so the list is filled when it is over."""
+        """Fill the list of models afterwards, because the search reads the disk."""
         models = await self._services.models.found()
         if not self._page.is_closed:
             self._page.sheet.model.offer([(model.path.name, model.name) for model in models])
 
     def _take_up(self, saved: Persona | None, ours: Persona | None, rehearsal: Rehearsal | None) -> None:
-        """The persona as it is saved; or the draft that this one plays, as unsaved changes to whom it is a draft of."""
+        """Set the persona as saved. If a test copy is open, apply its draft as unsaved changes to the original."""
         page = self._page
         if saved is not None:
             page.saved, page.draft, page.deeds.ours = saved, Draft(saved), ours
         if rehearsal is not None:
-            page.take_over(rehearsal.draft, self.tr("the draft"))
+            page.take_over(rehearsal.draft, self.tr("restoring the draft"))
             page.deeds.show_copy(rehearsal.copy_id)
 
     def _take_leftover(self) -> None:
         page = self._page
         kept = self._leftover.take(page.saved.unique_name if page.saved else "", is_user=page.is_user)
         if kept is not None and not page.draft.is_like(kept):
-            page.take_over(kept, self.tr("what was not saved last time"))
-            page.banner.say(self.tr("Here is what was not saved when Lethe was closed. Undo takes it away."))
+            page.take_over(kept, self.tr("restoring unsaved changes"))
+            page.banner.say(self.tr("Unsaved changes from the last session were restored. Undo discards them."))

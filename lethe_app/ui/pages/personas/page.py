@@ -1,4 +1,4 @@
-"""The editor of a persona: every field, what it costs, what the model will read of it, and a conversation with the draft."""
+"""Page of the persona editor: fields with token counts, prompt preview, and chat with the draft."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lethe_app.ui.pages.undo_commands import UndoGuard
 
 
 class Banner(QFrame):
-    """Hidden until something is said, and again once a button was pressed."""
+    """Message strip with buttons; hidden until `say`, and again after a click on a button."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,14 +48,14 @@ class Banner(QFrame):
         self.hide()
 
     def say(self, words: str, *buttons: tuple[str, Callable[[], object]]) -> None:
-        """Title of each button and what it does; without any there is one that closes the strip."""
+        """Show a text with (label, action) buttons; without any there is a button that closes the banner."""
         self._words.setText(words)
         self.setAccessibleName(words)
         while (item := self._row.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.hide()
                 old.deleteLater()
-        for title, action in buttons or ((self.tr("Fine"), self.hide),):
+        for title, action in buttons or ((self.tr("Dismiss"), self.hide),):
             button = QPushButton(title)
             button.setProperty("filled", True)
             button.clicked.connect(self.hide)
@@ -65,16 +65,21 @@ class Banner(QFrame):
 
 
 WIDE, NARROW, SHORT, TINY = 74, 60, 52, 40
-"""Widths in lines of text: from the first on the preview stands beside the fields, below the second it stands in their place,
-below the third buttons have short names, below the last there is no list of sections."""
+"""Page widths as multiples of the line height.
+
+From WIDE on the preview is shown at first, below NARROW it replaces the fields, below SHORT the chat button has a short
+label, below TINY the list of sections is hidden.
+"""
 TALK = QKeySequence("Ctrl+Return")
 
 
 class PersonaPage(Page):
-    """Everything stays a draft until it is saved; leaving asks, and closing the window keeps it for the next time."""
+    """Editor page. Changes remain a draft until saved: leaving asks, and closing the window stores the draft for the next
+    start.
+    """
 
     def __init__(self, place: PageContext, persona_id: str = "", *, is_user: bool = False) -> None:
-        """Without an id a new persona; with that of a copy that plays a draft the draft is taken up again."""
+        """Create the page; without an id for a new persona, with the id of a test copy for the draft it was made from."""
         super().__init__(place.theme, "")
         self.place = place
         self.draft = Draft(is_user=is_user)
@@ -109,7 +114,7 @@ class PersonaPage(Page):
     # building
 
     def _build(self) -> None:
-        self._preview_button = self._tool("eye", self.tr("Show what the model reads"))
+        self._preview_button = self._tool("eye", self.tr("Show prompt preview"))
         self._preview_button.setCheckable(True)
         self._preview_button.clicked.connect(self._arrange)
         self._is_arranged = False
@@ -142,7 +147,7 @@ class PersonaPage(Page):
         return button
 
     def begin_writing(self) -> None:
-        """The draft is the right one now: show it, and let it be changed."""
+        """Show the loaded draft and enable editing."""
         self.is_loaded = True
         self.sheet.setEnabled(True)
         self.sheet.show_values(self.draft.values)
@@ -153,7 +158,7 @@ class PersonaPage(Page):
     # changing
 
     def change(self, name: str, value: object) -> None:
-        """The user did something with a field."""
+        """Set a field as input of the user. Can be undone."""
         old = self.draft.values[name]
         if value != old:
             self._by_hand = True
@@ -161,7 +166,7 @@ class PersonaPage(Page):
             self._by_hand = False
 
     def take_over(self, persona: Persona, title: str) -> None:
-        """Make the draft like `persona`, in one step that can be undone."""
+        """Set all fields to those of `persona` in a single undo step."""
         changes = list(self.draft.differences(persona))
         if not changes:
             return
@@ -173,7 +178,7 @@ class PersonaPage(Page):
         self._by_hand = False
 
     def _put(self, name: str, value: object) -> None:
-        """Keep and show a value. What is undone or done again is brought into sight."""
+        """Store and show a value; on undo and redo, scroll to its field."""
         self.draft.values[name] = self.pictures.file_of(str(value)) or value if name == AVATAR else value
         self.sheet.set_field(name, value)
         if not self._by_hand:
@@ -181,13 +186,13 @@ class PersonaPage(Page):
         self.follow_draft()
 
     def follow_draft(self) -> None:
-        """Show how the draft stands to what is saved."""
+        """Update title, buttons and previews for the state of the draft."""
         name = self.name
-        new = self.tr("A new you") if self.is_user else self.tr("New persona")
+        new = self.tr("New user persona") if self.is_user else self.tr("New persona")
         self.title.set_full(name or new)
         self.setAccessibleName(self.tr("Edit {name}").format(name=name) if name else new)
         is_dirty = self.is_dirty or self.sheet.is_unfinished
-        unsaved = self.tr("not saved yet") if self.saved is None else self.tr("changes that are not saved yet")
+        unsaved = self.tr("not saved") if self.saved is None else self.tr("unsaved changes")
         self.subtitle.set_full(unsaved if is_dirty else "")
         self._save.setEnabled(self.is_loaded and (is_dirty or self.saved is None))
         self._talk.setEnabled(self.is_loaded)
@@ -200,21 +205,21 @@ class PersonaPage(Page):
 
     def _name_talk(self) -> None:
         is_draft = self.is_dirty or self.saved is None
-        full = self.tr("Chat with the draft") if is_draft else self.tr("Chat")
+        full = self.tr("Chat with draft") if is_draft else self.tr("Chat")
         self._talk.setText(full if self._lines() >= SHORT else self.tr("Chat"))
         self._talk.setToolTip(f"{full}  {TALK.toString(QKeySequence.SequenceFormat.NativeText)}")
 
     def _dress_save(self) -> None:
-        """A disabled button has another ground, on which the usual ink would not be seen."""
+        """Set the icon's colour, because a disabled button has a different background."""
         ink = on_accent(self.theme.palette) if self._save.isEnabled() else self.theme.palette.muted
         self._save.setIcon(icon_before_words("save", ink))
 
     def show_picture(self) -> None:
-        """The avatar as it is in the draft."""
+        """Show the draft's avatar."""
         who, kept = self.saved.unique_name if self.saved else self.name, str(self.draft.values[AVATAR])
         path = self.place.services.library.avatar(Persona(name="?", avatar=kept)) if kept else None
         drawn = self.pictures.drawn(kept, path, (who, self.name), self.theme.palette, self.devicePixelRatioF())
-        words = self.tr("Picture of {name}").format(name=self.name) if kept else self.tr("No picture")
+        words = self.tr("Avatar of {name}").format(name=self.name) if kept else self.tr("No avatar")
         self.sheet.avatar.show_picture(drawn, words, is_own=bool(kept))
 
     # saving and leaving
@@ -236,10 +241,10 @@ class PersonaPage(Page):
         await self.save()
 
     async def save(self) -> bool:
-        """False if it cannot be saved as it is; the field that is at fault says why."""
+        """Save the draft; return False and mark the field if it is not valid."""
         self.sheet.finish()
         if not self.name:
-            self.sheet.complain("name", self.tr("Without a name nobody could be called."))
+            self.sheet.complain("name", self.tr("Name is required."))
             self.sheet.reveal("name")
             return False
         if self._save.hasFocus():  # it is greyed in a moment, and the keyboard would land on whatever is next
@@ -251,18 +256,18 @@ class PersonaPage(Page):
         return True
 
     def become(self, saved: Persona) -> None:
-        """What the editor shows is saved now, as `saved`."""
+        """Take the saved persona as the base of the draft."""
         self.saved = self.draft.base = saved
         self.draft.values[AVATAR] = saved.avatar
         self.meanwhile.mark_saved()
         self.follow_draft()
 
     def discard_unsaved(self) -> None:
-        """Whatever is not saved is of no more concern."""
+        """Drop unsaved changes: neither ask about them nor store them."""
         self._settled = True
 
     def keep_draft(self) -> None:
-        """What is not saved is there the next time, should the window be closed over it or the program end at once."""
+        """Store unsaved changes for the next start, in case the window is closed or the program is killed."""
         if self.is_loaded and self.is_dirty and not self._settled:
             self._leftover.keep_draft(self.draft.persona("?"), is_new=self.saved is None)
         elif self.is_loaded:
@@ -294,10 +299,11 @@ class PersonaPage(Page):
     def first_focus(self) -> QWidget:
         return self.sheet.field("name")
 
-    # what Qt tells
+    # Qt events.
 
     def dress(self) -> None:
         super().dress()
+        # The constructor of Page calls this method before the fields exist.
         if hasattr(self, "sheet"):
             self.sheet.fit_sections()
             self.sheet.avatar.dress()
@@ -315,7 +321,7 @@ class PersonaPage(Page):
         self.place.window.actions_["persona_editor"].setEnabled(True)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The preview is there at first where there is room for it; from then on the user says."""
+        """Show the preview if there is room for it when the page is first shown; later only the user's choice counts."""
         super().showEvent(event)
         self.place.window.actions_["persona_editor"].setEnabled(False)  # of one persona there must not be two drafts
         if not self._is_arranged:
@@ -327,7 +333,7 @@ class PersonaPage(Page):
         return self.width() / max(1, self.fontMetrics().height())
 
     def _arrange(self) -> None:
-        """As much beside each other as there is room for."""
+        """Show preview, fields and list of sections as far as the width allows."""
         wanted, lines = self._preview_button.isChecked(), self._lines()
         self.preview.setVisible(wanted)
         self.sheet.setVisible(not wanted or lines >= NARROW)

@@ -1,4 +1,4 @@
-"""Reads a picture the user chose from their disk, carefully, and keeps those that are not saved yet."""
+"""Reading and cropping of avatar images chosen by the user, and avatars that are not saved yet."""
 
 from __future__ import annotations
 
@@ -16,34 +16,39 @@ ENDINGS = ("png", "jpg", "jpeg", "webp")
 FORMATS = {"png", "jpeg", "webp"}
 LARGEST_FILE = 25 * 1024 * 1024
 LONGEST_SIDE, MOST_PIXELS = 20_000, 50_000_000
-"""Above these a picture is not even decoded: it would take more memory than any avatar is worth."""
+"""Pixels above which an image is not decoded, as it would take too much memory."""
 MOST_MEGABYTES = 256
-"""Qt refuses to decode what would take more."""
+"""Allocation limit of Qt's image reader."""
 WORKED_ON = 1600
-"""Pixels of the longer side while the user crops; more would only make moving it slow."""
+"""Pixels of the longer side while cropping; more would only make dragging slow."""
 SIDE = 512
-"""Pixels of the square that is kept."""
+"""Pixels per side of the saved square."""
 PENDING = "new picture "
-"""Begins the name of a picture that is not saved yet; no file can be called so, as it has no ending."""
+"""Prefix of the name of an unsaved avatar; as it has no file extension, it cannot be confused with a file."""
 
 
 def read_picture(path: Path) -> QImage:
-    """The picture in a file of the user's own disk, upright and no larger than is needed. Raises FileError."""
+    """Return the image in a file, rotated as its metadata says and scaled down to `WORKED_ON`.
+
+    Raise FileError if it is larger than 25 MB, not a PNG, JPEG or WebP image, too large in pixels, or damaged. The format is
+    taken from the content, not from the file name.
+    """
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise FileError(path, f"is larger than {LARGEST_FILE // 1024 // 1024} MB", remedy="Choose a smaller picture.")
+            raise FileError(path, f"is larger than {LARGEST_FILE // 1024 // 1024} MB", remedy="Choose a smaller image.")
     except OSError as error:
         raise FileError(path, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
     QImageReader.setAllocationLimit(MOST_MEGABYTES)
     reader = QImageReader(str(path))
     reader.setDecideFormatFromContent(True)
     if bytes(reader.format().data()).decode("ascii", "replace") not in FORMATS:
-        raise FileError(path, "is not a PNG, JPEG or WebP picture")
+        raise FileError(path, "is not a PNG, JPEG or WebP image")
+    # The size is read from the header, so that a huge image is rejected before it is decoded.
     size = reader.size()
     if not size.isValid() or size.isEmpty():
-        raise FileError(path, "is damaged: it does not say how large its picture is")
+        raise FileError(path, "is damaged: it contains no image size")
     if max(size.width(), size.height()) > LONGEST_SIDE or size.width() * size.height() > MOST_PIXELS:
-        raise FileError(path, f"is too large a picture ({size.width()} × {size.height()})", remedy="Choose a smaller one.")
+        raise FileError(path, f"is too large ({size.width()} × {size.height()})", remedy="Choose a smaller image.")
     reader.setAutoTransform(True)
     if max(size.width(), size.height()) > WORKED_ON:
         reader.setScaledSize(size.scaled(WORKED_ON, WORKED_ON, Qt.AspectRatioMode.KeepAspectRatio))
@@ -54,7 +59,7 @@ def read_picture(path: Path) -> QImage:
 
 
 def cropped(image: QImage, frame: QRect) -> bytes:
-    """The part of `image` in the square `frame` as a PNG of `SIDE` pixels."""
+    """Return the part of `image` in the square `frame` as a PNG of `SIDE` pixels."""
     part = image.copy(frame).scaled(
         QSize(SIDE, SIDE), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
     )
@@ -66,40 +71,42 @@ def cropped(image: QImage, frame: QRect) -> bytes:
 
 
 class Pictures:
-    """Pictures that were chosen and cropped, by the name under which the draft knows them."""
+    """Unsaved avatars by the name under which the draft refers to them."""
 
     def __init__(self) -> None:
         self._contents: dict[str, bytes] = {}
         self._files: dict[str, str] = {}
 
     def add(self, content: bytes) -> str:
-        """Keep it for now; returns what to write into the draft."""
+        """Store a cropped PNG and return the name to set in the draft."""
         name = f"{PENDING}{len(self._contents) + 1}"
         self._contents[name] = content
         return name
 
     def content(self, name: str) -> bytes | None:
-        """None for one that is a file already."""
+        """Return the PNG of an unsaved avatar; None for a saved one."""
         return self._contents.get(name)
 
     def file_of(self, name: str) -> str:
-        """The file under which it was saved; empty if it was not. What is no picture of ours is a file already."""
+        """Return the file name under which an avatar was saved; empty if it is unsaved. Any other name is returned
+        unchanged.
+        """
         return self._files.get(name, "") if name in self._contents else name
 
     def saved_as(self, name: str, file: str) -> None:
         self._files[name] = file
 
     def drawn(self, name: str, path: Path | None, who: tuple[str, str], palette: Palette, density: float) -> QPixmap:
-        """The picture a draft knows by that name as a disc; of one that is a file already `path` is that.
+        """Return an avatar as a disc; `path` is its file if it is saved.
 
-        `who` is the identity and the name of whose it is, for those who have none.
+        `who` is id and name of the persona, for the placeholder of those without an avatar.
         """
         content = self.content(name)
         return round_picture(content, SIZE, density) if content is not None else avatar(path, *who, SIZE, palette, density)
 
 
 def round_picture(content: bytes, side: int, density: float) -> QPixmap:
-    """A picture of ours as a disc of `side` logical pixels."""
+    """Return a PNG as a disc of `side` logical pixels."""
     drawn = QPixmap(round(side * density), round(side * density))
     drawn.setDevicePixelRatio(density)
     drawn.fill(Qt.GlobalColor.transparent)

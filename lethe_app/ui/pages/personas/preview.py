@@ -1,4 +1,4 @@
-"""Reads a draft as the model would whenever the user rests: tokens of each field, macros nobody knows, and the whole prompt."""
+"""Prompt preview of a draft: tokens per field, unknown macros and the whole prompt, updated after a pause in typing."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from lethe_app.ui.pages.personas.page import PersonaPage
 
 PAUSE_MS = 300
-"""How long the user must rest."""
+"""Pause in typing, in milliseconds, before the preview is updated."""
 USUAL_CONTEXT = 8192
-"""Tokens, where no model is loaded and the user has set none."""
+"""Context size in tokens, assumed if no model is loaded and none is set."""
 
 
 class PersonaReading:
-    """Writes its findings beside the fields of one page."""
+    """Updates the preview of one editor page and the token counts beside its fields."""
 
     def __init__(self, page: PersonaPage) -> None:
         self._page = page
@@ -41,7 +41,7 @@ class PersonaReading:
         self._rest.start()
 
     def now(self) -> None:
-        """At once; but never two at a time, so that counting with a slow model does not pile up."""
+        """Update at once, but never twice in parallel, so that token counting does not pile up with a slow model."""
         self._rest.stop()
         self._is_stale = True
         if not self._is_reading and self._page.is_loaded:
@@ -61,7 +61,7 @@ class PersonaReading:
 
     async def _read(self) -> None:
         page = self._page
-        persona = page.draft.persona(page.tr("Somebody"))
+        persona = page.draft.persona(page.tr("Unnamed"))
         preview = await page.place.services.inspecting.preview(persona)
         if page.is_closed:
             return
@@ -90,7 +90,7 @@ class PersonaReading:
         self._note_days(preview.fields.get("schedule"), persona)
 
     def _note_days(self, schedule: EditedField | None, persona: Persona) -> None:
-        """The days share one field of the preview: its pieces are theirs, in order."""
+        """Show the token counts of the weekdays, which share one field of the preview; its pieces are in their order."""
         sheet = self._page.sheet
         pieces = dict(zip(persona.schedule, schedule.pieces, strict=False)) if schedule is not None else {}
         for name in sheet.names:
@@ -105,17 +105,17 @@ class PersonaReading:
         if not unknown:
             return ""
         names = ", ".join(f"{{{{{macro}}}}}" for macro in unknown)
-        one = self._page.tr("{names} means nothing to Lethe; the model would read it as it stands.")
-        many = self._page.tr("{names} mean nothing to Lethe; the model would read them as they stand.")
+        one = self._page.tr("{names} is not a known macro and is sent to the model as it is.")
+        many = self._page.tr("{names} are not known macros and are sent to the model as they are.")
         return (one if len(unknown) == 1 else many).format(names=names)
 
 
 TOO_MUCH = 1 / 3
-"""Part of the context that a persona should not exceed: all that is said and remembered needs the rest."""
+"""Share of the context above which a warning is shown: history and memories need the rest."""
 
 
 class PersonaPreview(QFrame):
-    """Read only. Words that come from elsewhere are muted."""
+    """Read-only text of the prompt; text that does not come from the draft is muted."""
 
     def __init__(self, theme: Theme, *, is_user: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,11 +127,11 @@ class PersonaPreview(QFrame):
         )
         self._shown: tuple[tuple[PromptSpan, ...], bool] = ((), False)
         self._is_found = not is_user
-        """Has what the user wrote been brought into sight? A persona's own words stand near the top by themselves."""
+        """True once the text of a user persona was scrolled to. A character's text is near the top anyway."""
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName(self.tr("What the model reads"))
+        self.text.setAccessibleName(self.tr("Prompt preview"))
         self.total = QLabel()
         self.total.setWordWrap(True)
         self.warning = QLabel()
@@ -141,7 +141,7 @@ class PersonaPreview(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         column.setSpacing(SPACE_2)
-        column.addWidget(headline(self.tr("What the model reads")))
+        column.addWidget(headline(self.tr("Prompt preview")))
         self.source = explanation("")
         column.addWidget(self.source)
         column.addWidget(self.text, 1)
@@ -150,35 +150,35 @@ class PersonaPreview(QFrame):
         theme.changed.connect(self.dress)
 
     def show_spans(self, spans: tuple[PromptSpan, ...], *, all_theirs: bool) -> None:
-        """`all_theirs`: the persona brings its own instructions."""
+        """Show the prompt; `all_theirs` is true if the persona has its own system prompt."""
         if (spans, all_theirs) != self._shown:
             self._shown = (spans, all_theirs)
             self.dress()
 
     def show_source(self, model: str, template: str) -> None:
-        """Name the model in whose format the text is; without one it is plain."""
+        """Name the model and template the prompt is formatted for; without a model it is plain text."""
         if model:
-            words = self.tr("Prompt for {model} at the beginning of a conversation (template: {template}).")
+            words = self.tr("Prompt for {model} at the start of a conversation (template: {template}).")
         else:
             words = self.tr("No model is loaded, so this is the plain text without a chat template.")
-        rest = self.tr("Macros are filled in; muted text comes from elsewhere.")
+        rest = self.tr("Macros are filled in; muted text comes from other sources.")
         self.source.setText(f"{words.format(model=model, template=template)} {rest}")
 
     def show_total(self, tokens: int, context: int) -> None:
-        """How much of `context` they take, with a word of warning where it is too much."""
-        words = self.tr("{tokens}, {share} % of {context} of context")
+        """Show the number of tokens and their share of `context`, with a warning above `TOO_MUCH`."""
+        words = self.tr("{tokens}, {share} % of the {context} context")
         share = round(100 * tokens / context)
         self.total.setText(words.format(tokens=tokens_in_words(tokens), share=share, context=rounded(context)))
         is_too_much = tokens > context * TOO_MUCH
         self.warning.setVisible(is_too_much)
         self.warning.setText(
-            self.tr("That is more than a third. Little room is left for what is said and remembered; shorter texts help.")
+            self.tr("More than a third of the context is used. Shorten the texts to leave more room for the chat and memories.")
             if is_too_much
             else ""
         )
 
     def dress(self) -> None:
-        """Write the spans in the colours of the theme; the reader stays where they are."""
+        """Render the spans in the theme's colours; the scroll position is kept."""
         spans, all_theirs = self._shown
         scrolled = self.text.verticalScrollBar().value()
         self.text.clear()

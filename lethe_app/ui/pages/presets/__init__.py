@@ -1,1 +1,1 @@
-"""Sampler and instruct presets."""
+"""Page “Presets”: sampler, instruct and system prompt presets."""

@@ -1,4 +1,4 @@
-"""The next words of a real small model for one sentence, to show what samplers do where no model is loaded."""
+"""Next-token logits of a small model for one sentence, to show the effect of samplers while no model is loaded."""
 
 from __future__ import annotations
 
@@ -24,4 +24,6 @@ EXAMPLE = NextWords(
         (-25.50, 3), (-25.98, 2), (-26.34, 1),
     ),
 )
-"""SmolLM2 135M Instruct; of the words beyond these it is told how many have about the same logit."""
+"""Logits of SmolLM2 135M Instruct: the most likely tokens, and for the others (logit, number of tokens with about that
+logit).
+"""

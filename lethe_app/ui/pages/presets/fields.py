@@ -1,4 +1,4 @@
-"""The fields of the three kinds of presets, each with a sentence that says what it does to what is written."""
+"""Form fields of the three kinds of presets, with help texts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from PySide6.QtCore import QCoreApplication
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.events import Ready
-from lethe_app.services.prompting.assembler import is_small, suited_sampler, suited_system
+from lethe_app.services.prompting.turn_context import is_small, suited_sampler, suited_system
 from lethe_app.ui.pages.settings.fields import bounds
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 Group = tuple[str, list[Spec]]
-"""A title and the fields under it."""
+"""Title of a card, and its fields."""
 
 
 def _tr(words: str) -> str:
@@ -39,110 +39,130 @@ def _texts(name: str, title: str, told: str) -> Spec:
 
 
 def sampler_groups() -> list[Group]:
-    """How the next word is drawn."""
-    off, end = _tr("off"), _tr("the whole context")
+    """Return the fields of a sampler preset."""
+    off, end = _tr("off"), _tr("whole context")
     return [
         (
-            _tr("Everyday"),
+            _tr("Basic"),
             [
                 Spec("name", _tr("Name")),
-                _number("temperature", _tr("Temperature"), _tr("Higher is bolder; 0 always takes the likeliest word.")),
-                _number("min_p", _tr("Min-P"), _tr("Leaves out words less likely than this share of the likeliest one."), off),
-                _number("top_p", _tr("Top-P"), _tr("Keeps the likeliest words that together have this share; 1 keeps all.")),
-                _number("top_k", _tr("Top-K"), _tr("Keeps so many of the likeliest words."), off),
+                _number("temperature", _tr("Temperature"), _tr("Randomness of the output; 0 always picks the top token.")),
+                _number("min_p", _tr("Min-P"), _tr("Minimum probability of a token, relative to the most likely one."), off),
+                _number("top_p", _tr("Top-P"), _tr("Keep the most likely tokens up to this total probability; 1 = off.")),
+                _number("top_k", _tr("Top-K"), _tr("Keep only this many of the most likely tokens."), off),
             ],
         ),
         (
             _tr("Repetition"),
             [
-                _number("repetition_penalty", _tr("Repetition penalty"), _tr("Above 1 makes said words less likely.")),
-                _number("repetition_range", _tr("Looks back"), _tr("Tokens in which they are looked for; 0 is off."), end),
-                _number("presence_penalty", _tr("Presence penalty"), _tr("Taken off once for every word that was said.")),
-                _number("frequency_penalty", _tr("Frequency penalty"), _tr("Taken off each time a word was said.")),
-                _number("dry_multiplier", _tr("DRY"), _tr("Punishes going on with a phrase that was said before."), off),
-                _number("dry_base", _tr("DRY growth"), _tr("How fast that grows with the length of the phrase.")),
-                _number("dry_allowed_length", _tr("DRY from"), _tr("Tokens a phrase may have without being punished.")),
-                _number("dry_range", _tr("DRY looks back"), _tr("Tokens in which phrases are looked for."), end),
-                _texts("dry_breakers", _tr("DRY stops at"), _tr("Texts over which no phrase goes on.")),
+                _number("repetition_penalty", _tr("Repetition penalty"), _tr("Penalty for tokens used before; 1 = off.")),
+                _number("repetition_range", _tr("Repetition range"), _tr("Number of recent tokens to check; 0 = off."), end),
+                _number("presence_penalty", _tr("Presence penalty"), _tr("Penalty applied once to every token used before.")),
+                _number("frequency_penalty", _tr("Frequency penalty"), _tr("Penalty applied for every use of a token.")),
+                _number("dry_multiplier", _tr("DRY multiplier"), _tr("Strength of the penalty for repeated phrases."), off),
+                _number("dry_base", _tr("DRY base"), _tr("Growth of the penalty with the length of the phrase.")),
+                _number("dry_allowed_length", _tr("DRY allowed length"), _tr("Phrase length in tokens without a penalty.")),
+                _number("dry_range", _tr("DRY range"), _tr("Number of recent tokens to check for repeated phrases."), end),
+                _texts("dry_breakers", _tr("DRY sequence breakers"), _tr("Strings at which a repeated phrase ends.")),
             ],
         ),
         (
-            _tr("For the curious"),
+            _tr("Advanced"),
             [
-                _number("typical_p", _tr("Typical-P"), _tr("Keeps words of a usual surprise; 1 keeps all.")),
-                _number("top_n_sigma", _tr("Top-n-sigma"), _tr("Keeps words within so many deviations of the best."), off),
-                _number("xtc_probability", _tr("XTC chance"), _tr("How often the most expected words are left out."), off),
-                _number("xtc_threshold", _tr("XTC from"), _tr("Words as likely as this count as expected.")),
-                _number("dynatemp_range", _tr("Temperature swings by"), _tr("Bolder where much is possible."), off),
-                _number("dynatemp_exponent", _tr("Swing curve"), _tr("How sharply it swings.")),
-                _number("mirostat", _tr("Mirostat"), _tr("1 or 2 steers surprise by itself and replaces the rest."), off),
-                _number("mirostat_tau", _tr("Mirostat target"), _tr("The surprise it steers to.")),
-                _number("mirostat_eta", _tr("Mirostat rate"), _tr("How fast it learns.")),
-                _number("seed", _tr("Seed"), _tr("The same seed draws the same words."), _tr("a new one each time")),
+                _number("typical_p", _tr("Typical-P"), _tr("Keep tokens of typical information content; 1 = off.")),
+                _number("top_n_sigma", _tr("Top-n-sigma"), _tr("Keep tokens within this many deviations of the best."), off),
+                _number("xtc_probability", _tr("XTC probability"), _tr("Chance that the most likely tokens are removed."), off),
+                _number("xtc_threshold", _tr("XTC threshold"), _tr("Minimum probability of the tokens that may be removed.")),
+                _number(
+                    "dynatemp_range", _tr("Dynamic temperature range"), _tr("Variation of temperature with uncertainty."), off
+                ),
+                _number("dynatemp_exponent", _tr("Dynamic temperature exponent"), _tr("Steepness of that variation.")),
+                _number("mirostat", _tr("Mirostat"), _tr("Version 1 or 2; replaces all samplers but temperature."), off),
+                _number("mirostat_tau", _tr("Mirostat tau"), _tr("Target surprise of the output.")),
+                _number("mirostat_eta", _tr("Mirostat eta"), _tr("Learning rate of Mirostat.")),
+                _number("seed", _tr("Seed"), _tr("Number that makes results reproducible."), _tr("random")),
             ],
         ),
     ]
 
 
 def instruct_groups() -> list[Group]:
-    """How a prompt is spelled for a model; a new line is written as \\n."""
+    r"""Return the fields of an instruct format; in them a line break is written as \n."""
     return [
         (
-            _tr("Everyday"),
+            _tr("Basic"),
             [
                 Spec("name", _tr("Name")),
-                _line("system_start", _tr("Before the system prompt")),
-                _line("system_end", _tr("After the system prompt")),
-                _line("user_start", _tr("Before the user's words")),
-                _line("user_end", _tr("After the user's words")),
-                _line("bot_start", _tr("Before the persona's words")),
-                _line("bot_end", _tr("After the persona's words")),
-                _texts("stop_strings", _tr("Stops at"), _tr("Texts that end a reply.")),
-                Spec("system_role", _tr("Knows a system role"), FieldKind.SWITCH, _tr("Else it heads the first user message.")),
-                Spec("add_names", _tr("Names before messages"), FieldKind.SWITCH, _tr("Puts “Name: ” before everything said.")),
+                _line("system_start", _tr("System prefix")),
+                _line("system_end", _tr("System suffix")),
+                _line("user_start", _tr("User prefix")),
+                _line("user_end", _tr("User suffix")),
+                _line("bot_start", _tr("Assistant prefix")),
+                _line("bot_end", _tr("Assistant suffix")),
+                _texts("stop_strings", _tr("Stop strings"), _tr("Strings that end a reply.")),
+                Spec(
+                    "system_role",
+                    _tr("Supports system role"),
+                    FieldKind.SWITCH,
+                    _tr("Send the system prompt in its own role instead of in the first user message."),
+                ),
+                Spec("add_names", _tr("Include names"), FieldKind.SWITCH, _tr("Add “Name: ” before every message.")),
             ],
         ),
         (
             _tr("Thinking"),
             [
-                _line("thinking_start", _tr("A thought begins with")),
-                _line("thinking_end", _tr("A thought ends with")),
-                _line("reply_start", _tr("Before a reply that may think"), _tr("Where it differs from a past one's.")),
+                _line("thinking_start", _tr("Thinking start tag")),
+                _line("thinking_end", _tr("Thinking end tag")),
+                _line(
+                    "reply_start",
+                    _tr("Assistant prefix when thinking"),
+                    _tr("Prefix of a new reply with thinking, if it differs from the prefix of past replies."),
+                ),
                 Spec(
                     "empty_thinking_when_off",
-                    _tr("Empty thought when off"),
+                    _tr("Empty thinking when off"),
                     FieldKind.SWITCH,
-                    _tr("For models that think unless a thought is there already."),
+                    _tr("Add an empty thinking block for models that would think anyway."),
                 ),
             ],
         ),
-        (_tr("For the curious"), [_line("bos", _tr("Before everything"), _tr("Empty where the tokenizer adds it itself."))]),
+        (
+            _tr("Advanced"),
+            [_line("bos", _tr("BOS token"), _tr("Text at the beginning of the prompt; leave empty if the tokenizer adds it."))],
+        ),
     ]
 
 
 def system_groups() -> list[Group]:
-    """What a persona is introduced with."""
-    told = _tr("Empty leaves this part out.")
+    """Return the fields of a system prompt preset."""
+    told = _tr("Leave empty to omit this section from the prompt.")
     return [
         (
-            _tr("The words"),
+            _tr("Prompt"),
             [
                 Spec("name", _tr("Name")),
-                Spec("prompt", _tr("System prompt"), FieldKind.PROSE, _tr("{{char}} and {{user}} become names."), lines=6),
+                Spec(
+                    "prompt",
+                    _tr("System prompt"),
+                    FieldKind.PROSE,
+                    _tr("Text with macros: {{char}} and {{user}} are replaced by names."),
+                    lines=6,
+                ),
             ],
         ),
         (
-            _tr("Titles of its parts"),
+            _tr("Section headings"),
             [
-                Spec("world_info_title", _tr("Worlds"), help=told),
+                Spec("world_info_title", _tr("World entries"), help=told),
                 Spec("scenario_title", _tr("Scenario"), help=told),
                 Spec("dialogs_title", _tr("Style and examples"), help=told),
                 Spec("session_history_title", _tr("Earlier conversations"), help=told),
                 Spec("core_facts_title", _tr("Facts"), help=told),
-                Spec("inner_thoughts_title", _tr("Thoughts"), help=told),
-                Spec("memories_title", _tr("What is remembered now")),
-                Spec("category_separator", _tr("Sign of a title")),
-                Spec("sub_category_separator", _tr("Sign of a title below it")),
+                Spec("inner_thoughts_title", _tr("Personal thoughts"), help=told),
+                Spec("memories_title", _tr("Recalled memories")),
+                Spec("category_separator", _tr("Heading marker")),
+                Spec("sub_category_separator", _tr("Subheading marker")),
             ],
         ),
     ]
@@ -156,7 +176,9 @@ GROUPS: dict[type[BaseModel], Any] = {
 
 
 def suited(services: AppServices, kind: type[Any]) -> str:
-    """The key of the one that suits the model that is loaded; empty for formats, since most models bring their own."""
+    """Return the key of the preset that suits the loaded model; empty for formats, since most models have a template of
+    their own.
+    """
     state = services.models.state
     if not isinstance(state, Ready):
         return ""

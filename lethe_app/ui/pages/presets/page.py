@@ -1,4 +1,4 @@
-"""The editors of samplers, instruct formats and system prompts: a list, a form, and what the model would read."""
+"""Page “Presets”: lists and forms of sampler, instruct and system prompt presets, with a preview."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ WITH_ASIDE = 800  # pixels from which on there is room for more than the list an
 
 
 class PresetPanes(QWidget):
-    """`button` belongs into the page's head: it is seen only where it has something to turn over."""
+    """List, fields and preview side by side. In a narrow window, `button` in the page's header switches between the latter
+    two.
+    """
 
     def __init__(self, table: QWidget, fields: QWidget, asides: list[QWidget]) -> None:
         super().__init__()
         self._fields, self._asides = fields, asides
         self._aside = asides[0]
-        self.button = QPushButton(self.tr("What it does"), self)  # of its own, it would be shown as a window
-        self.button.setToolTip(self.tr("Instead of the fields; Esc leads back to them"))
+        self.button = QPushButton(self.tr("Show preview"), self)  # of its own, it would be shown as a window
+        self.button.setToolTip(self.tr("Show the preview instead of the fields; press Esc to go back"))
         self.button.setCheckable(True)
         self.button.setProperty("filled", True)
         self.button.toggled.connect(lambda _checked: self._arrange())
@@ -50,13 +52,13 @@ class PresetPanes(QWidget):
         self._arrange()
 
     def show_aside(self, aside: QWidget) -> None:
-        """That one tells from now on what a preset does."""
+        """Choose which of the previews is shown."""
         self._aside = aside
         self._arrange()
 
     @property
     def is_turned(self) -> bool:
-        """Does it stand where the fields were?"""
+        """True if the preview is shown in place of the fields."""
         return self.width() < WITH_ASIDE and self.button.isChecked()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -75,13 +77,13 @@ class PresetPanes(QWidget):
 Kept = KeptPreset[Any]
 KINDS: list[type[Any]] = [SamplerPreset, InstructPreset, SystemPreset]
 CHOICES: dict[type[Any], str] = {SamplerPreset: "sampler", InstructPreset: "instruct", SystemPreset: "system_preset"}
-"""Which setting chooses a preset of this kind."""
+"""Setting that selects the preset in use, by kind."""
 REST_MS = 500
-"""After the last change, until it is written."""
+"""Delay in milliseconds after the last change until it is saved."""
 
 
 class PresetPage(Page):
-    """What is changed is kept by itself; what came with Lethe can always be had back."""
+    """Page that saves changes automatically; presets shipped with Lethe can always be reset."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, self.tr("Presets"))
@@ -95,7 +97,7 @@ class PresetPage(Page):
         self.tabs = QTabBar()
         for title in (self.tr("Samplers"), self.tr("Instruct formats"), self.tr("System prompts")):
             self.tabs.addTab(title)
-        self.tabs.setAccessibleName(self.tr("Kind of preset"))
+        self.tabs.setAccessibleName(self.tr("Preset type"))
         self.tabs.setUsesScrollButtons(False)
         self.tabs.currentChanged.connect(lambda place_: self._bridge(self._show_kind(KINDS[place_])))
         self._build_list()
@@ -109,7 +111,7 @@ class PresetPage(Page):
         row.addWidget(self.panes.button)
         self.body.addLayout(row)
         self.body.addWidget(self.panes, 1)
-        self.use = self.add_button(self.tr("Use it"), self._use, "check", primary=True)
+        self.use = self.add_button(self.tr("Use preset"), self._use, "check", primary=True)
         self.add_button(self.tr("Duplicate"), lambda: self._bridge(self._duplicate()), "copy")
         self.drop = self.add_button(self.tr("Delete"), lambda: self._bridge(self._delete()), "trash")
         self.add_button(self.tr("Import…"), lambda: self._bridge(self._import()), "download")
@@ -122,7 +124,7 @@ class PresetPage(Page):
         self.rows: FilteredTableModel[Kept] = FilteredTableModel(
             columns, key=lambda kept: kept.key, searched=lambda kept: kept.value.name
         )
-        self.table: Table[Kept] = Table(self.rows, self.theme, self.tr("Presets"), self.tr("None yet."))
+        self.table: Table[Kept] = Table(self.rows, self.theme, self.tr("Presets"), self.tr("No presets yet."))
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.horizontalHeader().hide()
         self.table.setMinimumWidth(180)
@@ -134,12 +136,12 @@ class PresetPage(Page):
         column = QVBoxLayout(self._aside)
         column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         column.setSpacing(SPACE_2)
-        column.addWidget(headline(self.tr("What the model reads")))
+        column.addWidget(headline(self.tr("Prompt preview")))
         self.cost = explanation("")
         column.addWidget(self.cost)
         self.preview = QPlainTextEdit()
         self.preview.setReadOnly(True)
-        self.preview.setAccessibleName(self.tr("What the model reads"))
+        self.preview.setAccessibleName(self.tr("Prompt preview"))
         column.addWidget(self.preview, 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -191,6 +193,7 @@ class PresetPage(Page):
         self._fill()
 
     def _build_forms(self) -> None:
+        # The last item of a sheet's layout is its stretch.
         while self.sheet.column.count() > 1:
             item = self.sheet.column.takeAt(0)
             if item is not None and (old := item.widget()) is not None:
@@ -222,12 +225,12 @@ class PresetPage(Page):
         suits = not chosen and suited(self._place.services, self._kind) == kept.key
         used = suits or chosen == chosen_as(kept)
         self.use.setEnabled(not used)
-        self.use.setText(self.tr("In use") if used else self.tr("Use it"))
+        self.use.setText(self.tr("In use") if used else self.tr("Use preset"))
         self.drop.setEnabled(kept.is_own)
-        self.drop.setText(self.tr("Back to how it came") if kept.is_own and kept.is_shipped else self.tr("Delete"))
-        theirs = self.tr("changed by you") if kept.is_own else self.tr("came with Lethe")
-        whose = theirs if kept.is_shipped else self.tr("yours")
-        why = self.tr(" · taken because it suits the model") if suits else ""
+        self.drop.setText(self.tr("Reset to default") if kept.is_own and kept.is_shipped else self.tr("Delete"))
+        theirs = self.tr("modified") if kept.is_own else self.tr("built-in")
+        whose = theirs if kept.is_shipped else self.tr("custom")
+        why = self.tr(" · selected automatically for the model") if suits else ""
         self.subtitle.set_full(f"{kept.value.name} · {whose}{why}")
 
     def _preview(self) -> None:
@@ -241,7 +244,7 @@ class PresetPage(Page):
             return
         shown = await self._place.services.inspecting.render(self._kept.value)
         self.preview.setPlainText(shown.text)
-        self.cost.setText(self.tr("An example, {tokens}").format(tokens=tokens_in_words(shown.tokens)))
+        self.cost.setText(self.tr("Example, {tokens}").format(tokens=tokens_in_words(shown.tokens)))
 
     def _mark(self, kept: Kept) -> str:
         return self.theme.palette.water if kept.is_own else ""
@@ -253,7 +256,7 @@ class PresetPage(Page):
             self.undo.push(FieldChange(self._titles[name], name, present, value, self._put))
 
     def _put(self, name: str, value: object) -> None:
-        """Show and keep it; a value that is not possible is told below its field and not kept."""
+        """Show and save a value; an invalid value is marked below its field and not saved."""
         form = next(form for form in self._forms if name in form.names)
         form.set_field(name, value)
         kept = self._kept
@@ -293,8 +296,8 @@ class PresetPage(Page):
         trashed = await self._presets.delete(self._kind, kept.key)
         await self._show_kind(self._kind, kept.key)
         self._place.window.notifier.tell(
-            self.tr("“{name}” went to the trash.").format(name=kept.value.name),
-            button=self.tr("Take it back"),
+            self.tr("“{name}” was moved to the Trash.").format(name=kept.value.name),
+            button=self.tr("Undo"),
             action=partial(self._take_back, self._kind, trashed),
         )
 
@@ -306,23 +309,23 @@ class PresetPage(Page):
         if kind is self._kind:
             await self._show_kind(kind, key)
 
-    # files of others
+    # Import and export.
 
     async def _import(self) -> None:
-        dialog = QFileDialog(self, self.tr("Import a preset"), str(Path.home()), self.tr("Presets (*.json)"))
+        dialog = QFileDialog(self, self.tr("Import preset"), str(Path.home()), self.tr("Presets (*.json)"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         if await answered(dialog):
             await self.take_in(Path(dialog.selectedFiles()[0]))
 
     async def take_in(self, path: Path) -> None:
-        """Add the preset in that file to those of the kind on display; raises FileError."""
+        """Import the preset in a file as the kind on display; raise FileError if it cannot be read."""
         key = await self._presets.save(await self._presets.read(self._kind, path))
         await self._show_kind(self._kind, key)
 
     async def _export(self) -> None:
         if self._kept is None:
             return
-        dialog = QFileDialog(self, self.tr("Export the preset"), str(Path.home()), self.tr("Presets (*.json)"))
+        dialog = QFileDialog(self, self.tr("Export preset"), str(Path.home()), self.tr("Presets (*.json)"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("json")
         dialog.selectFile(f"{self._kept.key}.json")
@@ -334,5 +337,5 @@ class PresetPage(Page):
 
 
 def chosen_as(kept: Kept) -> str:
-    """What the setting holds that chooses it: formats are chosen by the name that models know, the others by file."""
+    """Return the value of the setting that selects a preset: the name of a format, the key of any other."""
     return kept.value.name if isinstance(kept.value, InstructPreset) else kept.key

@@ -1,4 +1,4 @@
-"""Bars of the words that could come next: how likely each is by itself, and what a sampler makes of that."""
+"""Bar chart of next-token probabilities, before and after sampling."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from lethe_app.ui.core.theme import Theme, mixed
 from lethe_app.ui.pages.presets.sampler_chain import SampledChances
 
 SHOWN = 12
-"""Words with a bar of their own."""
+"""Tokens with a bar of their own."""
 WIDEST_WORD = 0.34
-"""Share of the width that words may take."""
+"""Share of the width that the token texts may take."""
 
 
 def tr(words: str) -> str:
-    """The reader's own language for what stands beside the bars."""
+    """Translate a text in the context of the bars."""
     return QCoreApplication.translate("Bars", words)
 
 
 class WordBars(QWidget):
-    """A pale bar is what the model thinks, the full one what the sampler leaves; a word that cannot come is crossed out."""
+    """Chart with a pale bar for the model's probability and a full bar for that after sampling; removed tokens are crossed
+    out.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.rows: list[tuple[str, float, float]] = []
-        """Word, chance before and after; the last one stands for all others."""
-        self.setAccessibleName(tr("Words that could come next"))
+        """Token text, probability before and after sampling; the last row stands for all other tokens."""
+        self.setAccessibleName(tr("Next-token probabilities"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.updateGeometry)
 
@@ -38,7 +40,7 @@ class WordBars(QWidget):
         named = list(zip((spelled(word) for word, _logit in words.words), before.chances, after.chances, strict=True))
         others_before = before.others + sum(chance for _word, chance, _after in named[SHOWN:])
         others_after = after.others + sum(chance for _word, _before, chance in named[SHOWN:])
-        self.rows = [*named[:SHOWN], (tr("any other"), others_before, others_after)] if named else []
+        self.rows = [*named[:SHOWN], (tr("other tokens"), others_before, others_after)] if named else []
         told = (f"{word} {percent(now)}" for word, _before, now in self.rows)
         self.setAccessibleDescription(", ".join(told))
         self.updateGeometry()
@@ -95,14 +97,14 @@ class WordBars(QWidget):
 
 
 def spelled(word: str) -> str:
-    """A piece of a word as one reads it; what ends the reply has no letters."""
+    """Return a token in readable form, with visible whitespace; an empty token is the end of the text."""
     if not word:
-        return tr("(the end)")
+        return tr("(end of text)")
     return word.strip() or word.replace("\n", "↵").replace(" ", "␣").replace("\t", "⇥")
 
 
 def percent(chance: float) -> str:
-    """“31 %”; a word that cannot come has none."""
+    """Return a probability in percent, such as “31 %”; a dash for zero."""
     if not chance:
         return "–"
     if chance < 0.01:

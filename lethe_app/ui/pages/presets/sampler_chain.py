@@ -1,4 +1,4 @@
-"""How the next word is drawn: what a sampler makes of the likelihoods a model gives, step by step as the engine does it."""
+"""Simulation of the sampler chain on next-token logits, in the order of llama.cpp."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lethe_app.domain.presets import SamplerPreset
 
 @dataclass(frozen=True)
 class Lump:
-    """Tokens of one logit; `share` is what each of them has of the whole."""
+    """Tokens of the same logit; `share` is the probability of each of them."""
 
     place: int
-    """Of its word; -1 for what stands for many."""
+    """Index of the token; -1 for a group of tokens."""
     logit: float
     count: int = 1
     share: float = 0.0
@@ -23,27 +23,28 @@ class Lump:
 
 @dataclass(frozen=True)
 class SampledChances:
-    """The chances of the words, in their order; 0 for one that is left out."""
+    """Probabilities of the tokens in their order; 0 for a removed one."""
 
     chances: tuple[float, ...]
     others: float
-    """Of all other words together."""
+    """Total probability of all tokens that are not listed."""
     left: int
-    """Tokens that can come at all."""
+    """Number of tokens that were not removed."""
 
 
 Step = Callable[[list[Lump]], list[Lump]]
 
 
 def untouched(words: NextWords) -> SampledChances:
-    """As the model gives them."""
+    """Return the probabilities without any sampler."""
     return _drawn(words, softmax(_lumps(words)))
 
 
 def drawn(words: NextWords, preset: SamplerPreset) -> SampledChances:
-    """After everything in `preset` that looks at nothing but the likelihoods themselves.
+    """Return the probabilities after the samplers of `preset` that depend on the logits only.
 
-    Penalties and DRY look at what was said, XTC throws a die, and Mirostat steers by what came before: they are not in it.
+    Repetition penalties and DRY depend on the previous tokens, XTC is random and Mirostat adapts while generating, so they
+    are not included.
     """
     lumps = _lumps(words)
     if not lumps:
@@ -56,7 +57,7 @@ def drawn(words: NextWords, preset: SamplerPreset) -> SampledChances:
 
 
 def softmax(lumps: Sequence[Lump], temperature: float = 1.0) -> list[Lump]:
-    """The same with their shares."""
+    """Return the groups with their probabilities; they must be sorted by logit, the highest first."""
     best = lumps[0].logit
     powers = [math.exp((lump.logit - best) / temperature) for lump in lumps]
     total = sum(power * lump.count for power, lump in zip(powers, lumps, strict=True))
@@ -78,7 +79,7 @@ def _drawn(words: NextWords, lumps: Sequence[Lump]) -> SampledChances:
 
 
 def _cuts(preset: SamplerPreset) -> list[Step]:
-    """In the order in which the engine does them; each keeps at least the likeliest."""
+    """Return the truncating samplers in the order of llama.cpp; each keeps at least the most likely token."""
     chosen: list[tuple[bool, Step]] = [
         (preset.top_n_sigma > 0, lambda lumps: _top_n_sigma(lumps, preset.top_n_sigma)),
         (preset.top_k > 0, lambda lumps: _first(lumps, preset.top_k)),
@@ -100,7 +101,7 @@ def _first(lumps: Sequence[Lump], most: int) -> list[Lump]:
 
 
 def _needed(lumps: Sequence[Lump], share: float) -> int:
-    """How many from the first on have that share together."""
+    """Return how many of the first tokens are needed to reach a total probability."""
     had, needed = 0.0, 0
     for lump in lumps:
         if had + lump.share * lump.count >= share:
@@ -111,7 +112,7 @@ def _needed(lumps: Sequence[Lump], share: float) -> int:
 
 
 def _top_n_sigma(lumps: Sequence[Lump], deviations: float) -> list[Lump]:
-    """Within so many standard deviations of all logits below the best."""
+    """Return the tokens within that many standard deviations of all logits below the highest logit."""
     count = sum(lump.count for lump in lumps)
     mean = sum(lump.logit * lump.count for lump in lumps) / count
     spread = math.sqrt(sum((lump.logit - mean) ** 2 * lump.count for lump in lumps) / count)
@@ -119,7 +120,7 @@ def _top_n_sigma(lumps: Sequence[Lump], deviations: float) -> list[Lump]:
 
 
 def _typical(lumps: Sequence[Lump], share: float) -> list[Lump]:
-    """Those whose surprise is nearest to the usual one, until they have that share together."""
+    """Return the tokens whose surprise is closest to the entropy, until they reach a total probability."""
     usual = _entropy(lumps)
     by_surprise = sorted((lump for lump in lumps if lump.share > 0), key=lambda lump: abs(-math.log(lump.share) - usual))
     kept, had = list[Lump](), 0.0
@@ -132,7 +133,7 @@ def _typical(lumps: Sequence[Lump], share: float) -> list[Lump]:
 
 
 def _tempered(lumps: Sequence[Lump], preset: SamplerPreset) -> list[Lump]:
-    """Sharpened or flattened; with a range, the more the more is open."""
+    """Apply the temperature; a dynamic one grows with the entropy."""
     temperature, count = preset.temperature, sum(lump.count for lump in lumps)
     if preset.dynatemp_range > 0 and count > 1:
         least, most = max(0.0, temperature - preset.dynatemp_range), temperature + preset.dynatemp_range

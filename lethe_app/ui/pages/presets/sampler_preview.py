@@ -1,4 +1,4 @@
-"""What a sampler does, beside its editor: the chances of the next word as they are reshaped, and two short continuations."""
+"""Preview beside the sampler form: next-token probabilities before and after sampling, and two short continuations."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from lethe_app.ui.widgets.card_column import Sheet
 from lethe_app.ui.widgets.text_area import ProseField
 
 REST_MS = 400
-"""After the last key, until the model is asked."""
+"""Pause in typing, in milliseconds, before the model is queried."""
 ASKING, TRYING = "sampler words", "sampler try"
 CONTINUATIONS = 2
 
 
 class Taste(Sheet):
-    """The model is asked once for a sentence, in the quiet lane; the sliders then only reckon with its answer."""
+    """Preview of a sampler preset. The model computes the logits of a text once, at background priority; presets are applied
+    to them.
+    """
 
     def __init__(self, place: PageContext) -> None:
         super().__init__()
@@ -37,12 +39,12 @@ class Taste(Sheet):
         self._words: NextWords = EXAMPLE
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(self._ask)
-        self.beginning = ProseField(self.tr("A beginning to go on from"), 2, 5)
+        self.beginning = ProseField(self.tr("Text to continue"), 2, 5)
         self.beginning.set_text(BEGINNING)
         self.beginning.edited.connect(lambda _text: self._rest.start())
         self.whose, self.left, self.unseen = explanation(""), explanation(""), explanation("")
         self.bars = WordBars(place.theme)
-        self.button = QPushButton(self.tr("Write two continuations"))
+        self.button = QPushButton(self.tr("Generate two continuations"))
         self.button.setProperty("filled", True)
         self.button.clicked.connect(lambda: place.bridge.spawn(self._try(), lane=TRYING))
         self.written = [QLabel() for _number in range(CONTINUATIONS)]
@@ -53,7 +55,7 @@ class Taste(Sheet):
         inside = self.column
         inside.setSpacing(SPACE_3)
         for widget in (
-            headline(self.tr("What it does to the next word")),
+            headline(self.tr("Effect on next token")),
             self.beginning,
             self.whose,
             self.bars,
@@ -70,22 +72,22 @@ class Taste(Sheet):
             self.add(label)
 
     def close_taste(self) -> None:
-        """The page is left: nothing is written any more."""
+        """Disconnect from services and cancel all work because the page is closing."""
         self._forget()
         self.rest()
 
     def rest(self) -> None:
-        """Nobody looks: the model is asked for nothing."""
+        """Cancel all work while the preview is not visible."""
         self._rest.stop()
         for lane in (ASKING, TRYING):
             self._place.bridge.cancel(lane)
 
     def start_preview(self) -> None:
-        """Somebody looks."""
+        """Query the model because the preview becomes visible."""
         self._ask()
 
     def show_preset(self, preset: SamplerPreset) -> None:
-        """Reckon with this one; what another one wrote goes."""
+        """Show the effect of a preset; continuations generated with other values are removed."""
         if preset.model_dump(exclude={"name"}) != self._preset.model_dump(exclude={"name"}):
             self._place.bridge.cancel(TRYING)
             for label in self.written:
@@ -107,10 +109,10 @@ class Taste(Sheet):
                 self._rest.start()  # the conversation came first
                 return
             self._words = words
-            self.whose.setText(self.tr("As {name} would go on.").format(name=state.model.file.name))
+            self.whose.setText(self.tr("Predicted by {name}.").format(name=state.model.file.name))
         elif not isinstance(state, Ready):
             self._words = EXAMPLE
-            told = self.tr("An example: how a small model goes on from “{beginning}”. With a model loaded, you see its own.")
+            told = self.tr("Example predictions of a small model for “{beginning}”. Load a model to see its own.")
             self.whose.setText(told.format(beginning=BEGINNING))
         self._reckon()
 
@@ -118,7 +120,7 @@ class Taste(Sheet):
         after = drawn(self._words, self._preset)
         self.bars.show_words(self._words, untouched(self._words), after)
         self.left.setText(
-            counted(after.left, self.tr("Only {n} word can come."), self.tr("{n} words can come. Pale: without the sampler."))
+            counted(after.left, self.tr("{n} possible token."), self.tr("{n} possible tokens. Pale bars: without the sampler."))
         )
         self.unseen.setText(unseen_words(self._preset))
         self.unseen.setVisible(bool(self.unseen.text()))
@@ -139,7 +141,7 @@ class Taste(Sheet):
                         text += piece
                         label.setText(f"…{text.rstrip()} …")
                 if not text.strip():
-                    label.setText(self.tr("It had nothing to say, or the conversation came first."))
+                    label.setText(self.tr("No text was generated: the model returned nothing or was needed for the chat."))
         except ModelError:
             for label in self.written:
                 label.hide()
@@ -149,20 +151,20 @@ class Taste(Sheet):
 
 
 def tr(words: str) -> str:
-    """The reader's own language for what belongs to no widget."""
+    """Translate a text in the context of the preview."""
     return QCoreApplication.translate("Taste", words)
 
 
 def unseen_words(preset: SamplerPreset) -> str:
-    """What of it the bars cannot show, because it looks at more than the next word."""
+    """Return which samplers of a preset the bars leave out because they depend on more than the logits."""
     repeats = preset.repetition_range != 0 and (
         preset.repetition_penalty != 1 or preset.presence_penalty or preset.frequency_penalty
     )
     named = [
-        (bool(preset.mirostat), tr("Mirostat, which takes the place of everything but the temperature")),
-        (bool(repeats), tr("the repetition penalties")),
+        (bool(preset.mirostat), tr("Mirostat (replaces everything except temperature)")),
+        (bool(repeats), tr("repetition penalties")),
         (preset.dry_multiplier > 0, tr("DRY")),
-        (preset.xtc_probability > 0 and not preset.mirostat, tr("XTC, which throws a die")),
+        (preset.xtc_probability > 0 and not preset.mirostat, tr("XTC (random)")),
     ]
     told = [words for is_on, words in named if is_on]
-    return tr("Not in these bars: {list}.").format(list=", ".join(told)) if told else ""
+    return tr("Not shown in the bars: {list}.").format(list=", ".join(told)) if told else ""

@@ -1,1 +1,1 @@
-"""Research a persona did."""
+"""Page “Deep research”: web research in several rounds, and its reports."""

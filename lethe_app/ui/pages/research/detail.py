@@ -1,4 +1,4 @@
-"""One question with everything that was found out about it: the rounds while they go on, the report, and its sources."""
+"""Detail pane of an inquiry: its rounds while it is running, the report and its sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFl
 
 
 class ResearchDetail(QStackedWidget):
-    """Tells what the user wants; the page does it."""
+    """Detail pane of the selected inquiry. It only emits signals; the page carries out the actions."""
 
     keep_wanted = Signal()
     save_wanted = Signal()
@@ -32,7 +32,7 @@ class ResearchDetail(QStackedWidget):
         self._sources_shown: list[PageSummary] = []
         self.setMinimumWidth(LEAST_WIDTH)
         nothing = invitation(
-            self.tr("Write above what you would like to know.\n\nIt is searched for in several rounds, and becomes a report.")
+            self.tr("Enter a question above.\n\nLethe searches the internet in several rounds and writes a report.")
         )
         self.sheet = Sheet()
         self.sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
@@ -63,7 +63,7 @@ class ResearchDetail(QStackedWidget):
         self.report.setAccessibleName(self.tr("Report"))
         report_column.addWidget(self.report)
         self.sheet.add(self._report_card)
-        words = self.tr("The numbers are those in the report. A click opens the page in your browser.")
+        words = self.tr("Numbers match the references in the report. Click a source to open it in your browser.")
         self._sources_card, sources_column = made_card(self.tr("Sources"), words)
         self._sources = QVBoxLayout()
         self._sources.setSpacing(SPACE_2)
@@ -75,8 +75,8 @@ class ResearchDetail(QStackedWidget):
         flow = Flow(line, spacing=SPACE_2)
         self.keep_button = self._button(self.keep_wanted.emit)
         self.save_button = self._button(self.save_wanted.emit, self.tr("Save as Markdown…"))
-        self.forget_button = self._button(self.forget_wanted.emit, self.tr("Forget it"))
-        self.forget_button.setToolTip(self.tr("The report is taken off this list; a memory made of it stays"))
+        self.forget_button = self._button(self.forget_wanted.emit, self.tr("Delete report"))
+        self.forget_button.setToolTip(self.tr("Delete the report; a memory made from it is kept"))
         for button in (self.keep_button, self.save_button, self.forget_button):
             flow.addWidget(button)
         return line
@@ -88,7 +88,7 @@ class ResearchDetail(QStackedWidget):
         return button
 
     def show_inquiry(self, inquiry: Inquiry | None) -> None:
-        """As it stands now; where the reader has scrolled to, they stay."""
+        """Show an inquiry, or a hint if it is None; the scroll position is kept while it is the same inquiry."""
         is_same = inquiry is not None and self.inquiry == inquiry
         is_another = inquiry is None or self.inquiry is None or self.inquiry.id != inquiry.id
         self.inquiry = inquiry
@@ -110,8 +110,12 @@ class ResearchDetail(QStackedWidget):
 
     def _offer(self, inquiry: Inquiry) -> None:
         is_kept = inquiry.memory is not None
-        self.keep_button.setText(self.tr("Let go of the memory") if is_kept else self.tr("Keep in memory"))
-        tip = self.tr("Move it to the Trash") if is_kept else self.tr("As a memory that nothing prunes, with its sources")
+        self.keep_button.setText(self.tr("Remove from memory") if is_kept else self.tr("Save to memory"))
+        tip = (
+            self.tr("Move the memory to the Trash")
+            if is_kept
+            else self.tr("Save the report with its sources as a memory that never fades")
+        )
         self.keep_button.setToolTip(tip)
         for button in (self.keep_button, self.save_button):
             button.setVisible(not inquiry.is_running and bool(inquiry.report))
@@ -130,7 +134,7 @@ class ResearchDetail(QStackedWidget):
             self._sources.addWidget(self._source(finding))
 
     def _source(self, finding: PageSummary) -> QWidget:
-        """Its number and title, which open it, and the whole address for whoever wants to see first."""
+        """Build the entry of a source: a button with number and title that opens it, and the full address below."""
         whole = QWidget()
         column = QVBoxLayout(whole)
         column.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""What was found out, in words: how far it is, what each round brought, and what it cost."""
+"""Display texts of inquiries: state, rounds, cost and sources."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def _tr(words: str) -> str:
 
 
 def state_in_words(inquiry: Inquiry) -> str:
-    """In a word or two, for the list."""
+    """Return the state in one or two words for the list."""
     return {
-        InquiryState.RUNNING: _tr("Under way"),
+        InquiryState.RUNNING: _tr("Running"),
         InquiryState.DONE: _tr("Done") if inquiry.report else _tr("Nothing found"),
         InquiryState.STOPPED: _tr("Stopped"),
         InquiryState.FAILED: _tr("Failed"),
@@ -25,7 +25,7 @@ def state_in_words(inquiry: Inquiry) -> str:
 
 
 def when_in_words(inquiry: Inquiry) -> str:
-    """When it began, how long it took, and what it cost."""
+    """Return start, duration and tokens of an inquiry."""
     parts = [f"{day_in_words(inquiry.began)}, {clock_in_words(inquiry.began)}"]
     if inquiry.ended is not None:
         parts.append(lasted_in_words(inquiry.ended - inquiry.began))
@@ -35,14 +35,14 @@ def when_in_words(inquiry: Inquiry) -> str:
 
 
 def round_in_words(number: int, one: Round) -> str:
-    """“Round 2: “lamp oil”, “keepers” – 5 pages read, 3 of them said something”."""
+    """Return a round in one line: “Round 2: “lamp oil”, “keepers” – 5 pages read, 3 useful”."""
     asked = ", ".join(f"“{query}”" for query in one.queries)
     pages = counted(one.pages, _tr("{n} page read"), _tr("{n} pages read"))
-    helped = _tr("{n} of them helped").format(n=QLocale().toString(one.findings))
-    came = f"{pages}, {helped}" if one.pages else _tr("nothing read yet")
+    helped = _tr("{n} useful").format(n=QLocale().toString(one.findings))
+    came = f"{pages}, {helped}" if one.pages else _tr("no pages read yet")
     return _tr("Round {number}: {asked} – {came}").format(number=number, asked=asked, came=came)
 
 
 def source_in_words(finding: PageSummary) -> str:
-    """With the number by which the report names it."""
+    """Return title and host of a source after the number by which the report refers to it."""
     return spelled(finding.number, WebHit(finding.title, finding.address))

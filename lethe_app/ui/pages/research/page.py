@@ -1,4 +1,4 @@
-"""“Find out about …”: a question to the internet, its rounds as they go on, and the reports of all that was asked before."""
+"""Page “Deep research”: a question to the web, the rounds of the running inquiry, and the reports of earlier ones."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ WIDTHS = {STATE: 104, DAY: 92}
 DISPENSABLE = (STATE, DAY)
 LEAST = 140
 LIST = 360
-"""Pixels of the list at first."""
+"""Initial width of the list in pixels."""
 CHANGED_MS = 100
 
 
 class ResearchPage(Page):
-    """The question above, the questions of before on the left, the chosen one on the right."""
+    """Page with the question at the top, the inquiries on the left and the selected one on the right."""
 
     def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("ResearchPage", "Find out about…"))
+        super().__init__(place.theme, QCoreApplication.translate("ResearchPage", "Deep research"))
         self._place, self._researching = place, place.services.researching
         self._wanted: UUID | None = None
-        """The one to go to, once it is read."""
+        """Inquiry to select once the list is loaded."""
         self.deeds = CommandRunner(self.undo, place.bridge, self._read_soon)
         self.rows = self._made_rows()
         self._build()
@@ -59,8 +59,8 @@ class ResearchPage(Page):
 
         columns = [
             Column[Inquiry](self.tr("Question"), attrgetter("topic"), width=0),
-            Column[Inquiry](self.tr("State"), state_in_words, width=WIDTHS[STATE], colour=ink),
-            Column[Inquiry](self.tr("Day"), lambda one: day_in_words(one.began), attrgetter("began"), WIDTHS[DAY]),
+            Column[Inquiry](self.tr("Status"), state_in_words, width=WIDTHS[STATE], colour=ink),
+            Column[Inquiry](self.tr("Date"), lambda one: day_in_words(one.began), attrgetter("began"), WIDTHS[DAY]),
         ]
         return FilteredTableModel(columns, key=attrgetter("id"), searched=attrgetter("topic"))
 
@@ -70,16 +70,16 @@ class ResearchPage(Page):
         self.topic.setAccessibleName(self.tr("What would you like to know?"))
         self.topic.setMaxLength(200)
         self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Who finds it out"))
-        self.whose.setToolTip(self.tr("Who finds it out, and may keep it in memory"))
-        self.begin_button = QPushButton(self.tr("Find out"))
+        self.whose.setAccessibleName(self.tr("Persona"))
+        self.whose.setToolTip(self.tr("Persona that does the research and may save it to memory"))
+        self.begin_button = QPushButton(self.tr("Start research"))
         self.begin_button.setProperty("primary", True)
-        self.allow_button = QPushButton(self.tr("Allow the internet…"))
+        self.allow_button = QPushButton(self.tr("Allow internet…"))
         self.allow_button.setProperty("filled", True)
         self.stop_button = self.add_button(self.tr("Stop"), self._researching.stop, "stop")
         self.hint = explanation("")
-        nothing = self.tr("Nothing was asked yet.")
-        self.table: Table[Inquiry] = Table(self.rows, self.theme, self.tr("What was asked"), nothing)
+        nothing = self.tr("No research yet.")
+        self.table: Table[Inquiry] = Table(self.rows, self.theme, self.tr("Research history"), nothing)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.detail = ResearchDetail(self)
         self._lay_out()
@@ -127,7 +127,7 @@ class ResearchPage(Page):
         return self.topic
 
     def show_inquiry(self, inquiry_id: UUID) -> None:
-        """Go to one of them as soon as it is read."""
+        """Select an inquiry as soon as the list is loaded."""
         self._wanted = inquiry_id
         self._read_soon()
 
@@ -146,7 +146,7 @@ class ResearchPage(Page):
     # what is there
 
     def _follow(self, inquiry: Inquiry | None) -> None:
-        """Every step of the one under way is shown at once, the list a moment later."""
+        """Show progress of the running inquiry at once; the list is reloaded after a short delay."""
         shown = self.detail.inquiry
         if inquiry is not None and shown is not None and inquiry.id == shown.id:
             self.detail.show_inquiry(inquiry)
@@ -180,17 +180,17 @@ class ResearchPage(Page):
     def _follow_settings(self, settings: Settings) -> None:
         self.allow_button.setVisible(not settings.web_allowed)
         words = (
-            self.tr("Your question goes to the search engine as it stands here, so leave out what nobody else should read.")
+            self.tr("Your question is sent to the search engine exactly as written, so leave out anything private.")
             if settings.web_allowed
-            else self.tr("Lethe may not use the internet. Nothing is searched until you allow it.")
+            else self.tr("Internet search is turned off. Allow it to start research.")
         )
         self.hint.setText(words)
         self._dress_begin()
 
-    # what the user does
+    # Actions of the user.
 
     def start_inquiry(self) -> None:
-        """Find out about what stands in the field."""
+        """Start research on the question in the field."""
         if self.begin_button.isEnabled():
             self._place.bridge.spawn(self._begin(self.whose.persona, self.topic.text()))
 
@@ -202,26 +202,30 @@ class ResearchPage(Page):
         self.detail.show_inquiry(self._researching.running or self.table.current)
 
     def toggle_memory(self) -> None:
-        """Make a memory of the report, or let go of the one that was made."""
+        """Save the report as a memory, or move that memory to the trash. Can be undone."""
         inquiry, service = self.detail.inquiry, self._researching
         if inquiry is None:
             return
         if inquiry.memory is None:
-            self.deeds.do(self.tr("keeping it"), lambda: service.save_as_memory(inquiry.id), lambda: service.let_go(inquiry.id))
+            self.deeds.do(
+                self.tr("saving to memory"), lambda: service.save_as_memory(inquiry.id), lambda: service.let_go(inquiry.id)
+            )
             name = self.whose.itemText(self.whose.findData(inquiry.persona_id)) or inquiry.persona_id
-            self._place.window.notifier.tell(self.tr("{name} keeps it in memory.").format(name=name))
+            self._place.window.notifier.tell(self.tr("Saved to the memories of {name}.").format(name=name))
         else:
-            self.deeds.do(self.tr("letting go"), lambda: service.let_go(inquiry.id), lambda: service.save_as_memory(inquiry.id))
+            self.deeds.do(
+                self.tr("removing from memory"), lambda: service.let_go(inquiry.id), lambda: service.save_as_memory(inquiry.id)
+            )
 
     def save(self) -> None:
-        """The report to a file."""
+        """Save the report as a Markdown file."""
         if self.detail.inquiry is not None:
             self._place.bridge.spawn(self._save(self.detail.inquiry), lane="research save")
 
     async def _save(self, inquiry: Inquiry) -> None:
-        dialog = QFileDialog(self._place.window, self.tr("Save the report"))
+        dialog = QFileDialog(self._place.window, self.tr("Save report"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Text (*.md)"))
+        dialog.setNameFilter(self.tr("Markdown (*.md)"))
         dialog.setDefaultSuffix("md")
         dialog.selectFile(f"{file_name(inquiry.topic)}.md")
         if await answered(dialog):
@@ -230,16 +234,16 @@ class ResearchPage(Page):
             self._place.window.notifier.tell(self.tr("Saved as {file}.").format(file=path.name))
 
     def remove_report(self) -> None:
-        """Take the report off the list; undo brings it back."""
+        """Delete the report. Can be undone."""
         inquiry, service = self.detail.inquiry, self._researching
         if inquiry is None or inquiry.is_running:
             return
-        self.deeds.do(self.tr("forgetting it"), lambda: service.remove_report(inquiry.id), lambda: service.restore(inquiry))
-        self._place.window.notifier.tell(
-            self.tr("The report is forgotten."), button=self.tr("Take it back"), action=self.undo.undo
+        self.deeds.do(
+            self.tr("deleting the report"), lambda: service.remove_report(inquiry.id), lambda: service.restore(inquiry)
         )
+        self._place.window.notifier.tell(self.tr("The report was deleted."), button=self.tr("Undo"), action=self.undo.undo)
 
 
 def file_name(topic: str) -> str:
-    """Without what no file may be called."""
+    """Return a file name without characters that file systems reject, of at most 80 characters."""
     return " ".join(re.sub(r"[^\w\s.-]", " ", topic).split())[:80].strip(" .") or "report"

@@ -1,1 +1,1 @@
-"""Search across everything."""
+"""Page “Search everything”: full-text and semantic search over messages, summaries, memories, facts and world entries."""

@@ -1,4 +1,4 @@
-"""One field to find a sentence in all that was ever said, told, remembered, known and made up, and a way to the place."""
+"""Page “Search everything”: one search field for messages, summaries, memories, facts and world entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QSignalBlocker, QTimer
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.search_results import HitKind, SearchHit
+from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.services.search.everything import MOST
 from lethe_app.ui.core.formatting import counted
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -24,15 +24,15 @@ from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table import SearchField
 
 TYPED_MS, MEANT_MS = 60, 350
-"""A search begins when nobody has typed for so long; by meaning it costs more."""
+"""Pause in typing, in milliseconds, before a search by word and before one by meaning, which costs more."""
 LANE = "find in everything"
 
 
 class SearchPage(Page):
-    """What is found in the conversation that is open comes first."""
+    """Page with the search field and results grouped by conversation, those of the open conversation first."""
 
     def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("SearchPage", "Find in everything"))
+        super().__init__(place.theme, QCoreApplication.translate("SearchPage", "Search everything"))
         self._place, self._services = place, place.services
         self._here: ChatSession | None = place.session()
         self._names: dict[str, str] = {}
@@ -42,24 +42,22 @@ class SearchPage(Page):
         place.bridge.spawn(self._read_names())
 
     def _build(self) -> None:
-        self.search = SearchField(self.theme, self.tr("A few words of it, or “a phrase” as it was said"))
+        self.search = SearchField(self.theme, self.tr("Search words, or an exact “phrase”"))
         self.whose = NoWheelComboBox()
-        self.whose.setAccessibleName(self.tr("With whom"))
-        self.whose.addItem(self.tr("With anybody"), "")
+        self.whose.setAccessibleName(self.tr("Persona"))
+        self.whose.addItem(self.tr("All personas"), "")
         self.whose.setMaximumWidth(260)
         self._scopes = QButtonGroup(self)
-        self.here, self.everywhere = self._chip(self.tr("In this conversation")), self._chip(self.tr("Everywhere"))
+        self.here, self.everywhere = self._chip(self.tr("This conversation")), self._chip(self.tr("Everywhere"))
         for chip in (self.here, self.everywhere):
             self._scopes.addButton(chip)
         self.everywhere.setChecked(True)
         self.here.setEnabled(self._here is not None)
         self.by_meaning = self._chip(self.tr("By meaning"))
-        self.by_meaning.setToolTip(self.tr("What is nearest to a sentence, whatever its words"))
+        self.by_meaning.setToolTip(self.tr("Search for a similar meaning instead of the same words"))
         self.hint = explanation("")
-        self.found = FoundList(self.theme, self.tr("What was found"))
-        self._invitation = self.tr(
-            "Everything that was said, summed up, remembered and learnt is looked through, and what stands in the worlds."
-        )
+        self.found = FoundList(self.theme, self.tr("Search results"))
+        self._invitation = self.tr("Search messages, summaries, memories, facts and world entries.")
         self.found.words = self._invitation
         self.search.below = self.found
         self.found.above = self.search
@@ -107,7 +105,7 @@ class SearchPage(Page):
     # what is looked for
 
     def _switch(self) -> None:
-        """By meaning one persona is asked after the other; a single conversation is read by its words."""
+        """Search again after the scope or method was changed; by meaning, a single conversation cannot be searched."""
         is_meaning = self.by_meaning.isChecked()
         if is_meaning:
             self.everywhere.setChecked(True)
@@ -118,7 +116,7 @@ class SearchPage(Page):
         self._begin()
 
     def _enter(self) -> None:
-        """To the place that is marked; whoever types fast means what is found by all that was typed."""
+        """Open the selected result. If typing has not paused yet, search first, so that the whole text counts."""
         if self._typed.isActive():
             self._typed.stop()
             self._place.bridge.spawn(self._find_and_go(self.search.text()), lane=LANE)
@@ -155,24 +153,26 @@ class SearchPage(Page):
         self._hits = list(hits)
         lines = [line for group in self._groups(hits) for line in self._lines(group)]
         asked = bool(self.search.text().strip())
-        nothing = self.tr("Nothing was found. Fewer words find more; “By meaning” finds other words too.")
+        nothing = self.tr("No results. Try fewer words or turn on “By meaning”.")
         self.found.words = nothing if asked else self._invitation
         self.found.show_lines(lines)
         self.hint.setText(self._told(hits) if hits else "")
 
     def _told(self, hits: list[SearchHit]) -> str:
-        places = counted(len(hits), self.tr("{n} place"), self.tr("{n} places"))
+        places = counted(len(hits), self.tr("{n} result"), self.tr("{n} results"))
         talks = len({hit.session for hit in hits if hit.session is not None})
         inside = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
         told = self.tr("{places} in {conversations}").format(places=places, conversations=inside) if talks else places
         if len(hits) >= MOST and not self.by_meaning.isChecked():
-            return self.tr("The first {n} places; write more words to narrow it down").format(n=len(hits))
-        return f"{told} · {self.tr('Enter goes there')}"
+            return self.tr("First {n} results; add words to narrow the search").format(n=len(hits))
+        return f"{told} · {self.tr('Enter opens the result')}"
 
     # how it is shown
 
     def _groups(self, hits: Iterable[SearchHit]) -> list[ResultGroup]:
-        """The open conversation first, then the newest."""
+        """Group the hits by conversation or world: the open conversation first, then the newest; by meaning in the order of
+        the hits.
+        """
         by: dict[tuple[str, UUID | None, str], list[SearchHit]] = {}
         for hit in hits:
             by.setdefault((hit.persona_id, hit.session, hit.world), []).append(hit)
@@ -188,9 +188,9 @@ class SearchPage(Page):
         if hits[0].world:
             return ResultGroup(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
         if session is None:
-            return ResultGroup(self.tr("Remembered by {name}").format(name=name), "", when, None, hits)
+            return ResultGroup(self.tr("Memories of {name}").format(name=name), "", when, None, hits)
         is_here = self._here is not None and session == self._here.guid
-        title = next((hit.title for hit in hits if hit.title), "") or self.tr("A conversation without a title")
+        title = next((hit.title for hit in hits if hit.title), "") or self.tr("Untitled conversation")
         days = sorted({day_of(hit.when.timestamp()): hit.when for hit in hits}.values())
         span = day_of(days[0].timestamp())
         if len(days) > 1:
@@ -208,12 +208,12 @@ class SearchPage(Page):
             case HitKind.MESSAGE:
                 return f"{hit.speaker} · {moment}" if hit.speaker else moment
             case HitKind.SUMMARY:
-                return self.tr("What it was about")
+                return self.tr("Summary")
             case HitKind.FACT:
-                words = self.tr("Fact that another one replaced · {day}") if hit.is_over else self.tr("Fact · {day}")
+                words = self.tr("Replaced fact · {day}") if hit.is_over else self.tr("Fact · {day}")
                 return words.format(day=day_of(hit.when.timestamp()))
             case HitKind.WORLD:
-                return self.tr("Entry of a world")
+                return self.tr("World entry")
             case HitKind.MEMORY:
                 return self.tr("Memory · {day}").format(day=day_of(hit.when.timestamp()))
 
@@ -229,7 +229,7 @@ class SearchPage(Page):
     # where it leads
 
     def go_to(self, hit: SearchHit) -> None:
-        """Leave for the very message, or open the page where a memory, fact or entry can be read."""
+        """Open the message, memory, fact or world entry of a hit."""
         self._place.bridge.spawn(self._go(hit), lane="find go")
 
     async def _go(self, hit: SearchHit) -> None:
@@ -246,7 +246,7 @@ class SearchPage(Page):
             self._place.go_to(hit.session, None)
 
     async def _go_to_fact(self, hit: SearchHit) -> None:
-        """To where it was said, if that is still there; one that was replaced is shown with what took its place."""
+        """Go to the message a fact was extracted from if it still exists; a superseded fact is shown on the facts page."""
         found = None if hit.is_over else await self._services.finding.place_of_fact(hit.id)
         if found is not None:
             await self._services.finding.reveal(*found)

@@ -1,4 +1,4 @@
-"""The places that were found, under the conversations they stand in, painted with the words that were looked for."""
+"""List of search results below headings, painted with highlighted matches."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from lethe_app.domain.search_results import HitKind, Mark, SearchHit
+from lethe_app.domain.list_items import HitKind, Mark, SearchHit
 from lethe_app.ui.core.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.core.theme import Theme, mixed
 
 SET_OFF = re.compile(r"(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)")
+"""Asterisks that open or close an action, as in *smiles*; those inside of words are kept."""
 
 
 def as_read(hit: SearchHit) -> tuple[str, list[Mark]]:
-    """The text and its marks without the asterisks that set actions off, which are not seen in the conversation either."""
+    """Return text and marks of a message without the asterisks around actions, which the transcript does not show either."""
     if hit.kind is not HitKind.MESSAGE:
         return hit.text, list(hit.marks)
     signs = [place for found in SET_OFF.finditer(hit.text) for place in range(*found.span())]
@@ -45,7 +46,9 @@ def as_read(hit: SearchHit) -> tuple[str, list[Mark]]:
 
 
 def direction_of(text: str) -> QTextOption:
-    """Lines of a script that runs leftward begin at the right edge."""
+    """Return the text option for the direction of the first strongly directional character; right-to-left text is
+    right-aligned.
+    """
     strong = next((way for character in text if (way := unicodedata.bidirectional(character)) in {"L", "R", "AL"}), "L")
     if strong == "L":
         return QTextOption()
@@ -55,37 +58,37 @@ def direction_of(text: str) -> QTextOption:
 
 
 def units(text: str) -> int:
-    """How long Qt takes a text to be: an emoji counts twice."""
+    """Return the length of a text in UTF-16 code units, in which QTextLayout counts positions."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole
 LINES = 2
-"""Of each place that is shown."""
+"""Lines of text shown per result."""
 
 
 @dataclass(frozen=True)
 class ResultGroup:
-    """A conversation, or the memories of somebody, in which something was found."""
+    """Conversation, world, or memories of a persona with hits."""
 
     title: str
     detail: str
-    """Such as whose it is and when it was."""
+    """Subtitle, such as the persona and the dates."""
     when: datetime
     session: UUID | None
     hits: Sequence[SearchHit]
     is_here: bool = False
-    """Is it the conversation that is open?"""
+    """True if it is the conversation that is open."""
 
 
 @dataclass(frozen=True)
 class ResultLine:
-    """A row: a place that was found, or the heading above some."""
+    """Row of the list: a hit, or a heading."""
 
     text: str
     spell: Callable[[], str]
-    """Says what stands beside it; of hundreds only the few that are painted are asked."""
+    """Return the text beside the row; called on painting only, because few of hundreds of rows are visible."""
     hit: SearchHit | None = None
 
     @property
@@ -94,7 +97,7 @@ class ResultLine:
 
 
 class ResultsModel(QAbstractListModel):
-    """All rows from top to bottom."""
+    """List model of headings and hits in display order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -123,16 +126,16 @@ class ResultsModel(QAbstractListModel):
 
 
 class FoundList(QListView):
-    """Enter or a click opens a place. Up from the first one leads back to the field."""
+    """List of results. Enter or a click opens a hit; Up on the first one focuses the search field."""
 
     opened = Signal(object)
-    """A `SearchHit`."""
+    """The `SearchHit` that was opened."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.lines, self._theme = ResultsModel(self), theme
         self.words = ""
-        """What stands there when nothing does."""
+        """Text shown while there are no results."""
         self.above: QWidget | None = None
         self.setModel(self.lines)
         self.setItemDelegate(_Painter(theme, self))
@@ -147,12 +150,12 @@ class FoundList(QListView):
 
     @property
     def current(self) -> SearchHit | None:
-        """The place with the cursor."""
+        """The selected hit."""
         line = self.lines.data(self.currentIndex(), ROW)
         return line.hit if isinstance(line, ResultLine) else None
 
     def show_lines(self, lines: Sequence[ResultLine]) -> None:
-        """Show these; the cursor stays on its place, or goes to the first one."""
+        """Show rows; the selection stays on its hit, or moves to the first one."""
         held = self.current
         self.lines.fill(lines)
         places = [place for place, line in enumerate(lines) if line.hit is not None]
@@ -191,7 +194,7 @@ class FoundList(QListView):
 
 
 class _Painter(QStyledItemDelegate):
-    """Rows of two heights, so that thousands need not be measured."""
+    """Delegate with one height for headings and one for hits, so that thousands of rows are laid out without measuring text."""
 
     def __init__(self, theme: Theme, view: QListView) -> None:
         super().__init__(view)
@@ -257,7 +260,7 @@ class _Painter(QStyledItemDelegate):
         self._draw_words(painter, option.font, hit, QRect(area.left(), top, area.width(), area.bottom() - top))
 
     def _draw_words(self, painter: QPainter, font: QFont, hit: SearchHit, area: QRect) -> None:
-        """The words with their marks, in two lines that end in … where there are more."""
+        """Draw a hit's text with highlighted matches in two lines, elided at the end."""
         prose, palette = self._prose(font), self._theme.palette
         mark = QTextCharFormat()
         mark.setBackground(QColor(mixed(palette.background, palette.water, 0.28)))

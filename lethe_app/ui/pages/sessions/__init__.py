@@ -1,1 +1,1 @@
-"""All conversations of a persona."""
+"""Page “Conversations”: list, summaries, transcripts and edits of a persona's sessions."""

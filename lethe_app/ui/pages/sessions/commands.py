@@ -1,4 +1,4 @@
-"""What the user changes in conversations, as commands that can be undone; whoever had made a part has made it then, too."""
+"""Undo commands of the conversations page; undoing an edit also restores the author of the edited part."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ PARTS = {
     "relevance": SessionPart.RELEVANCE,
     "is_roleplay": SessionPart.ROLEPLAY,
 }
-"""Which part a field of the form is; the others are marks."""
+"""Session part of each form field; fields that are not listed are marks."""
 PASSING = (DiskFull, DatabaseLocked, ReadOnly)
-"""Troubles after which the same may be stored; others, such as that it was deleted meanwhile, do not go away."""
+"""Storage errors after which another attempt may succeed; others, such as a deleted session, are permanent."""
 Key = tuple[UUID, str]
 
 
 class SessionEdits(QObject):
-    """Every change of the page goes through here and onto its undo stack."""
+    """Edits sessions of a persona; every edit becomes a command on the page's undo stack."""
 
     def __init__(
         self, page: Page, place: PageContext, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
     ) -> None:
-        """`put` shows a new value; `after` is called when more than a field changed, with the conversation to be shown then."""
+        """Create the edits of a page.
+
+        `put` shows a new value of a field. `after` is called after any larger change, with the session to select, if any.
+        """
         super().__init__(page)
         self._page, self._place, self._put, self._after = page, place, put, after
         self._chronicle, self._archiving = place.services.chronicle, place.services.archiving
@@ -49,15 +52,15 @@ class SessionEdits(QObject):
         self._unsaved: dict[Key, object] = {}
         self._stored: dict[Key, object] = {}
         self._was: dict[Key, list[tuple[object, PartValue]]] = {}
-        """Values that fields have had, and who had made them."""
+        """Earlier values of each field with the stored part, which includes its author."""
         self._saving = asyncio.Lock()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
 
-    # one field
+    # Single fields.
 
     def change(self, session: ChatSession, name: str, value: object) -> None:
-        """A field of a conversation; `session` is as it was before."""
+        """Set one field; `session` is the session before the change. The value is stored after a pause in typing."""
         guid = session.guid
         if (guid, name) not in self._unsaved:
             self._stored[guid, name] = getattr(session, name)
@@ -67,16 +70,16 @@ class SessionEdits(QObject):
             self._rest.start()
             self._put(guid, name, new)
 
-        title = part_in_words(PARTS[name]) if name in PARTS else self.tr("marking a conversation")
+        title = part_in_words(PARTS[name]) if name in PARTS else self.tr("changing a conversation")
         self._page.undo.push(FieldChange(title, f"{guid} {name}", getattr(session, name), value, put))
 
     def is_unsaved(self, guid: UUID) -> bool:
         return any(key[0] == guid for key in self._unsaved)
 
     async def save(self) -> None:
-        """Store what was changed. What a field had before is made by whoever made it then, when it comes back.
+        """Store all changed fields; a value that a field had before is stored with its author of that time.
 
-        What cannot be stored is told; it is tried again only if that may help.
+        An error is reported in the window, and the value is kept for another attempt only if that may succeed.
         """
         async with self._saving:
             for key, value in list(self._unsaved.items()):
@@ -86,6 +89,7 @@ class SessionEdits(QObject):
                     self._place.window.notifier.report(error)
                     if isinstance(error, PASSING):
                         continue
+                # A newer value may have been typed while this one was being stored.
                 if self._unsaved.get(key) == value:
                     del self._unsaved[key]
 
@@ -108,10 +112,10 @@ class SessionEdits(QObject):
             await self._archiving.write(guid, part, _clean(value))
         self._stored[key] = value
 
-    # whole conversations
+    # Whole sessions.
 
     def again(self, guid: UUID, part: SessionPart) -> None:
-        """Have a part made again."""
+        """Regenerate a part of a session."""
         was: list[PartValue] = []
 
         async def forth() -> None:
@@ -126,10 +130,10 @@ class SessionEdits(QObject):
             self._wanted = guid
             await self._chronicle.tell_as(was[0])
 
-        self._deeds.do(self.tr("making “{part}” again").format(part=part_in_words(part)), forth, back)
+        self._deeds.do(self.tr("regenerating “{part}”").format(part=part_in_words(part)), forth, back)
 
     def split(self, message: UUID, title: str) -> None:
-        """Everything from that message on becomes a conversation of its own."""
+        """Move a message and all later ones to a new session."""
         done: list[Before] = []
 
         async def forth() -> None:
@@ -137,11 +141,11 @@ class SessionEdits(QObject):
             done[:] = [await self._chronicle.split(message)]
             self._wanted = done[0].made[0]
 
-        told = self.tr("“{title}” is two conversations now.").format(title=shortened(title))
+        told = self.tr("“{title}” was split into two conversations.").format(title=shortened(title))
         self._do(self.tr("splitting a conversation"), forth, done, told)
 
     def merge(self, lines: Sequence[SessionLine]) -> None:
-        """Several become the earliest of them."""
+        """Merge several sessions into the earliest one."""
         done: list[Before] = []
 
         async def forth() -> None:
@@ -149,8 +153,8 @@ class SessionEdits(QObject):
             done[:] = [await self._chronicle.merge([UUID(line.guid) for line in lines])]
             self._wanted = done[0].kept
 
-        told = counted(len(lines), self.tr("{n} conversation"), self.tr("{n} conversations are one now."))
-        self._do(self.tr("making one conversation of {n}").format(n=len(lines)), forth, done, told)
+        told = counted(len(lines), self.tr("{n} conversation"), self.tr("{n} conversations were merged into one."))
+        self._do(self.tr("merging {n} conversations").format(n=len(lines)), forth, done, told)
 
     def _do(self, title: str, forth: Step, done: Sequence[Before], told: str) -> None:
         async def back() -> None:
@@ -165,7 +169,7 @@ class SessionEdits(QObject):
         self._deeds.do(title, telling, back)
 
     def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> None:
-        """Put in something that was said."""
+        """Insert a message above another one, or at the end if `above` is None. Redo inserts the same message again."""
         made: list[Message] = []
 
         async def forth() -> None:
@@ -182,13 +186,13 @@ class SessionEdits(QObject):
         self._deeds.do(self.tr("inserting a message"), forth, back)
 
     def reword(self, message: Message, text: str) -> None:
-        """Have somebody have said it in other words."""
+        """Change the text of a message."""
         was = message.content
 
         def saying(words: str) -> Step:
             async def say() -> None:
                 await self._chronicle.still([message.session_id])
-                await self._place.services.chat.edit(message.id, words)
+                await self._place.services.message_editing.edit(message.id, words)
                 await self._chronicle.retold([message.session_id], reworded=[message.id])
                 self._wanted = message.session_id
 
@@ -197,11 +201,11 @@ class SessionEdits(QObject):
         self._deeds.do(self.tr("editing a message"), saying(text), saying(was))
 
     def take_away(self, message: Message) -> None:
-        """Into the trash."""
+        """Move a message to the trash."""
 
         async def forth() -> None:
             await self._chronicle.still([message.session_id])
-            await self._place.services.chat.delete(message.session_id, message.id)
+            await self._place.services.message_editing.delete(message.session_id, message.id)
             await self._chronicle.retold([message.session_id])
             self._wanted = message.session_id
             self._tell(self.tr("The message was deleted."), back)
@@ -213,7 +217,7 @@ class SessionEdits(QObject):
         self._deeds.do(self.tr("deleting a message"), forth, back)
 
     def delete(self, lines: Sequence[SessionLine]) -> None:
-        """Into the trash."""
+        """Move sessions to the trash."""
         guids, title = [UUID(line.guid) for line in lines], title_of(lines[0])
 
         async def forth() -> None:
@@ -232,7 +236,10 @@ class SessionEdits(QObject):
         self._deeds.do(self.tr("deleting “{title}”").format(title=shortened(title)), forth, back)
 
     def _tell(self, words: str, back: Step) -> None:
-        """With a button that undoes it, as long as nothing else was done since."""
+        """Show a notification with an undo button.
+
+        It undoes the command if that is on top of the stack; otherwise it runs `back` alone, also after the page was closed.
+        """
         stack = self._page.undo
         command = stack.command(stack.index() - 1) if stack.index() else None
 
@@ -245,15 +252,15 @@ class SessionEdits(QObject):
             else:
                 self._place.bridge.spawn(alone())
 
-        self._place.window.notifier.tell(words, button=self.tr("Take it back"), action=take_back)
+        self._place.window.notifier.tell(words, button=self.tr("Undo"), action=take_back)
 
     def _forget(self, guid: UUID) -> None:
-        """What is stored of this one is no longer what was read."""
+        """Drop the known stored values of a session, because they were changed elsewhere."""
         for key in [key for key in self._stored if key[0] == guid]:
             del self._stored[key]
 
     def close(self) -> None:
-        """The page goes: what is under way is done, and nobody is shown it."""
+        """Stop showing results because the page is closing; pending work is completed."""
         self._is_closed = True
 
     def _done(self) -> None:
@@ -264,7 +271,7 @@ class SessionEdits(QObject):
 
 
 def _clean(value: object) -> object:
-    """Without spaces around and without empty ones in a list."""
+    """Return the value without surrounding whitespace and without empty list items."""
     if isinstance(value, list):
         return [str(each).strip() for each in value if str(each).strip()]
     return value.strip() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""What stands beside the list of conversations: what one was about, part by part with its maker, and what was said in it."""
+"""Detail pane of a session: its parts with their authors, notes, and transcript."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ NAMES = {part: name for name, part in PARTS.items()}
 
 
 class SessionDetail(QStackedWidget):
-    """`form` tells what the user changes; the page keeps it."""
+    """Detail pane of the selected session. `form` emits the user's changes; the page stores them."""
 
     again_wanted = Signal(object)
-    """A `SessionPart`."""
+    """The `SessionPart` to regenerate."""
     go_wanted = Signal()
     merge_wanted = Signal()
     delete_wanted = Signal()
@@ -44,7 +44,7 @@ class SessionDetail(QStackedWidget):
         super().__init__(page)
         self._place = place
         self.session: ChatSession | None = None
-        """What is shown, with the user's changes."""
+        """The session on display, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
         self._icons: list[Callable[[], None]] = []
         self._makers: dict[SessionPart, ElidedLabel] = {}
@@ -52,16 +52,16 @@ class SessionDetail(QStackedWidget):
         self.form = Form(_specs(self), place.theme)
         self.notes = SessionNotes(place, page.undo)
         self.transcript = Transcript(place.theme)
-        self.split, self.insert = self._button(self.tr("Split here")), self._button(self.tr("Insert a message"))
+        self.split, self.insert = self._button(self.tr("Split here")), self._button(self.tr("Insert message"))
         self.reword, self.take_away = self._button(self.tr("Edit…")), self._button(self.tr("Delete…"))
-        self.reword.setAccessibleName(self.tr("Edit the message"))
-        self.take_away.setAccessibleName(self.tr("Delete the message"))
+        self.reword.setAccessibleName(self.tr("Edit message"))
+        self.take_away.setAccessibleName(self.tr("Delete message"))
         self.wishes = {"split": self.split, "above": self.insert, "edit": self.reword, "delete": self.take_away}
-        """What can be wished of the message that is chosen."""
-        self.nothing = invitation(self.tr("Choose a conversation to see what it was about and what was said."))
+        """Buttons for actions on the selected message, by action name."""
+        self.nothing = invitation(self.tr("Select a conversation to see its summary and messages."))
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Conversation"))
-        self.tabs.tabBar().setAccessibleName(self.tr("What to see of it"))
+        self.tabs.tabBar().setAccessibleName(self.tr("View"))
         self.tabs.setDocumentMode(True)
         self.addWidget(self.nothing)
         place.theme.changed.connect(self._dress)
@@ -72,24 +72,24 @@ class SessionDetail(QStackedWidget):
         return QSize(WIDTH, 600)
 
     def _put_together(self) -> None:
-        """With the first conversation that is chosen; the list is there sooner without."""
-        self.tabs.addTab(self._about(), self.tr("About"))
-        self.tabs.addTab(self._said(), self.tr("What was said"))
+        """Build the tabs when the first session is selected, so that the list is shown sooner."""
+        self.tabs.addTab(self._about(), self.tr("Details"))
+        self.tabs.addTab(self._said(), self.tr("Messages"))
         self.addWidget(self.tabs)
         self._dress()
 
     # what is shown
 
     def show_session(self, session: ChatSession, records: Mapping[SessionPart, PartRecord], messages: int) -> None:
-        """Show what is told of it; what was said comes with `load_transcript`."""
+        """Show the parts of a session; its messages are loaded by `load_transcript`."""
         if not self.tabs.count():
             self._put_together()
         other = self.session is None or self.session.guid != session.guid
         self.session, self._records = session, records
         self.form.show_values(session.model_dump())
         began = moment_in_words(session.added)
-        state = self.tr("over") if session.archived else self.tr("still open")
-        words = self.tr("Began {day} · {count} · {state}")
+        state = self.tr("archived") if session.archived else self.tr("open")
+        words = self.tr("Started {day} · {count} · {state}")
         self._when.setText(words.format(day=began, count=messages_in_words(messages), state=state))
         self._show_makers()
         self.setCurrentWidget(self.tabs)
@@ -103,25 +103,25 @@ class SessionDetail(QStackedWidget):
         self.setCurrentWidget(self.nothing)
 
     def set_field(self, name: str, value: object) -> None:
-        """One field has another value now."""
+        """Update one field of the session on display."""
         assert self.session is not None
         self.session = self.session.model_copy(update={name: value})
         self.form.set_field(name, value)
 
     def show_progress(self, progress: Archived) -> None:
-        """A part of this one is being written just now."""
+        """Show that a part of the session is being generated, or that this has ended."""
         if self.session is not None and progress.session == self.session.guid and progress.part is not None:
-            self._note(progress.part, self.tr("being written…"))
+            self._note(progress.part, self.tr("generating…"))
         elif self.session is not None:
             self._show_makers()
 
     async def load_transcript(self, guid: UUID) -> None:
-        """Read what was said anew."""
+        """Load the messages of a session again."""
         await self.transcript.show_session(self._place.services.sessions, guid)
         self._follow_message()
 
     def focus_first_field(self) -> None:
-        """Put the cursor into the first field, or on the transcript if that is open."""
+        """Focus the first field, or the transcript if its tab is open."""
         (self.form.field("name") if self.tabs.currentIndex() == 0 else self.transcript).setFocus()
 
     def _show_makers(self) -> None:
@@ -138,23 +138,23 @@ class SessionDetail(QStackedWidget):
         for button in (self.reword, self.take_away):
             button.setEnabled(row is not None)
         self.insert.setEnabled(self.session is not None)
-        self.insert.setText(self.tr("Insert a message above") if row is not None else self.tr("Insert a message at the end"))
+        self.insert.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
 
     def _dress(self) -> None:
         for put_on in self._icons:
             put_on()
 
-    # building
+    # Building the pane.
 
     def _about(self) -> QWidget:
         self._sheet = side_sheet()
         head = QWidget()
         flow = Flow(head, spacing=SPACE_2)
-        self.go = self._button(self.tr("Continue this conversation"), primary=True)
-        self.merge, self.delete = self._button(self.tr("Join with the next one")), self._button(self.tr("Delete…"))
-        self.merge.setToolTip(self.tr("Make one of this conversation and the one that began after it"))
+        self.go = self._button(self.tr("Continue conversation"), primary=True)
+        self.merge, self.delete = self._button(self.tr("Merge with next")), self._button(self.tr("Delete…"))
+        self.merge.setToolTip(self.tr("Merge this conversation with the one that started after it"))
         self.extract = self._button(self.tr("Extract facts again"))
-        self.extract.setToolTip(self.tr("Take the facts from this conversation anew, as it reads now"))
+        self.extract.setToolTip(self.tr("Extract the facts again from the current text of this conversation"))
         for button, signal in (
             (self.go, self.go_wanted),
             (self.extract, self.extraction_wanted),
@@ -187,7 +187,7 @@ class SessionDetail(QStackedWidget):
         line = QVBoxLayout(foot)
         line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_3)
         line.setSpacing(SPACE_1)
-        line.addWidget(explanation(self.tr("Choose a message first: by a click, or with the arrow keys.")))
+        line.addWidget(explanation(self.tr("Select a message first, with a click or the arrow keys.")))
         buttons = Flow(spacing=SPACE_2)
         for button in self.wishes.values():
             buttons.addWidget(button)
@@ -199,8 +199,8 @@ class SessionDetail(QStackedWidget):
     def _again_button(self, part: SessionPart) -> QToolButton:
         button = QToolButton()
         button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
-        button.setAccessibleName(self.tr("{part}: make it again").format(part=part_in_words(part)))
-        button.setToolTip(self.tr("Make it again: have it written anew from what was said"))
+        button.setAccessibleName(self.tr("Regenerate: {part}").format(part=part_in_words(part)))
+        button.setToolTip(self.tr("Regenerate from the messages"))
         self._icons.append(lambda: button.setIcon(icon("refresh", self._place.theme.palette.muted)))
         self._icons[-1]()
         button.clicked.connect(lambda: self.again_wanted.emit(part))
@@ -215,21 +215,21 @@ class SessionDetail(QStackedWidget):
 def _specs(parent: QWidget) -> list[Spec]:
     tr = parent.tr
     return [
-        Spec("name", part_in_words(SessionPart.TITLE), placeholder=tr("A conversation without a title")),
-        Spec("content", part_in_words(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summed up yet")),
+        Spec("name", part_in_words(SessionPart.TITLE), placeholder=tr("Untitled conversation")),
+        Spec("content", part_in_words(SessionPart.SUMMARY), FieldKind.PROSE, lines=4, placeholder=tr("Not summarised yet")),
         Spec(
             "keywords_main",
             part_in_words(SessionPart.KEYWORDS),
             FieldKind.WORDS,
-            tr("Keywords of your own bring this conversation to mind when they are said."),
-            placeholder=tr("Add a word"),
+            tr("Keywords you add recall this conversation when they are mentioned."),
+            placeholder=tr("Add keyword"),
         ),
-        Spec("future_goals", part_in_words(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add a plan")),
+        Spec("future_goals", part_in_words(SessionPart.GOALS), FieldKind.TEXTS, lines=1, add_words=tr("Add plan")),
         Spec(
             "relevance",
             part_in_words(SessionPart.RELEVANCE),
             FieldKind.WHOLE,
-            tr("From 1, small talk, to 5, not to be forgotten."),
+            tr("Importance from 1 (small talk) to 5 (unforgettable)."),
             lowest=1,
             highest=5,
         ),
@@ -237,8 +237,13 @@ def _specs(parent: QWidget) -> list[Spec]:
             "is_roleplay",
             part_in_words(SessionPart.ROLEPLAY),
             FieldKind.SWITCH,
-            tr("What you say in a story stays a fact of that story, and is no fact about you."),
+            tr("Keep facts said in character within this conversation, instead of as facts about you."),
         ),
-        Spec("sticky", tr("Always in mind"), FieldKind.SWITCH, tr("Told in every prompt, whatever is talked about.")),
-        Spec("protected", tr("Protected"), FieldKind.SWITCH, tr("Nothing but you changes or clears it away.")),
+        Spec(
+            "sticky",
+            tr("Always included"),
+            FieldKind.SWITCH,
+            tr("Include this conversation in every prompt, whatever the topic."),
+        ),
+        Spec("protected", tr("Protected"), FieldKind.SWITCH, tr("Prevent automatic changes and removal.")),
     ]

@@ -1,4 +1,4 @@
-"""What the parts of a conversation, their makers and its marks are called in the window."""
+"""Display texts of session parts, their authors, and marks."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from lethe_app.domain.list_items import Maker, SessionLine
 
 
 def part_in_words(part: SessionPart) -> str:
-    """“Title”, “Summary”."""
+    """Return the display name of a session part, such as “Title” or “Summary”."""
     tr = QCoreApplication.translate
     return {
         SessionPart.TITLE: tr("Session", "Title"),
-        SessionPart.SUMMARY: tr("Session", "What it was about"),
+        SessionPart.SUMMARY: tr("Session", "Summary"),
         SessionPart.KEYWORDS: tr("Session", "Keywords"),
-        SessionPart.GOALS: tr("Session", "What is planned"),
-        SessionPart.RELEVANCE: tr("Session", "How much it matters"),
-        SessionPart.ROLEPLAY: tr("Session", "A story that is played"),
+        SessionPart.GOALS: tr("Session", "Plans"),
+        SessionPart.RELEVANCE: tr("Session", "Importance"),
+        SessionPart.ROLEPLAY: tr("Session", "Roleplay"),
         SessionPart.FACTS: tr("Session", "Facts"),
     }[part]
 
 
 def record_in_words(record: PartRecord | None) -> str:
-    """Who made what stands there, and what is still to come."""
+    """Return the author of a part, and whether generation is pending or has failed."""
     tr = QCoreApplication.translate
     if record is None:
-        return tr("Session", "not written yet")
+        return tr("Session", "not generated yet")
     by = {
-        MadeBy.RULES: tr("Session", "taken from the talk"),
+        MadeBy.RULES: tr("Session", "by rules"),
         MadeBy.MODEL: tr("Session", "by {model}").format(model=record.maker or tr("Session", "a model")),
-        MadeBy.USER: tr("Session", "in your words"),
+        MadeBy.USER: tr("Session", "by you"),
     }[record.made_by]
     if record.state is PartState.PENDING:
-        return tr("Session", "{by}, a model may do better").format(by=by)
+        return tr("Session", "{by}; a model can improve it").format(by=by)
     if record.state is PartState.FAILED:
-        return tr("Session", "{by}, the model could not").format(by=by)
+        return tr("Session", "{by}; the model failed").format(by=by)
     return by
 
 
 def maker_in_words(maker: Maker) -> str:
-    """Who told what it was about, for a column."""
+    """Return the author of the summary for a column."""
     tr = QCoreApplication.translate
     return {
-        Maker.NOBODY: tr("Session", "nobody yet"),
-        Maker.RULES: tr("Session", "the talk itself"),
-        Maker.MODEL: tr("Session", "the model"),
+        Maker.NOBODY: tr("Session", "none"),
+        Maker.RULES: tr("Session", "rules"),
+        Maker.MODEL: tr("Session", "model"),
         Maker.USER: tr("Session", "you"),
     }[maker]
 
 
 def marks_in_words(line: SessionLine) -> str:
-    """What is special about it, for a column."""
+    """Return the marks of a session for a column."""
     tr = QCoreApplication.translate
     marks = [
-        (line.is_roleplay, tr("Session", "story")),
-        (line.sticky, tr("Session", "in mind")),
+        (line.is_roleplay, tr("Session", "roleplay")),
+        (line.sticky, tr("Session", "always included")),
         (line.protected, tr("Session", "protected")),
         (not line.archived, tr("Session", "open")),
         (bool(line.failed), tr("Session", "incomplete")),
@@ -65,11 +65,11 @@ def marks_in_words(line: SessionLine) -> str:
 
 
 def title_of(line: SessionLine) -> str:
-    """Its title or what was said first."""
+    """Return the session's title, else the beginning of its first message."""
     first = " ".join(line.first_words.replace("*", "").replace("#", "").split()).strip('“”"_> ')
     return line.name.strip() or first or QCoreApplication.translate("Session", "New conversation")
 
 
 def shortened(title: str, most: int = 28) -> str:
-    """A title that fits on a button or into a sentence."""
+    """Return a title of at most `most` characters, for buttons and sentences."""
     return title if len(title) <= most else f"{title[: most - 1].rstrip()}…"

@@ -1,4 +1,4 @@
-"""What the user wishes of one message of an old conversation: asked about where that is due, and done so that undo knows."""
+"""Actions on a single message of a session, with their dialogs; all can be undone."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ LEAST_WIDTH = 440
 
 
 class InsertMessage(QuestionDialog):
-    """The primary button waits for words."""
+    """Dialog for author and text of a new message."""
 
     def __init__(self, parent: QWidget, persona: str, where: str) -> None:
-        """`where` is a sentence that says where it will stand."""
-        super().__init__(parent, self.tr("Insert a message"), self.tr("Insert"), spacing=SPACE_3)
-        self.by_user = QRadioButton(self.tr("You said it"))
-        self.by_persona = QRadioButton(self.tr("{name} said it").format(name=persona))
+        """Create the dialog; `where` is a sentence about the position of the message."""
+        super().__init__(parent, self.tr("Insert message"), self.tr("Insert"), spacing=SPACE_3)
+        self.by_user = QRadioButton(self.tr("Message from you"))
+        self.by_persona = QRadioButton(self.tr("Message from {name}").format(name=persona))
         self.by_user.setChecked(True)
-        self.field = ProseField(self.tr("What was said"), 4, 12)
+        self.field = ProseField(self.tr("Message text"), 4, 12)
         self.field.setMinimumWidth(LEAST_WIDTH)
         self.primary.setEnabled(False)
         self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
@@ -48,12 +48,12 @@ class InsertMessage(QuestionDialog):
 
 
 class RewordMessage(QuestionDialog):
-    """The words of a message, to be written anew."""
+    """Dialog that edits the text of a message."""
 
     def __init__(self, parent: QWidget, name: str, words: str) -> None:
-        """`name` is who said it."""
-        super().__init__(parent, self.tr("What {name} said").format(name=name), self.tr("Keep these words"), spacing=SPACE_3)
-        self.field = ProseField(self.tr("What was said"), 4, 16)
+        """Create the dialog; `name` is the author of the message."""
+        super().__init__(parent, self.tr("Edit message by {name}").format(name=name), self.tr("Save changes"), spacing=SPACE_3)
+        self.field = ProseField(self.tr("Message text"), 4, 16)
         self.field.setMinimumWidth(LEAST_WIDTH)
         self.field.set_text(words)
         self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
@@ -67,16 +67,16 @@ class RewordMessage(QuestionDialog):
 
 LANE = "session dialog"
 LONGEST = 200
-"""Characters of a message that a question quotes."""
+"""Characters of a message that a confirmation quotes."""
 
 
 class SessionMessageActions(QObject):
-    """Listens to the transcript and to the buttons below it."""
+    """Runs the actions requested by the transcript and by the buttons below it."""
 
     def __init__(
         self, place: PageContext, edits: SessionEdits, detail: SessionDetail, name: Callable[[], str], title: Callable[[], str]
     ) -> None:
-        """`name` is the persona's, `title` that of the conversation shown."""
+        """Create the actions; `name` returns the persona's name, `title` the title of the session on display."""
         super().__init__(detail)
         self._place, self._edits, self._detail = place, edits, detail
         self._name, self._title = name, title
@@ -86,7 +86,7 @@ class SessionMessageActions(QObject):
             button.clicked.connect(lambda _checked=False, wish=wish: self.do(wish, transcript.message))
 
     def do(self, wish: str, message: UUID | None) -> None:
-        """One of `WISHES`; without a message only insert, at the end."""
+        """Run one of `WISHES` on a message; without a message only insertion is possible, at the end."""
         session = self._detail.session
         if session is None:
             return
@@ -110,14 +110,14 @@ class SessionMessageActions(QObject):
         await ask(await self._place.services.sessions.message(message))
 
     async def _insert(self, guid: UUID, above: UUID | None) -> None:
-        where = self.tr("It will stand above the message you chose, with the date of the one before it.")
-        at_end = self.tr("It will stand at the end, with the date of the last message.")
+        where = self.tr("The message is inserted above the selected one, with the date of the one before it.")
+        at_end = self.tr("The message is added at the end, with the date of the last one.")
         dialog = InsertMessage(self._place.window, self._name(), where if above is not None else at_end)
         if await answered(dialog):
             self._edits.insert(guid, dialog.words, by_user=dialog.by_user.isChecked(), above=above)
 
     async def _reword(self, message: Message) -> None:
-        dialog = RewordMessage(self._place.window, message.speaker_name or self.tr("nobody"), message.content)
+        dialog = RewordMessage(self._place.window, message.speaker_name or self.tr("unknown speaker"), message.content)
         if await answered(dialog) and dialog.words != message.content:
             self._edits.reword(message, dialog.words)
 
@@ -127,7 +127,7 @@ class SessionMessageActions(QObject):
             self._place.window,
             self.tr("Delete this message?"),
             words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…",
-            self.tr("Delete the message by {name}").format(name=message.speaker_name or self.tr("nobody")),
+            self.tr("Delete message by {name}").format(name=message.speaker_name or self.tr("unknown speaker")),
         )
         if await answered(question):
             transcript = self._detail.transcript

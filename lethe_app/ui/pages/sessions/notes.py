@@ -1,4 +1,4 @@
-"""What was noted of a conversation while it went on, in the user's hands: one thing a line, read by the next prompt."""
+"""Card with the notes of a session, one per line, which are part of its prompt."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ PARTING = ": "
 
 
 class SessionNotes(QWidget):
-    """A card of its own; what is typed is stored when the user rests, and undone with everything else on the page."""
+    """Card with an editable text of notes; it is stored after a pause in typing and shares the page's undo stack."""
 
     def __init__(self, place: PageContext, undo: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._place, self._brain, self._undo = place, place.services.brain, undo
+        self._place, self._lookup, self._undo = place, place.services.lookup, undo
         self._guid: UUID | None = None
         self._text = ""
         self._unsaved: dict[UUID, str] = {}
-        self._title = self.tr("Noted as you talked")
-        words = self.tr("It stands in the prompt while this conversation goes on; what is said later adds to it.")
+        self._title = self.tr("Conversation notes")
+        words = self.tr("Notes are included in the prompt while this conversation is open and are extended as you chat.")
         card, column = made_card(self._title, words)
         spec = Spec(
             NOTES,
             self.tr("Notes"),
             FieldKind.PROSE,
-            self.tr("One thing a line: what it is, a colon, and how it is."),
+            self.tr("One note per line, in the form “name: value”."),
             self.tr("home: Porto"),
             lines=2,
         )
@@ -52,26 +52,27 @@ class SessionNotes(QWidget):
         self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
 
     def show_session(self, guid: UUID) -> None:
-        """Show those of this conversation as soon as they are read."""
+        """Load and show the notes of a session."""
         self._guid = guid
         self._place.bridge.spawn(self._read(guid), lane="session notes")
 
     async def _read(self, guid: UUID) -> None:
         await self.save()
-        text = as_text(await self._brain.notes(guid))
+        text = as_text(await self._lookup.notes(guid))
         if guid == self._guid and guid not in self._unsaved:
             self._show(text)
 
     async def save(self) -> None:
-        """Store what was typed. What cannot be stored is told, and tried again if that may help."""
+        """Store all typed notes now; an error is reported, and kept for another attempt only if that may succeed."""
         self._rest.stop()
         for guid, text in list(self._unsaved.items()):
             try:
-                await self._brain.write_notes(guid, as_notes(text))
+                await self._lookup.write_notes(guid, as_notes(text))
             except StorageError as error:
                 self._place.window.notifier.report(error)
                 if isinstance(error, PASSING):
                     continue
+            # Newer text may have been typed while this one was being stored.
             if self._unsaved.get(guid) == text:
                 del self._unsaved[guid]
 
@@ -94,12 +95,12 @@ class SessionNotes(QWidget):
 
 
 def as_text(notes: Mapping[str, str]) -> str:
-    """As the user reads and writes them."""
+    """Return the notes as text, one “name: value” per line."""
     return "\n".join(f"{name}{PARTING}{value}" for name, value in notes.items())
 
 
 def as_notes(text: str) -> dict[str, str]:
-    """By name; a line that names nothing is a note, and several of those are counted."""
+    """Return the notes of a text by name; lines without a name become “note”, “note 2” and so on."""
     notes: dict[str, str] = {}
     for line in text.splitlines():
         name, colon, value = (part.strip() for part in line.partition(PARTING.strip()))

@@ -1,4 +1,4 @@
-"""All conversations with a persona: what each was about, what was said, and how they hang together, all in the user's hands."""
+"""Page “Conversations”: the sessions of a persona, their summaries and messages, and all edits of them."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from lethe_app.ui.widgets.card_column import side_by_side
 from lethe_app.ui.widgets.table import SearchField, Table
 
 CHANGED_MS = 250
-"""The list is read again this long after the last of several changes."""
+"""Delay in milliseconds after which the list is reloaded; further changes within it restart it."""
 TOO_SHORT = 2
-"""Messages up to which there is nothing to extract."""
+"""Messages up to which a session is skipped when facts are extracted from several."""
 AT_FIRST = 100
-"""Conversations shown before all of them are read."""
+"""Sessions shown before all of them are loaded."""
 
 
 class SessionPage(Page):
-    """On the left what to look for and the list, on the right the conversation under the cursor."""
+    """Page with the list of sessions on the left and the selected session on the right."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("SessionPage", "Conversations"))
         self._place, self._services = place, place.services
         self._wanted: UUID | None = None
         self._is_whole = False
-        """Are all conversations of the persona listed?"""
+        """True once all sessions of the persona are listed."""
         self._said_of: UUID | None = None
-        """Whose transcript is shown."""
+        """Session whose transcript is loaded."""
         self.rows = rows_of(place.theme)
         self.edits = SessionEdits(self, place, self._put, self._did)
         self._build()
@@ -52,14 +52,14 @@ class SessionPage(Page):
         self.whose.announce_first()
 
     def _build(self) -> None:
-        self.merge_button = self.add_button(self.tr("Make them one"), self.merge)
-        self.merge_button.setToolTip(self.tr("Select two or more conversations; they are joined in the order they began"))
+        self.merge_button = self.add_button(self.tr("Merge conversations"), self.merge)
+        self.merge_button.setToolTip(self.tr("Select two or more conversations to merge them in chronological order"))
         self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Whose conversations"))
-        self.whose.setToolTip(self.tr("Whose conversations"))
-        self.search = SearchField(self.theme, self.tr("Find in titles and summaries"))
+        self.whose.setAccessibleName(self.tr("Persona"))
+        self.whose.setToolTip(self.tr("Persona"))
+        self.search = SearchField(self.theme, self.tr("Search titles and summaries"))
         self.chips = MarkChips()
-        empty = self.tr("No conversations yet. They are listed here as soon as something was said.")
+        empty = self.tr("No conversations yet. They are listed here after the first message.")
         self.table: Table[SessionLine] = Table(self.rows, self.theme, self.tr("Conversations"), empty)
         self.detail = SessionDetail(self._place, self)
         self.search.below = self.table
@@ -143,7 +143,7 @@ class SessionPage(Page):
             self._soon.start()
 
     def _did(self, wanted: UUID | None) -> None:
-        """Conversations came or went, or have other messages."""
+        """Reload the list and the transcript after sessions or messages were added, removed or changed."""
         self._wanted, self._said_of = wanted or self._wanted, None
         self._read_soon()
 
@@ -185,7 +185,7 @@ class SessionPage(Page):
     def _follow_selection(self) -> None:
         self.merge_button.setEnabled(len(self.table.selected) > 1)
 
-    # one conversation
+    # The selected session.
 
     def _show_current(self, line: SessionLine | None) -> None:
         if line is None:
@@ -231,17 +231,17 @@ class SessionPage(Page):
             self.edits.again(self.detail.session.guid, part)
 
     def go_on(self) -> None:
-        """Leave for the conversation, at its end."""
+        """Open the session in the chat, at its end."""
         if self.detail.session is not None:
             self._place.go_to(self.detail.session.guid, None)
 
     def merge(self) -> None:
-        """Make one of those that are selected."""
+        """Merge the selected sessions."""
         if len(self.table.selected) > 1:
             self.edits.merge(self.table.selected)
 
     def merge_with_next(self) -> None:
-        """Make one of this conversation and the one that began after it."""
+        """Merge the selected session with the one that started after it."""
         line = self.table.current
         following = self._next_of(line) if line is not None else None
         if line is not None and following is not None:
@@ -252,7 +252,7 @@ class SessionPage(Page):
         return min(later, key=lambda other: other.began, default=None)
 
     def extract_again(self, lines: list[SessionLine]) -> None:
-        """Take the facts of these conversations anew."""
+        """Extract the facts of these sessions again."""
         if lines:
             self._place.bridge.spawn(self._extract_again(self.whose.persona, lines))
 
@@ -260,11 +260,11 @@ class SessionPage(Page):
         await self.edits.save()
         long = [line for line in lines if line.messages > TOO_SHORT] or lines  # of several, none is too short to be asked for
         facts = [await self._services.fact_extraction.extract_session(persona, UUID(line.guid)) for line in long]
-        told = counted(sum(facts), self.tr("{n} fact is known from this."), self.tr("{n} facts are known from this."))
+        told = counted(sum(facts), self.tr("{n} fact was extracted."), self.tr("{n} facts were extracted."))
         self._place.window.notifier.tell(told)
 
     def delete(self, lines: list[SessionLine]) -> None:
-        """After a question that names it."""
+        """Move sessions to the trash after confirmation."""
         if lines:
             self._place.bridge.spawn(self._delete(lines), lane="session dialog")
 
@@ -275,7 +275,7 @@ class SessionPage(Page):
         question = ConfirmDialog(
             self._place.window,
             self.tr("Delete this conversation?") if one else self.tr("Delete {what}?").format(what=what),
-            self.tr("What was said there, and learnt nowhere else, is not remembered any more. The Trash gives it all back."),
+            self.tr("Everything learnt only there will no longer be remembered. You can restore all of it from the Trash."),
             self.tr("Delete {what} ({count})").format(what=what, count=count),
         )
         if await answered(question):
@@ -288,10 +288,10 @@ class SessionPage(Page):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries: list[tuple[str, Callable[[], object], bool]] = [
-            (self.tr("Continue this conversation"), self.go_on, len(lines) == 1),
+            (self.tr("Continue conversation"), self.go_on, len(lines) == 1),
             (self.tr("Extract facts again"), lambda: self.extract_again(lines), True),
-            (self.tr("Join with the next one"), self.merge_with_next, len(lines) == 1 and self._next_of(lines[0]) is not None),
-            (self.tr("Make them one"), self.merge, len(lines) > 1),
+            (self.tr("Merge with next"), self.merge_with_next, len(lines) == 1 and self._next_of(lines[0]) is not None),
+            (self.tr("Merge conversations"), self.merge, len(lines) > 1),
             (self.tr("Delete…"), lambda: self.delete(lines), True),
         ]
         for words, slot, can in entries:

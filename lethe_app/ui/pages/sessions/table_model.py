@@ -1,4 +1,4 @@
-"""The table of conversations: its columns, and which of them a set of chips lets through."""
+"""Table model of sessions: its columns, and the filter chips for marks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lethe_app.ui.widgets.flow_layout import Flow
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 TITLE, LAST, MESSAGES, RELEVANCE, MARKS, BY = range(6)
-WIDTHS = {LAST: 112, MESSAGES: 98, RELEVANCE: 76, MARKS: 150, BY: 112}
+WIDTHS = {LAST: 112, MESSAGES: 98, RELEVANCE: 96, MARKS: 150, BY: 112}
 DISPENSABLE = (LAST, MESSAGES, MARKS, BY, RELEVANCE)
-"""Columns in the order in which they stay while the table grows narrow."""
+"""Columns that a narrow table hides, the last one first."""
 TITLE_WIDTH = 200
 
 
 class Mark(StrEnum):
-    """What a chip asks of a conversation."""
+    """Property of a session that can be filtered by."""
 
     ROLEPLAY = "roleplay"
     STICKY = "sticky"
@@ -48,26 +48,26 @@ TESTS: dict[Mark, Callable[[SessionLine], bool]] = {
 
 
 def mark_in_words(mark: Mark) -> str:
-    """What stands on its chip."""
+    """Return the label of a mark's chip."""
     tr = QCoreApplication.translate
     return {
-        Mark.ROLEPLAY: tr("Session", "Stories"),
-        Mark.STICKY: tr("Session", "Always in mind"),
+        Mark.ROLEPLAY: tr("Session", "Roleplay"),
+        Mark.STICKY: tr("Session", "Always included"),
         Mark.PROTECTED: tr("Session", "Protected"),
-        Mark.OPEN: tr("Session", "Still open"),
-        Mark.MINE: tr("Session", "In your words"),
+        Mark.OPEN: tr("Session", "Open"),
+        Mark.MINE: tr("Session", "Edited by you"),
         Mark.FAILED: tr("Session", "Incomplete"),
     }[mark]
 
 
 def keeper(marks: Set[Mark]) -> Callable[[SessionLine], bool] | None:
-    """Lets through what has all of the marks."""
+    """Return the predicate for sessions with all of the marks; None if there are none."""
     wanted = [TESTS[mark] for mark in marks]
     return (lambda line: all(test(line) for test in wanted)) if wanted else None
 
 
 def rows_of(theme: Theme) -> FilteredTableModel[SessionLine]:
-    """The table, empty."""
+    """Return the empty table model of sessions."""
     tr = QCoreApplication.translate
 
     def sign(line: SessionLine) -> Any:  # noqa: ANN401 - Qt's own type
@@ -81,15 +81,15 @@ def rows_of(theme: Theme) -> FilteredTableModel[SessionLine]:
 
     columns = [
         Column[SessionLine](tr("Session", "Conversation"), title_of, width=0, colour=shade, icon=sign),
-        Column[SessionLine](tr("Session", "Last"), _last, sort_key=attrgetter("last"), width=WIDTHS[LAST]),
+        Column[SessionLine](tr("Session", "Last active"), _last, sort_key=attrgetter("last"), width=WIDTHS[LAST]),
         Column[SessionLine](
             tr("Session", "Messages"), _messages, sort_key=attrgetter("messages"), width=WIDTHS[MESSAGES], right=True
         ),
         Column[SessionLine](
-            tr("Session", "Matters"), _relevance, sort_key=attrgetter("relevance"), width=WIDTHS[RELEVANCE], right=True
+            tr("Session", "Importance"), _relevance, sort_key=attrgetter("relevance"), width=WIDTHS[RELEVANCE], right=True
         ),
-        Column[SessionLine](tr("Session", "Marks"), marks_in_words, width=WIDTHS[MARKS], colour=alarm),
-        Column[SessionLine](tr("Session", "Told by"), _by, sort_key=attrgetter("maker"), width=WIDTHS[BY]),
+        Column[SessionLine](tr("Session", "Status"), marks_in_words, width=WIDTHS[MARKS], colour=alarm),
+        Column[SessionLine](tr("Session", "Source"), _by, sort_key=attrgetter("maker"), width=WIDTHS[BY]),
     ]
     return FilteredTableModel(columns, key=attrgetter("guid"), searched=attrgetter("searched"), is_folded=True)
 
@@ -111,7 +111,7 @@ def _by(line: SessionLine) -> str:
 
 
 class MarkChips(QWidget):
-    """None pressed is no condition."""
+    """Filter chips for marks; if none is checked, all sessions are listed."""
 
     changed = Signal()
 

@@ -1,4 +1,4 @@
-"""An old conversation to read: it looks as it did, nothing in it is changed by accident, and a message can be pointed at."""
+"""Read-only transcript of a session, in which a message can be selected."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ WISHES = ("open", "edit", "split", "above", "below", "delete")
 
 
 class Transcript(ChatView):
-    """Only what is on the screen is read and laid out. A click or the arrow keys choose a message."""
+    """Transcript that loads and lays out visible messages only. A click or the arrow keys select a message."""
 
     chosen = Signal(object)
-    """The message that is pointed at now, or None."""
+    """The selected message, or None."""
     wanted = Signal(str, object)
-    """One of `WISHES`, and the message it is about."""
+    """One of `WISHES`, and the message it applies to."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(ChatModel(), parent)
@@ -38,16 +38,16 @@ class Transcript(ChatView):
             widget.deleteLater()
         self.overlays, self.deeds = _NoOverlays(self), _Reading(self)
         self.message: UUID | None = None
-        self.setAccessibleName(self.tr("What was said"))
-        self.setAccessibleDescription(self.tr("Messages, oldest first. Arrow keys choose one, Enter shows what can be done."))
-        self.set_empty_words(self.tr("Nothing has been said yet."), "")
+        self.setAccessibleName(self.tr("Messages"))
+        self.setAccessibleDescription(self.tr("Messages, oldest first. Select one with the arrow keys; Enter opens its menu."))
+        self.set_empty_words(self.tr("No messages yet."), "")
         self.message_pressed.connect(self.choose)
         self.selectionModel().currentChanged.connect(lambda _new, _old: self._follow_focus())
         theme.changed.connect(self._dress)
         self._dress()
 
     async def show_session(self, sessions: Sessions, guid: UUID) -> None:
-        """Begin at the end, as one who goes on would; read anew, it stays at the message that was chosen."""
+        """Show a session from its end; a message that is still there stays selected."""
         outline = await sessions.outline(guid)
         held = self.message
 
@@ -65,27 +65,27 @@ class Transcript(ChatView):
         self.chat.close()
 
     def choose(self, message: UUID | None) -> None:
-        """Point at a message."""
+        """Select a message."""
         if message != self.message:
             self.message = message
             self.viewport().update()
             self.chosen.emit(message)
 
     def next_of(self, message: UUID) -> UUID | None:
-        """The message after that one."""
+        """Return the message after the given one."""
         row = self.chat.row_of(message)
         last = self.chat.rowCount() - 1
         return self.chat.outline(row + 1).id if row is not None and row < last else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Del wants the chosen message gone, as in the lists."""
+        """Request the deletion of the selected message on Del, as in the lists."""
         if event.key() == Qt.Key.Key_Delete and self.message is not None:
             self.wanted.emit("delete", self.message)
         else:
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The chosen message has a frame, whether or not the keyboard is here."""
+        """Draw a frame around the selected message, also while the widget has no focus."""
         super().paintEvent(event)
         row = self.chat.row_of(self.message) if self.message is not None else None
         placed = self.placed(row) if row is not None else None
@@ -109,18 +109,18 @@ class Transcript(ChatView):
 
 
 class _NoOverlays(ChatOverlays):
-    """No buttons and no editor lie over what is only read."""
+    """Overlays without buttons and without an editor, as the transcript is read-only."""
 
     def place(self) -> None:
         self.actions.hide()
         self.pill.hide()
 
     def tell_new(self, row: int) -> None:
-        """Nothing new comes."""
+        """Do nothing: no new messages arrive."""
 
 
 class _Reading(TranscriptActions):
-    """What can be done with a message of an old conversation."""
+    """Actions on a message of a read-only transcript."""
 
     def __init__(self, view: Transcript) -> None:
         super().__init__(view)
@@ -140,12 +140,12 @@ class _Reading(TranscriptActions):
             menu.addAction(self.tr("Copy selection"), self.copy_selection)
         menu.addSeparator()
         titles = {
-            "open": (self.tr("Go to this message"), "forward"),
-            "edit": (self.tr("Edit the message…"), "edit"),
-            "split": (self.tr("Split the conversation here"), "chevron-down"),
-            "above": (self.tr("Insert a message above"), "plus"),
-            "below": (self.tr("Insert a message below"), "plus"),
-            "delete": (self.tr("Delete the message…"), "trash"),
+            "open": (self.tr("Go to message"), "forward"),
+            "edit": (self.tr("Edit message…"), "edit"),
+            "split": (self.tr("Split conversation here"), "chevron-down"),
+            "above": (self.tr("Insert message above"), "plus"),
+            "below": (self.tr("Insert message below"), "plus"),
+            "delete": (self.tr("Delete message…"), "trash"),
         }
         for wish in WISHES:
             words, drawing = titles[wish]

@@ -1,1 +1,1 @@
-"""The settings of the program."""
+"""Page “Settings”."""

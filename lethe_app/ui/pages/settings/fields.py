@@ -1,4 +1,4 @@
-"""Makes a form's fields out of the one declaration of the settings: title, help, bounds and default are read, not repeated."""
+"""Form fields generated from the declaration of the settings: title, help, bounds and default."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from lethe_app.ui.pages.personas.pictures import ENDINGS
 from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
-"""Setting → values and words, for settings whose values are found in the home: presets, personas, worlds."""
+"""Values and labels by setting, for settings whose values depend on the user's data: presets, personas, worlds."""
 
 HIDDEN = frozenset({"welcomed", "last_persona", "last_session", "model_choices"})
-"""What the program keeps for itself, or shows elsewhere."""
+"""Settings for internal use, or shown on another page."""
 WORDS = {
-    "system": str(QT_TRANSLATE_NOOP("Setting", "Like the system")),
-    "light": str(QT_TRANSLATE_NOOP("Setting", "Day")),
-    "dark": str(QT_TRANSLATE_NOOP("Setting", "Night")),
-    "sans": str(QT_TRANSLATE_NOOP("Setting", "Without serifs")),
-    "serif": str(QT_TRANSLATE_NOOP("Setting", "With serifs")),
+    "system": str(QT_TRANSLATE_NOOP("Setting", "System default")),
+    "light": str(QT_TRANSLATE_NOOP("Setting", "Light")),
+    "dark": str(QT_TRANSLATE_NOOP("Setting", "Dark")),
+    "sans": str(QT_TRANSLATE_NOOP("Setting", "Sans")),
+    "serif": str(QT_TRANSLATE_NOOP("Setting", "Serif")),
     "fit_all": str(QT_TRANSLATE_NOOP("Setting", "As many as fit")),
-    "current_only": str(QT_TRANSLATE_NOOP("Setting", "Only the present one")),
+    "current_only": str(QT_TRANSLATE_NOOP("Setting", "Current conversation only")),
     "late": str(QT_TRANSLATE_NOOP("Setting", "Just above your message")),
     "layout.system": str(QT_TRANSLATE_NOOP("Setting", "In the system prompt")),
     "depth": str(QT_TRANSLATE_NOOP("Setting", "Among the messages")),
-    "group_turns.named": str(QT_TRANSLATE_NOOP("Setting", "Whoever you name, or the next in turn")),
-    "group_turns.everyone": str(QT_TRANSLATE_NOOP("Setting", "Everyone, each once")),
-    "group_turns.one": str(QT_TRANSLATE_NOOP("Setting", "Only the next in turn")),
-    "group_turns.model": str(QT_TRANSLATE_NOOP("Setting", "Whoever you name, or whom the model chooses")),
-    "f16": str(QT_TRANSLATE_NOOP("Setting", "f16: exact")),
-    "q8_0": str(QT_TRANSLATE_NOOP("Setting", "q8_0: half the memory")),
-    "q4_0": str(QT_TRANSLATE_NOOP("Setting", "q4_0: a quarter of the memory, less exact")),
+    "group_turns.named": str(QT_TRANSLATE_NOOP("Setting", "Named persona or next in turn")),
+    "group_turns.everyone": str(QT_TRANSLATE_NOOP("Setting", "Everyone, once each")),
+    "group_turns.one": str(QT_TRANSLATE_NOOP("Setting", "Next in turn only")),
+    "group_turns.model": str(QT_TRANSLATE_NOOP("Setting", "Named persona or model's choice")),
+    "f16": str(QT_TRANSLATE_NOOP("Setting", "f16 (full precision)")),
+    "q8_0": str(QT_TRANSLATE_NOOP("Setting", "q8_0 (half the memory)")),
+    "q4_0": str(QT_TRANSLATE_NOOP("Setting", "q4_0 (a quarter of the memory, less precise)")),
     "duckduckgo": "DuckDuckGo",
     "brave": "Brave",
     "searxng": "SearXNG",
@@ -60,25 +60,25 @@ UNITS = {
 }
 
 SECRET = frozenset({"web_brave_key"})
-"""What somebody who looks over the user's shoulder should not read."""
+"""Settings whose value is masked on screen."""
 LOWEST = {
-    "context": str(QT_TRANSLATE_NOOP("Setting", "the model's own")),
-    "threads": str(QT_TRANSLATE_NOOP("Setting", "the physical cores")),
-    "gpu_layers": str(QT_TRANSLATE_NOOP("Setting", "everything")),
+    "context": str(QT_TRANSLATE_NOOP("Setting", "model's limit")),
+    "threads": str(QT_TRANSLATE_NOOP("Setting", "all physical cores")),
+    "gpu_layers": str(QT_TRANSLATE_NOOP("Setting", "all layers")),
     "rotation_minutes": str(QT_TRANSLATE_NOOP("Setting", "never")),
     "turn_cap": str(QT_TRANSLATE_NOOP("Setting", "no limit")),
     "world_tokens": str(QT_TRANSLATE_NOOP("Setting", "a fifth of the context")),
-    "temperature_override": str(QT_TRANSLATE_NOOP("Setting", "the sampler's own")),
-    "rag_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
-    "fact_retrieval_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
-    "fact_duplicate_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
-    "fact_update_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
+    "temperature_override": str(QT_TRANSLATE_NOOP("Setting", "from preset")),
+    "rag_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
+    "fact_retrieval_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
+    "fact_duplicate_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
+    "fact_update_distance": str(QT_TRANSLATE_NOOP("Setting", "measured value")),
 }
-"""What the lowest number means, where it is no number."""
+"""Label of the lowest value where it has a special meaning."""
 
 
 def shown_settings(section: SettingSection) -> list[str]:
-    """The settings of a section that people may see, in the order of their declaration."""
+    """Return the visible settings of a section, in the order of their declaration."""
     return [name for name in Settings.model_fields if name not in HIDDEN and section_of(name) is section]
 
 
@@ -89,7 +89,7 @@ def is_expert(name: str) -> bool:
 
 
 def spec_of(name: str, choices: Choices) -> Spec:
-    """The field for one setting; `choices` replaces what is written freely by what there is."""
+    """Return the form field of a setting; `choices` replaces free input where there is a list of values."""
     declared = Settings.model_fields[name]
     title, told = translated(declared.title or name), translated(declared.description or "")
     offered = choices.get(name) or fixed_choices(name, declared)
@@ -112,7 +112,7 @@ def spec_of(name: str, choices: Choices) -> Spec:
 
 
 def kind_of(declared: FieldInfo, *, has_choices: bool) -> FieldKind:
-    """How a value of this type is changed."""
+    """Return the kind of form field for the type of a setting."""
     if declared.annotation == list[str]:
         return FieldKind.TICKS if has_choices else FieldKind.WORDS
     if has_choices:
@@ -122,62 +122,63 @@ def kind_of(declared: FieldInfo, *, has_choices: bool) -> FieldKind:
 
 
 def fixed_choices(name: str, declared: FieldInfo) -> list[tuple[Any, str]]:
-    """Values of an enumeration, or of a pattern that lists them, with their words."""
+    """Return values and labels of an enumeration, or of a pattern that lists its values."""
     if isinstance(declared.annotation, type) and issubclass(declared.annotation, Enum):
         return [(each, words_for(name, str(each.value))) for each in declared.annotation]
     pattern = next((found for part in declared.metadata if (found := getattr(part, "pattern", None))), None)
+    # Settings with a fixed set of values declare it as the pattern ^(one|two|three)$.
     is_list = bool(pattern) and re.fullmatch(r"\^\([\w|]+\)\$", str(pattern))
     values = str(pattern).strip("^$()").split("|") if is_list else []
     return [(value, words_for(name, value)) for value in values]
 
 
 def bounds(declared: FieldInfo) -> tuple[float, float]:
-    """The lowest and the highest value; a million where nothing is declared."""
+    """Return the lowest and the highest value; 0 and a million if not declared."""
     lowest = next((found for part in declared.metadata if (found := getattr(part, "ge", None)) is not None), 0)
     highest = next((found for part in declared.metadata if (found := getattr(part, "le", None)) is not None), 1_000_000)
     return lowest, highest
 
 
 def words_for(name: str, value: str) -> str:
-    """What a value is called; `name.value` where the same value means different things."""
+    """Return the label of a value; labels of `name.value` have priority, where a value has several meanings."""
     words = WORDS.get(f"{name}.{value}") or WORDS.get(value, value)
     return QCoreApplication.translate("Setting", words)
 
 
 def translated(words: str) -> str:
-    """Titles and help are declared in one place for everybody, and translated here."""
+    """Translate a title or help text from the declaration of the settings, which is not tied to the user interface."""
     return QCoreApplication.translate("Setting", words) if words else ""
 
 
 def is_changed(settings: Settings, name: str) -> bool:
-    """Has the user set it to something else than it came with? Who they are was asked at the first start."""
+    """Return whether the user changed the setting; the user persona is excluded, because the first start asks for it."""
     default = Settings.model_fields[name].get_default(call_default_factory=True)
     return name != "user_persona" and bool(getattr(settings, name) != default)
 
 
 @dataclass(frozen=True)
 class PathKind:
-    """What kind of thing a setting names."""
+    """Kind of file or folder that a setting refers to."""
 
     kind: str = ""
-    """Words for files of that kind; none for a folder."""
+    """Name of the file type; empty for a folder."""
     endings: tuple[str, ...] = ()
     is_several: bool = False
-    """Is it one more, beside those there are?"""
+    """True if the setting is a list, to which the chosen path is appended."""
 
 
 MODEL = PathKind(str(QT_TRANSLATE_NOOP("Setting", "Models")), ("gguf",))
 WANTED = {
-    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Pictures")), tuple(ENDINGS)),
+    "background": PathKind(str(QT_TRANSLATE_NOOP("Setting", "Images")), tuple(ENDINGS)),
     "model_path": MODEL,
     "embedder_path": MODEL,
     "model_folders": PathKind(is_several=True),
 }
-"""Setting → what may be chosen for it."""
+"""Kind of file or folder that can be chosen for a setting."""
 
 
 class PathButton(QToolButton):
-    """`take` is called with the setting's new value."""
+    """Button that opens a file dialog; `take` is called with the setting's new value."""
 
     def __init__(
         self, place: PageContext, name: str, title: str, present: Callable[[], object], take: Callable[[object], None]
@@ -196,7 +197,7 @@ class PathButton(QToolButton):
         self.setIcon(icon("folder", self._place.theme.palette.muted))
 
     async def pick(self) -> None:
-        """Let the user choose; nothing changes where they think better of it."""
+        """Let the user choose a path; nothing changes if the dialog is cancelled."""
         kinds = ""
         if self._wanted.endings:
             kind = QCoreApplication.translate("Setting", self._wanted.kind)

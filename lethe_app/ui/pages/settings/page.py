@@ -1,4 +1,4 @@
-"""All settings on one page: by section as a user thinks, with a search, and a way back to how each of them was."""
+"""Page “Settings”: all settings by section, with a search, undo, and a reset of each setting."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import SearchField
 
 LEAST_WIDTH = 180
-"""Of the list of sections, in pixels."""
+"""Minimum width of the list of sections in pixels."""
 
 
 class SettingsPage(Page):
-    """Every change is kept at once and can be undone; what differs from the default is marked and can be set back."""
+    """Page that saves every change at once, with undo; changed settings are marked and can be reset."""
 
     def __init__(self, place: PageContext, wanted: str = "") -> None:
-        """`wanted` names the setting to begin with."""
+        """Create the page; `wanted` is the name of the setting to show first."""
         super().__init__(place.theme, self.tr("Settings"))
         self._place, self._wanted = place, wanted
         self._cards: dict[SettingSection, QFrame] = {}
@@ -49,12 +49,12 @@ class SettingsPage(Page):
         self._paths: dict[str, PathButton] = {}
         self._form_of: dict[str, Form] = {}
         self._told: dict[str, str] = {}
-        self.search = SearchField(self.theme, self.tr("Find a setting"))
+        self.search = SearchField(self.theme, self.tr("Search settings"))
         self.search.textChanged.connect(self._find)
         self.experts = QPushButton(self.tr("Expert settings"))
         self.experts.setProperty("chip", True)
         self.experts.setCheckable(True)
-        self.experts.setToolTip(self.tr("Show settings that hardly anybody needs to change"))
+        self.experts.setToolTip(self.tr("Show settings that rarely need to be changed"))
         self.experts.toggled.connect(lambda _on: self._find(self.search.text()))
         self.sections = QListWidget()
         self.sections.setObjectName("sections")
@@ -119,7 +119,7 @@ class SettingsPage(Page):
         button = QToolButton()
         button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
         button.setIcon(icon("refresh", self.theme.palette.water))
-        words = self.tr("Set “{title}” back to how it came").format(title=title)
+        words = self.tr("Reset “{title}” to default").format(title=title)
         button.setToolTip(words)
         button.setAccessibleName(words)
         button.clicked.connect(lambda: self._change(name, default_of(name)))
@@ -132,13 +132,14 @@ class SettingsPage(Page):
     def dress(self) -> None:
         super().dress()
         self._fit_sections()
+        # The constructor of Page calls this method before these attributes exist.
         for button in getattr(self, "_resets", {}).values():
             button.setIcon(icon("refresh", self.theme.palette.water))
         for path in getattr(self, "_paths", {}).values():
             path.dress()
 
     def _fit_sections(self) -> None:
-        """As wide as its longest title."""
+        """Set the width of the list of sections to its longest title."""
         sections = getattr(self, "sections", None)
         if sections is not None:
             sections.setFixedWidth(max(LEAST_WIDTH, sections.sizeHintForColumn(0) + 2 * SPACE_4))
@@ -156,7 +157,7 @@ class SettingsPage(Page):
         self._place.bridge.spawn(self._keep(name, value))
 
     async def _keep(self, name: str, value: object) -> None:
-        """A value that cannot be kept is told below its field, and stays there to be finished: one types letter by letter."""
+        """Save a value. An invalid one is marked below its field but stays there, because it may be incomplete input."""
         form = self._form_of[name]
         try:
             await self._place.services.preferences.set(**{name: value})
@@ -166,7 +167,7 @@ class SettingsPage(Page):
             form.complain(name, "")
 
     def _show(self, settings: Settings) -> None:
-        """Follow the settings, whoever changed them."""
+        """Show the current settings, whatever changed them."""
         changed = 0
         for name, form in self._form_of.items():
             if not is_being_written(form.field(name)):
@@ -175,13 +176,13 @@ class SettingsPage(Page):
             changed += differs
             self._resets[name].setVisible(differs)
             form.note(name, self.tr("changed") if differs else "")
-        words = counted(changed, self.tr("{n} differs from how Lethe came"), self.tr("{n} differ from how Lethe came"))
-        self.subtitle.set_full(words if changed else self.tr("all as Lethe came"))
+        words = counted(changed, self.tr("{n} changed"), self.tr("{n} changed"))
+        self.subtitle.set_full(words if changed else self.tr("all defaults"))
 
     # finding
 
     def _find(self, text: str) -> None:
-        """Show only settings in which all words occur, from all sections at once."""
+        """Show only the settings that contain all words, from all sections; without words those of the chosen section."""
         words = text.casefold().split()
         for section, form in self._forms.items():
             hits = [name for name in form.names if all(word in self._told[name] for word in words)]
@@ -204,7 +205,7 @@ class SettingsPage(Page):
         return item is not None and item.text() == translated(section.value)
 
     def show_setting(self, name: str) -> None:
-        """Bring one setting into view and put the focus on it."""
+        """Scroll to a setting and focus it."""
         if is_expert(name):
             self.experts.setChecked(True)
         section = next(section for section, form in self._forms.items() if name in form.names)
@@ -217,19 +218,19 @@ class SettingsPage(Page):
 
 
 def is_being_written(widget: QWidget) -> bool:
-    """Is the user typing in it? Then news of an earlier letter must not undo the later ones."""
+    """Return whether the user is typing in a field: a notification about an earlier character must not overwrite later ones."""
     return isinstance(widget, QLineEdit) and widget.hasFocus()
 
 
 def default_of(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
-    """What the setting is when nobody has touched it."""
+    """Return the default value of a setting."""
     return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
 async def choices_of(place: PageContext) -> Choices:
-    """What there is to choose from in this home."""
-    library, fits = place.services.library, place.window.tr("The one that suits the model")
-    own = place.window.tr("The model's own")
+    """Return the values that depend on the user's data, with their labels."""
+    library, fits = place.services.library, place.window.tr("Automatic (suits the model)")
+    own = place.window.tr("Model's own template")
     samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
     selves = await library.user_personas()
     worlds = await library.worlds()
@@ -238,7 +239,7 @@ async def choices_of(place: PageContext) -> Choices:
         "sampler": [("", fits), *((key, preset.name) for key, preset in samplers.items())],
         "system_preset": [("", fits), *((key, preset.name) for key, preset in systems.items())],
         "instruct": [("", own), *((preset.name, preset.name) for preset in formats.values())],
-        "user_persona": [("", place.window.tr("Nobody in particular")), *((one.unique_name, one.name) for one in selves)],
+        "user_persona": [("", place.window.tr("None")), *((one.unique_name, one.name) for one in selves)],
         "global_worlds": [(key, world.name) for key, world in worlds.items()],
         "tasks_off": [(known.name, known.task.title) for known in place.services.away.registry.all()],
         "default_tools": [(one.name, one.title) for one in place.services.tooling.sets],

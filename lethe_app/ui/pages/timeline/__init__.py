@@ -1,1 +1,1 @@
-"""What happened when."""
+"""Page “What do you remember about me?”: facts by month and conversation."""

@@ -1,4 +1,4 @@
-"""The lines of what is remembered about the user, under months and conversations, painted for reading."""
+"""List view of facts below headings for months and conversations."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ MARK = 14
 
 
 class TimelineRowKind(Enum):
-    """What a row is."""
+    """Kind of a row."""
 
     MONTH = 1
-    """Or another great heading."""
+    """Heading of a month, or of the pinned facts."""
     TALK = 2
     LINE = 3
 
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """One row: a heading, the title of a conversation, or something that is known."""
+    """Row of the list: a heading, the title of a conversation, or a fact."""
 
     kind: TimelineRowKind
     text: str
     day: str = ""
-    """At the right end of a line."""
+    """Date at the right end of the row."""
     known: TimelineItem | None = None
     session: UUID | None = None
 
 
 class TimelineModel(QAbstractListModel):
-    """All rows from top to bottom."""
+    """List model of all rows in display order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +72,9 @@ class TimelineModel(QAbstractListModel):
 
 
 class TimelineList(QListView):
-    """Enter or a click opens where something was said. Only what can be seen is measured and painted at once."""
+    """List view in which Enter or a click opens the source of a row. Rows are laid out in batches, and only visible ones are
+    painted.
+    """
 
     opened = Signal(object)
 
@@ -80,7 +82,7 @@ class TimelineList(QListView):
         super().__init__(parent)
         self.lines, self._theme = model, theme
         self.empty = ""
-        """What stands there when there is nothing."""
+        """Text shown while there are no rows."""
         self.setModel(model)
         self.setItemDelegate(_Painter(theme, self))
         self.setAccessibleName(name)
@@ -119,7 +121,7 @@ class TimelineList(QListView):
 
 
 class _Painter(QStyledItemDelegate):
-    """One column of prose in the middle, as in a conversation."""
+    """Delegate that paints a centred column of text, as in the chat."""
 
     def __init__(self, theme: Theme, view: QListView) -> None:
         super().__init__(view)
@@ -216,7 +218,7 @@ class _Painter(QStyledItemDelegate):
 
 
 def passing(rows: Sequence[TimelineRow], words: str) -> Iterator[TimelineRow]:
-    """Lines that hold all the words, with the headings above them."""
+    """Yield the facts that contain all words, with the headings above them."""
     wanted, waiting = words.casefold().split(), list[TimelineRow]()
     for row in rows:
         if row.kind is not TimelineRowKind.LINE:

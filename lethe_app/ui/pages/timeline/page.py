@@ -1,4 +1,4 @@
-"""“What do you remember about me?”, answered for the person who asks: month by month, with the way back to every source."""
+"""Page “What do you remember about me?”: the facts about the user by month, each with a link to its source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTHING = Timeline("", "", ())
 
 
 class TimelinePage(Page):
-    """Reads like a letter: what is pinned first, then what came up when, each line a way to where it was said."""
+    """Page with the pinned facts first and then the others by month; each row opens its source."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
@@ -47,12 +47,12 @@ class TimelinePage(Page):
         self.copy_button = self.add_button(self.tr("Copy"), self.copy, "copy")
         self.save_button = self.add_button(self.tr("Save as text…"), self.save, "export")
         self.whose = Whose(self._place)
-        self.whose.setAccessibleName(self.tr("Who is asked"))
-        self.whose.setToolTip(self.tr("Who is asked"))
-        self.search = SearchField(self.theme, self.tr("Find in what is remembered"))
-        self.oldest_first = self._chip(self.tr("Oldest first"), self.tr("Begin with what came up first"))
-        self.everybody = self._chip(self.tr("Others too"), self.tr("Show what is known of everybody, not only of you"))
-        self.list = TimelineList(self.lines, self.theme, self.tr("What is remembered about you"))
+        self.whose.setAccessibleName(self.tr("Persona"))
+        self.whose.setToolTip(self.tr("Persona"))
+        self.search = SearchField(self.theme, self.tr("Search facts about you"))
+        self.oldest_first = self._chip(self.tr("Oldest first"), self.tr("Sort from oldest to newest"))
+        self.everybody = self._chip(self.tr("Include others"), self.tr("Show facts about everyone, not only about you"))
+        self.list = TimelineList(self.lines, self.theme, self.tr("Facts about you"))
         self.list.opened.connect(self._open)
         self.search.below = self.list
         self.search.textChanged.connect(lambda _text: self._show())
@@ -104,27 +104,27 @@ class TimelinePage(Page):
 
     @property
     def _is_of_all(self) -> bool:
-        """Where nothing names the user, all that is known is shown: they may have had another name."""
+        """True if facts about others are shown: on request, or if no fact mentions the user, who may have used another name."""
         return self.everybody.isChecked() or not any(one.about_user for one in self._known.known)
 
     def _show(self) -> None:
         name = self._known.persona
         self.lines.fill(list(passing(list(self._rows()), self.search.text())))
         count = sum(row.kind is TimelineRowKind.LINE for row in self.lines.shown)
-        things = counted(count, self.tr("{n} thing"), self.tr("{n} things"))
+        things = counted(count, self.tr("{n} fact"), self.tr("{n} facts"))
         self.subtitle.set_full(self.tr("{name} remembers {things}").format(name=name, things=things) if count else "")
         self.everybody.setEnabled(any(one.about_user for one in self._known.known))
         for button in (self.copy_button, self.save_button):
             button.setEnabled(bool(self._known.known))
         if self._known.known:
-            self.list.empty = self.tr("Nothing matches. Fewer words find more.")
+            self.list.empty = self.tr("No matches. Try fewer words.")
         elif self._absence is not None:
             self.list.empty = absence_in_words(self._absence)
 
     def _rows(self) -> Iterator[TimelineRow]:
         everybody = self._is_of_all
         if pinned := self._known.pinned(everybody=everybody):
-            yield TimelineRow(TimelineRowKind.MONTH, self.tr("Never to be forgotten"))
+            yield TimelineRow(TimelineRowKind.MONTH, self.tr("Pinned"))
             yield from (_line(one, "d MMM yyyy") for one in pinned)
         for month in self._known.months(everybody=everybody, newest_first=not self.oldest_first.isChecked()):
             yield TimelineRow(TimelineRowKind.MONTH, _month(month))
@@ -134,16 +134,16 @@ class TimelinePage(Page):
 
     def _title_of(self, talk: TimelineConversation) -> str:
         if talk.session is None:
-            return self.tr("You wrote it down") if talk.by_user else self.tr("In a conversation that is gone")
-        return self.tr("In “{title}”").format(title=talk.title) if talk.title else self.tr("In a conversation without a title")
+            return self.tr("Added by you") if talk.by_user else self.tr("From a deleted conversation")
+        return self.tr("From “{title}”").format(title=talk.title) if talk.title else self.tr("From an untitled conversation")
 
-    # going and keeping
+    # Opening sources and saving.
 
     def _open(self, row: TimelineRow) -> None:
         self._place.bridge.spawn(self._go(row), lane="timeline source")
 
     async def _go(self, row: TimelineRow) -> None:
-        """To the message that says it, or at least to the conversation."""
+        """Open the message a fact was extracted from, or else its conversation."""
         if row.known is None:
             if row.session is not None:
                 self._place.go_to(row.session, None)
@@ -152,28 +152,28 @@ class TimelinePage(Page):
         if sources:
             self._place.go_to(sources[0].session, sources[0].message)
         else:
-            self._place.window.notifier.tell(self.tr("You wrote it down yourself, or the conversation is gone."))
+            self._place.window.notifier.tell(self.tr("Added by you, or the conversation was deleted."))
 
     @property
     def text(self) -> str:
-        """All of it as Markdown."""
+        """All facts as Markdown."""
         title = self.tr("What {name} remembers about me").format(name=self._known.persona)
-        headings = Headings(title, self.tr("Never to be forgotten"), _month, self._title_of)
+        headings = Headings(title, self.tr("Pinned"), _month, self._title_of)
         return as_markdown(self._known, headings, everybody=self._is_of_all)
 
     def copy(self) -> None:
-        """All of it to the clipboard."""
+        """Copy all facts to the clipboard as Markdown."""
         QApplication.clipboard().setText(self.text)
-        self._place.window.notifier.tell(self.tr("Copied."))
+        self._place.window.notifier.tell(self.tr("Copied to the clipboard."))
 
     def save(self) -> None:
-        """All of it to a file."""
+        """Save all facts as a Markdown file."""
         self._place.bridge.spawn(self._save(), lane="timeline save")
 
     async def _save(self) -> None:
-        dialog = QFileDialog(self._place.window, self.tr("Save what is remembered"))
+        dialog = QFileDialog(self._place.window, self.tr("Save facts"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Text (*.md)"))
+        dialog.setNameFilter(self.tr("Markdown (*.md)"))
         dialog.setDefaultSuffix("md")
         dialog.selectFile(f"{self._known.persona}.md")
         if await answered(dialog):

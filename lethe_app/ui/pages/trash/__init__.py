@@ -1,1 +1,1 @@
-"""What was deleted and can be restored."""
+"""Page “Trash”: deleted items that can be restored."""

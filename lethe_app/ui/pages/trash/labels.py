@@ -1,4 +1,4 @@
-"""What lies in the trash, in words: what it was, how big it is, and when it goes by itself."""
+"""Display texts of items in the trash: kind, origin, size and time until deletion."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DRAWINGS = {
 
 
 def kind_in_words(kind: TrashKind) -> str:
-    """“Conversation”, “World”."""
+    """Return the display name of a kind of item, such as “Conversation” or “World”."""
     tr = QCoreApplication.translate
     return {
         TrashKind.CONVERSATION: tr("Trash", "Conversation"),
@@ -34,22 +34,22 @@ def kind_in_words(kind: TrashKind) -> str:
         TrashKind.MEMORY: tr("Trash", "Memory"),
         TrashKind.FACT: tr("Trash", "Fact"),
         TrashKind.PERSONA: tr("Trash", "Persona"),
-        TrashKind.USER_PERSONA: tr("Trash", "You"),
+        TrashKind.USER_PERSONA: tr("Trash", "User persona"),
         TrashKind.WORLD: tr("Trash", "World"),
         TrashKind.PRESET: tr("Trash", "Preset"),
         TrashKind.NOTEBOOK: tr("Trash", "Notebook"),
-        TrashKind.FILE: tr("Trash", "Broken file"),
+        TrashKind.FILE: tr("Trash", "Damaged file"),
     }[kind]
 
 
 def title_of(item: Trashed) -> str:
-    """Its name or first words."""
+    """Return the name or first words of an item without markup."""
     bare = " ".join(item.title.replace("*", "").replace("#", "").split()).strip('“”"_> ')
-    return bare or QCoreApplication.translate("Trash", "Without words")
+    return bare or QCoreApplication.translate("Trash", "Untitled")
 
 
 def whence(item: Trashed, names: Mapping[str, str]) -> str:
-    """To whom or what it belonged."""
+    """Return the persona or conversation that the item belonged to."""
     tr = QCoreApplication.translate
     name = names.get(item.persona_id, item.persona_id.capitalize())
     match item.kind:
@@ -64,7 +64,7 @@ def whence(item: Trashed, names: Mapping[str, str]) -> str:
 
 
 def bytes_in_words(size: int) -> str:
-    """Small things too: “312 bytes”, “4 kB”."""
+    """Return a size, also below a megabyte: “312 bytes”, “4 kB”."""
     if size >= 1_000_000:
         return size_in_words(size)
     if size >= 1_000:
@@ -73,7 +73,7 @@ def bytes_in_words(size: int) -> str:
 
 
 def left_in_words(item: Trashed, days: int, present: datetime) -> str:
-    """When it goes by itself; empty for never."""
+    """Return the time until the item is deleted permanently; empty if `days` is 0, which means never."""
     if not days:
         return ""
     left = ceil((item.when + timedelta(days=days) - present) / timedelta(days=1))

@@ -1,4 +1,4 @@
-"""The Trash: what was deleted, when, and the way back; or out of the world for good, when the user says so by name."""
+"""Page “Trash”: deleted items, which can be restored or, after confirmation, deleted permanently."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHANGED_MS = 200
 
 
 class TrashPage(Page):
-    """One list of everything, whatever it was."""
+    """Page with a single list of deleted items of all kinds."""
 
     def __init__(self, place: PageContext) -> None:
         super().__init__(place.theme, QCoreApplication.translate("TrashPage", "Trash"))
@@ -52,13 +52,13 @@ class TrashPage(Page):
             return icon(DRAWINGS[item.kind], self.theme.palette.amber if is_memory else self.theme.palette.muted)
 
         columns = [
-            Column[Trashed](self.tr("What"), title_of, width=0, icon=sign),
-            Column[Trashed](self.tr("Kind"), lambda item: kind_in_words(item.kind), width=WIDTHS[KIND]),
-            Column[Trashed](self.tr("Of"), lambda item: whence(item, self._names), width=WIDTHS[OF]),
+            Column[Trashed](self.tr("Item"), title_of, width=0, icon=sign),
+            Column[Trashed](self.tr("Type"), lambda item: kind_in_words(item.kind), width=WIDTHS[KIND]),
+            Column[Trashed](self.tr("From"), lambda item: whence(item, self._names), width=WIDTHS[OF]),
             Column[Trashed](
                 self.tr("Deleted"), lambda item: moment_in_words(item.when), sort_key=attrgetter("when"), width=WIDTHS[WHEN]
             ),
-            Column[Trashed](self.tr("Goes for good"), self._left, sort_key=attrgetter("when"), width=WIDTHS[LEFT]),
+            Column[Trashed](self.tr("Expires"), self._left, sort_key=attrgetter("when"), width=WIDTHS[LEFT]),
             Column[Trashed](self.tr("Size"), _size, sort_key=attrgetter("size"), width=WIDTHS[SIZE], right=True),
         ]
         return FilteredTableModel(
@@ -70,10 +70,10 @@ class TrashPage(Page):
 
     def _build(self) -> None:
         self.restore_button = self.add_button(self.tr("Restore"), self.restore, "undo", primary=True)
-        self.erase_button = self.add_button(self.tr("Delete for good…"), self.erase)
-        self.empty_button = self.add_button(self.tr("Empty the Trash…"), self.empty)
-        self.search = SearchField(self.theme, self.tr("Find in the Trash"))
-        nothing = self.tr("The Trash is empty. What you delete waits here until you want it back.")
+        self.erase_button = self.add_button(self.tr("Delete permanently…"), self.erase)
+        self.empty_button = self.add_button(self.tr("Empty Trash…"), self.empty)
+        self.search = SearchField(self.theme, self.tr("Search Trash"))
+        nothing = self.tr("The Trash is empty. You can restore deleted items from here.")
         self.table: Table[Trashed] = Table(self.rows, self.theme, self.tr("Trash"), nothing)
         self.search.below = self.table
         self.hint = explanation("")
@@ -148,13 +148,15 @@ class TrashPage(Page):
         kinds = {kind for kind, chip in self._chips.items() if chip.isChecked()}
         self.rows.filter(self.search.text(), (lambda item: item.kind in kinds) if kinds else None)
         total, shown = self.rows.total, len(self.rows.shown)
-        words = counted(total, self.tr("{n} thing"), self.tr("{n} things"))
+        words = counted(total, self.tr("{n} item"), self.tr("{n} items"))
         few = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=words)
         self.subtitle.set_full("" if not total else words if shown == total else few)
         days = self._trash.days
-        by_itself = counted(days, self.tr("After {n} day"), self.tr("After {n} days"))
-        gone = self.tr("{after} in the Trash things are gone for good. The settings say how long.").format(after=by_itself)
-        self.hint.setText(gone if days else self.tr("Things stay in the Trash until you empty it."))
+        by_itself = counted(days, self.tr("{n} day"), self.tr("{n} days"))
+        gone = self.tr("Items are deleted permanently after {after} in the Trash. You can change this in the settings.").format(
+            after=by_itself
+        )
+        self.hint.setText(gone if days else self.tr("Items stay in the Trash until you empty it."))
         self._follow()
 
     def _follow(self) -> None:
@@ -166,12 +168,13 @@ class TrashPage(Page):
     # what the buttons do
 
     def restore(self) -> None:
-        """Put what is selected back where it was."""
+        """Restore the selected items."""
         if items := self.table.selected:
             self._place.bridge.spawn(self._restore(items))
 
     async def _restore(self, items: list[Trashed]) -> None:
         errors: list[LetheError] = []
+        # Sessions come first, because facts refer to them.
         for item in sorted(items, key=lambda item: (item.kind is not TrashKind.CONVERSATION, item.when)):  # facts rest on them
             try:
                 await self._trash.restore(item)
@@ -181,33 +184,33 @@ class TrashPage(Page):
             self._place.window.notifier.report(trouble)
         done = len(items) - len(errors)
         if done:
-            one = self.tr("“{title}” is back where it was.").format(title=shortened(title_of(items[0]), 60))
-            self._place.window.notifier.tell(one if len(items) == 1 else self.tr("{n} things are back.").format(n=done))
+            one = self.tr("“{title}” was restored.").format(title=shortened(title_of(items[0]), 60))
+            self._place.window.notifier.tell(one if len(items) == 1 else self.tr("{n} items were restored.").format(n=done))
 
     def erase(self) -> None:
-        """Gone for good, after a question that names it."""
+        """Delete the selected items permanently after confirmation."""
         if items := self.table.selected:
             self._place.bridge.spawn(self._erase(items, self._named(items)), lane="trash dialog")
 
     def empty(self) -> None:
-        """All of it."""
+        """Delete all items permanently after confirmation."""
         if items := list(self.rows.everything):
             self._place.bridge.spawn(self._erase(items, "", is_all=True), lane="trash dialog")
 
     def _named(self, items: list[Trashed]) -> str:
         if len(items) > 1:
-            return counted(len(items), self.tr("{n} thing"), self.tr("{n} things"))
+            return counted(len(items), self.tr("{n} item"), self.tr("{n} items"))
         return f"‘{shortened(title_of(items[0]))}’"
 
     async def _erase(self, items: list[Trashed], named: str, *, is_all: bool = False) -> None:
-        count = counted(len(items), self.tr("{n} thing"), self.tr("{n} things"))
-        title = self.tr("Empty the Trash?") if is_all else self.tr("Delete {what} for good?").format(what=named)
-        button = self.tr("Empty the Trash ({count})").format(count=count) if is_all else self.tr("Delete {what} for good")
+        count = counted(len(items), self.tr("{n} item"), self.tr("{n} items"))
+        title = self.tr("Empty Trash?") if is_all else self.tr("Delete {what} permanently?").format(what=named)
+        button = self.tr("Empty Trash ({count})").format(count=count) if is_all else self.tr("Delete {what} permanently")
         words = self.tr("This cannot be undone.")
         talks = sum(item.count for item in items if item.kind is TrashKind.PERSONA)
         if talks:
             lost = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
-            words += " " + self.tr("With the personas go {count} and all they remember.").format(count=lost)
+            words += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=lost)
         if await answered(ConfirmDialog(self._place.window, title, words, button.format(what=named))):
             await self._trash.erase(items)
 
@@ -216,7 +219,7 @@ class TrashPage(Page):
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(self.tr("Restore"), self.restore)
-            menu.addAction(self.tr("Delete for good…"), self.erase)
+            menu.addAction(self.tr("Delete permanently…"), self.erase)
             menu.popup(place)
 
 

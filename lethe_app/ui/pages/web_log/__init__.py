@@ -1,1 +1,1 @@
-"""What left this computer."""
+"""Page “Network log”: all requests sent to the internet."""

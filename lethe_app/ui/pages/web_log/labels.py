@@ -1,4 +1,4 @@
-"""What leaves for the internet, in words: while it happens, and afterwards in the list."""
+"""Display texts of network requests, for the status line and for the log."""
 
 from __future__ import annotations
 
@@ -13,55 +13,55 @@ LONGEST = 60
 
 
 def happening_in_words(one: Outgoing) -> str:
-    """For the status line: “Searching DuckDuckGo for lighthouses…”."""
+    """Return a running request for the status line, such as “Searching DuckDuckGo for “lighthouses””."""
     tr = QCoreApplication.translate
     match one.purpose:
         case Purpose.SEARCH:
             what = one.what if len(one.what) <= LONGEST else f"{one.what[: LONGEST - 1]}…"
             return tr("Outgoing", "Searching {engine} for “{words}”").format(engine=one.to, words=what)
         case Purpose.PAGE:
-            return tr("Outgoing", "Reading a page of {site}").format(site=one.host)
-    return tr("Outgoing", "Asking {site} whether it may be read").format(site=one.host)
+            return tr("Outgoing", "Reading a page on {site}").format(site=one.host)
+    return tr("Outgoing", "Checking whether {site} allows reading").format(site=one.host)
 
 
 def purpose_in_words(one: Outgoing) -> str:
-    """What kind of request it was."""
+    """Return the display name of a request's purpose."""
     tr = QCoreApplication.translate
     match one.purpose:
         case Purpose.SEARCH:
-            return tr("Outgoing", "Searched")
+            return tr("Outgoing", "Search")
         case Purpose.PAGE:
-            return tr("Outgoing", "Read")
-    return tr("Outgoing", "Asked first")
+            return tr("Outgoing", "Web page")
+    return tr("Outgoing", "Permission check")
 
 
 def result_in_words(one: Outgoing) -> str:
-    """What came of it."""
+    """Return the result of a request: the size received, or its state."""
     tr = QCoreApplication.translate
     if one.is_under_way:
-        return tr("Outgoing", "under way")
+        return tr("Outgoing", "in progress")
     if one.trouble:
-        return tr("Outgoing", "nothing")
-    return bytes_in_words(one.received) if one.received else tr("Outgoing", "an answer")
+        return tr("Outgoing", "no data")
+    return bytes_in_words(one.received) if one.received else tr("Outgoing", "response")
 
 
 def told_in_full(one: Outgoing) -> str:
-    """Everything that is known of it, line by line."""
+    """Return all details of a request, one per line."""
     tr = QCoreApplication.translate
     lines = [one.what]
-    lines.append(tr("Outgoing", "{what} at {host}").format(what=purpose_in_words(one), host=one.host))
+    lines.append(tr("Outgoing", "{what}: {host}").format(what=purpose_in_words(one), host=one.host))
     if one.why:
-        lines.append(tr("Outgoing", "Why: {why}").format(why=one.why))
+        lines.append(tr("Outgoing", "Reason: {why}").format(why=one.why))
     if one.trouble:
-        lines.append(tr("Outgoing", "What went wrong: {trouble}").format(trouble=one.trouble))
+        lines.append(tr("Outgoing", "Error: {trouble}").format(trouble=one.trouble))
     return "\n".join(lines)
 
 
 def day_in_words(day: DayOut | None) -> str:
-    """How much it was today."""
+    """Return the number of requests and the size received today."""
     tr = QCoreApplication.translate
     if day is None or not day.requests:
-        return tr("Outgoing", "Nothing left this computer today.")
+        return tr("Outgoing", "No requests today.")
     many = counted(day.requests, tr("Outgoing", "{n} request"), tr("Outgoing", "{n} requests"))
-    words = tr("Outgoing", "Today {many} left this computer, and {size} came back.")
+    words = tr("Outgoing", "Today: {many} sent, {size} received.")
     return words.format(many=many, size=bytes_in_words(day.received))

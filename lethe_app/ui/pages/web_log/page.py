@@ -1,4 +1,4 @@
-"""What left this computer for the internet: every request with its reason, and the switch that stops all of them."""
+"""Page “Network log”: every request with its reason, and the switch that blocks all of them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ CHANGED_MS = 150
 
 
 class OutgoingPage(Page):
-    """Follows what leaves while it is open."""
+    """Page that lists requests and follows new ones while it is open."""
 
     def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, QCoreApplication.translate("OutgoingPage", "What left this computer"))
+        super().__init__(place.theme, QCoreApplication.translate("OutgoingPage", "Network log"))
         self._place, self._surfing = place, place.services.surfing
         self.rows = self._made_rows()
         self._build()
@@ -48,15 +48,15 @@ class OutgoingPage(Page):
             return icon("warning" if one.trouble else DRAWINGS[one.purpose], self.theme.palette.muted)
 
         columns = [
-            Column[Outgoing](self.tr("What"), attrgetter("what"), width=0, icon=sign),
-            Column[Outgoing](self.tr("Kind"), purpose_in_words, width=WIDTHS[KIND]),
-            Column[Outgoing](self.tr("Whom"), lambda one: one.to, width=WIDTHS[HOST]),
-            Column[Outgoing](self.tr("Why"), attrgetter("why"), width=WIDTHS[WHY]),
+            Column[Outgoing](self.tr("Request"), attrgetter("what"), width=0, icon=sign),
+            Column[Outgoing](self.tr("Type"), purpose_in_words, width=WIDTHS[KIND]),
+            Column[Outgoing](self.tr("Sent to"), lambda one: one.to, width=WIDTHS[HOST]),
+            Column[Outgoing](self.tr("Reason"), attrgetter("why"), width=WIDTHS[WHY]),
             Column[Outgoing](
-                self.tr("When"), lambda one: moment_in_words(one.when), sort_key=attrgetter("when"), width=WIDTHS[WHEN]
+                self.tr("Time"), lambda one: moment_in_words(one.when), sort_key=attrgetter("when"), width=WIDTHS[WHEN]
             ),
             Column[Outgoing](
-                self.tr("Came back"), result_in_words, sort_key=attrgetter("received"), width=WIDTHS[BACK], right=True
+                self.tr("Received"), result_in_words, sort_key=attrgetter("received"), width=WIDTHS[BACK], right=True
             ),
         ]
         return FilteredTableModel(
@@ -64,12 +64,12 @@ class OutgoingPage(Page):
         )
 
     def _build(self) -> None:
-        self.forget_button = self.add_button(self.tr("Forget this list…"), self.clear_log)
-        self.allowed = QCheckBox(self.tr("Lethe may use the internet"))
+        self.forget_button = self.add_button(self.tr("Clear log…"), self.clear_log)
+        self.allowed = QCheckBox(self.tr("Allow internet search"))
         self.told = explanation("")
-        self.search = SearchField(self.theme, self.tr("Find in what left"))
-        nothing = self.tr("Nothing has left this computer. When something does, it stands here, with the reason.")
-        self.table: Table[Outgoing] = Table(self.rows, self.theme, self.tr("What left this computer"), nothing)
+        self.search = SearchField(self.theme, self.tr("Search network log"))
+        nothing = self.tr("No requests yet. Every request sent to the internet is listed here with its reason.")
+        self.table: Table[Outgoing] = Table(self.rows, self.theme, self.tr("Network log"), nothing)
         self.search.below = self.table
         self.detail = QLabel()
         self.detail.setObjectName("outgoing_detail")
@@ -132,13 +132,13 @@ class OutgoingPage(Page):
             self.detail.setAccessibleName(self.detail.text())
 
     def clear_log(self) -> None:
-        """Empty the list, after a question."""
+        """Delete the log and the cached web pages after confirmation."""
         self._place.bridge.spawn(self._forget(), lane="outgoing dialog")
 
     async def _forget(self) -> None:
-        title = self.tr("Forget what left this computer?")
-        words = self.tr("The list is emptied, and so is what was kept in mind of the pages. This cannot be undone.")
-        count = counted(self.rows.total, self.tr("Forget {n} request"), self.tr("Forget {n} requests"))
+        title = self.tr("Clear network log?")
+        words = self.tr("The log and the cached web pages will be deleted. This cannot be undone.")
+        count = counted(self.rows.total, self.tr("Clear {n} request"), self.tr("Clear {n} requests"))
         if await answered(ConfirmDialog(self._place.window, title, words, count)):
             await self._surfing.clear_log()
             self._read_soon()
@@ -148,7 +148,7 @@ class OutgoingPage(Page):
     def _allow(self, on: bool) -> None:
         present = self._place.services.preferences.current.web_allowed
         if on != present:
-            self.undo.push(FieldChange(self.tr("the internet"), "web_allowed", present, on, self._put))
+            self.undo.push(FieldChange(self.tr("changing internet access"), "web_allowed", present, on, self._put))
 
     def _put(self, name: str, value: object) -> None:
         self._place.bridge.spawn(self._place.services.preferences.set(**{name: value}))

@@ -1,1 +1,1 @@
-"""The world editor and its test bench."""
+"""Page “Worlds (lorebooks)”: editor of worlds and their entries, and a test bench."""

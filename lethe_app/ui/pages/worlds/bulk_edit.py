@@ -1,4 +1,4 @@
-"""What can be done to several entries at once: each field is set for all of them by its own button."""
+"""Panel that sets fields of several entries at once, each by its own button."""
 
 from __future__ import annotations
 
@@ -21,33 +21,31 @@ from lethe_app.ui.widgets.card_column import Sheet
 from lethe_app.ui.widgets.fields import Field, FieldKind, Spec, make
 
 Fields = Callable[[WorldEntry, Any], Mapping[str, object]]
-"""What setting a value means for one of the entries."""
+"""Function that returns the changed fields of an entry for a value."""
 
 
 def settable() -> list[tuple[Spec, Fields]]:
-    """The fields that make sense for many entries, and what they do to each."""
-    stands = Spec(
-        "position", tr("Messages above the newest"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt")
-    )
-    scan = Spec("scan_depth", tr("Messages searched"), FieldKind.WHOLE, lowest=-1, highest=200, special=tr("as the world says"))
+    """Return the form fields that apply to several entries, with the change each makes to an entry."""
+    stands = Spec("position", tr("Depth"), FieldKind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
+    scan = Spec("scan_depth", tr("Scan depth"), FieldKind.WHOLE, lowest=-1, highest=200, special=tr("world default"))
     return [
         (stands, lambda _entry, value: {"position_index": value}),
         (Spec("priority", tr("Priority"), FieldKind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
         (
-            Spec("chance", tr("Chance"), FieldKind.WHOLE, highest=100, unit="%"),
+            Spec("chance", tr("Probability"), FieldKind.WHOLE, highest=100, unit="%"),
             lambda _entry, value: {"trigger_chance": value / 100},
         ),
         (
-            Spec("duration", tr("Turns it stays"), FieldKind.WHOLE, lowest=1, highest=1000),
+            Spec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
             lambda _entry, value: {"duration": value},
         ),
         (
-            Spec("cooldown", tr("Turns it rests then"), FieldKind.WHOLE, highest=1000, special=tr("none")),
+            Spec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
             lambda _entry, value: {"cooldown": value},
         ),
         (scan, lambda _entry, value: {"scan_depth": None if value == AS_THE_WORLD else value}),
-        (Spec("group", tr("Into the group"), placeholder=tr("name")), _into_group),
-        (Spec("out", tr("Out of the group"), placeholder=tr("name")), _out_of_group),
+        (Spec("group", tr("Add to group"), placeholder=tr("group name")), _into_group),
+        (Spec("out", tr("Remove from group"), placeholder=tr("group name")), _out_of_group),
     ]
 
 
@@ -61,7 +59,7 @@ def _out_of_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
 
 
 def _shown(entry: WorldEntry) -> Mapping[str, object]:
-    """What the fields show of an entry."""
+    """Return the values of an entry as the panel's fields show them."""
     return {
         "position": entry.position_index,
         "priority": entry.priority,
@@ -73,7 +71,7 @@ def _shown(entry: WorldEntry) -> Mapping[str, object]:
 
 
 class BulkPanel(QWidget):
-    """Shown while several entries are chosen."""
+    """Panel shown while several entries are selected."""
 
     back_wanted = Signal()
     delete_wanted = Signal()
@@ -88,7 +86,7 @@ class BulkPanel(QWidget):
         self.title = headline("")
         self.sheet = Sheet()
         self.sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
-        self.sheet.add(explanation(self.tr("What you set here is set for all entries chosen. It can be undone in one go.")))
+        self.sheet.add(explanation(self.tr("Changes apply to all selected entries and can be undone in one step.")))
         self.sheet.add(self._made_switches())
         self.sheet.add(self._made_fields())
         self.delete = QPushButton()
@@ -121,7 +119,7 @@ class BulkPanel(QWidget):
         row = QHBoxLayout(part)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(SPACE_2)
-        for title, on in ((self.tr("Switch on"), True), (self.tr("Switch off"), False)):
+        for title, on in ((self.tr("Enable"), True), (self.tr("Disable"), False)):
             button = QPushButton(title)
             button.setProperty("filled", True)
             button.clicked.connect(lambda _checked=False, title=title, on=on: self._set(title, lambda _one: {"enabled": on}))
@@ -138,7 +136,7 @@ class BulkPanel(QWidget):
         for place, (spec, fields) in enumerate(settable()):
             title = QLabel(spec.title)
             title.setWordWrap(True)
-            differ = explanation(self.tr("They differ in this."))
+            differ = explanation(self.tr("Mixed values."))
             differ.hide()
             told = QVBoxLayout()
             told.setSpacing(0)
@@ -161,7 +159,7 @@ class BulkPanel(QWidget):
         return part
 
     def show_entries(self, entries: Sequence[WorldEntry]) -> None:
-        """Whatever they agree in is shown; of the rest it is told that they do not."""
+        """Show the values that all entries share; fields with different values are marked."""
         self._entries = entries
         words = counted(len(entries), self.tr("{n} entry"), self.tr("{n} entries"))
         self.title.setText(words)
@@ -180,7 +178,7 @@ class BulkPanel(QWidget):
         return self._fields[name][0].widget
 
     def set_field(self, name: str) -> None:
-        """Set it for all."""
+        """Set a field of all entries to the value entered. Can be undone in one step."""
         field, spec, fields = self._fields[name]
         value = field.get()
         self._set(spec.title.lower(), lambda entry: fields(entry, value))

@@ -1,4 +1,4 @@
-"""Changes to worlds as values and as commands: every one makes another world and leaves the old one as it was."""
+"""Edits of worlds as pure functions that return a changed copy, and the undo command for them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from PySide6.QtGui import QUndoCommand
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 STEP = 10
-"""Between the orders of entries that were put one after the other, so that there is room for another."""
+"""Gap between the orders of consecutive entries, which leaves room for others."""
 FEW = 20
-"""Changed entries up to which each is looked for by itself."""
+"""Changed entries that are replaced one by one; above it the whole list is rebuilt."""
 Change = tuple[World, World]
-"""What a world was and what it becomes."""
+"""World before and after an edit."""
 
 
 class WorldEdit(QUndoCommand):
-    """Some worlds become others at once; what is typed into one field in one go (`merges`) is undone in one go."""
+    """Undo command that replaces worlds; consecutive edits with the same `merges` key, such as typing in a field, are one
+    step.
+    """
 
     def __init__(self, title: str, changes: Sequence[Change], put: Callable[[Sequence[World]], None], merges: str = "") -> None:
         super().__init__(title)
         self.changes, self._put, self.merges = list(changes), put, merges
 
     def id(self) -> int:
+        # The id of a QUndoCommand is a C int; -1 means that it never merges.
         return hash(self.merges) & 0x7FFFFFFF if self.merges else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
@@ -42,7 +45,7 @@ class WorldEdit(QUndoCommand):
 
 
 def replaced(world: World, entries: Iterable[WorldEntry]) -> World:
-    """The world with these versions of entries it has."""
+    """Return the world with new versions of some of its entries."""
     new = {entry.guid: entry for entry in entries}
     if len(new) > FEW:
         return world.model_copy(update={"entries": [new.get(entry.guid, entry) for entry in world.entries]})
@@ -54,30 +57,30 @@ def replaced(world: World, entries: Iterable[WorldEntry]) -> World:
 
 
 def added(world: World, entries: Sequence[WorldEntry]) -> World:
-    """The world with these entries at its end."""
+    """Return the world with more entries at its end."""
     return world.model_copy(update={"entries": [*world.entries, *entries]})
 
 
 def without(world: World, guids: Collection[UUID]) -> World:
-    """The world without the entries of these guids."""
+    """Return the world without the entries of these GUIDs."""
     return world.model_copy(update={"entries": [entry for entry in world.entries if entry.guid not in guids]})
 
 
 def entry_of(world: World | None, guid: UUID | None) -> WorldEntry | None:
-    """The entry of that guid, if the world has it."""
+    """Return the entry with a GUID; None if the world does not have it."""
     entries = world.entries if world is not None else []
     return next((entry for entry in entries if entry.guid == guid), None)
 
 
 def in_order(entries: Iterable[WorldEntry]) -> list[WorldEntry]:
-    """As they stand in a prompt, as far as they stand at one place."""
+    """Return entries in prompt order, for entries at the same position."""
     return sorted(entries, key=standing)
 
 
 def reordered(entries: Iterable[WorldEntry], moved: Collection[UUID], before: UUID | None) -> list[WorldEntry]:
-    """New versions of as few entries as need another `order`, so that those moved stand together before that one.
+    """Return new versions of as few entries as possible, so that the moved ones are together before the entry `before`.
 
-    None is the end.
+    None as `before` is the end. Only `order` is changed.
     """
     line = in_order(entries)
     moving = [entry for entry in line if entry.guid in moved]
@@ -96,7 +99,8 @@ def reordered(entries: Iterable[WorldEntry], moved: Collection[UUID], before: UU
 
 
 def _between(low: int | None, high: int | None, count: int) -> list[int]:
-    """Orders for that many entries after one and before another, with room between them where there is any."""
+    """Return orders for `count` entries between two others, with gaps if there is room."""
+    # 100 is the order of a new entry.
     if low is None:
         return [(high or 0) - STEP * (count - place) for place in range(count)] if high is not None else [100] * count
     room = high - low if high is not None else STEP * (count + 1)
@@ -109,10 +113,10 @@ def _at(entry: WorldEntry, order: int) -> WorldEntry:
 
 
 def standing(entry: WorldEntry) -> tuple[int, int, str, UUID]:
-    """By which entries at one place are sorted."""
+    """Return the sort key of entries at the same position."""
     return entry.order, entry.priority, entry.name, entry.guid
 
 
 def with_fields(entry: WorldEntry, fields: Mapping[str, object]) -> WorldEntry:
-    """The entry with other values in some fields, each of the right kind already."""
+    """Return the entry with changed fields; the values must be valid, as they are not checked."""
     return entry.model_copy(update=dict(fields))

@@ -1,4 +1,4 @@
-"""Deletes a world: asks by name, moves it to the trash, and restores it from the note that tells of it."""
+"""Deletion of a world: confirmation, trash, and a notification with an undo button."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lethe_app.ui.pages.worlds.editor_state import WorldBook
 
 
 class WorldDeletion(QObject):
-    """One of ours goes back to how it came; what the user made of it lies in the trash like any other."""
+    """Deletes a world, or resets a shipped one, whose changed version is moved to the trash."""
 
     def __init__(self, place: PageContext, book: WorldBook) -> None:
         super().__init__()
         self._place, self._book = place, book
 
     def ask(self) -> None:
-        """About the world that is shown."""
+        """Delete the world on display after confirmation."""
         held = self._book.held.get(self._book.stem)
         if held is not None and held.is_own:
             self._place.bridge.spawn(self._ask(held), lane="delete")
@@ -31,12 +31,12 @@ class WorldDeletion(QObject):
         name, size = held.world.name, len(held.world.entries)
         count = counted(size, self.tr("{n} entry"), self.tr("{n} entries"))
         if held.is_shipped:
-            title = self.tr("Set “{name}” back to how it came?")
-            words = self.tr("What you changed in it, {count} as they are now, will wait in the Trash if you want it back.")
-            button = self.tr("Set ‘{name}’ back")
+            title = self.tr("Reset “{name}” to default?")
+            words = self.tr("Your version, with {count}, will be moved to the Trash, where you can restore it.")
+            button = self.tr("Reset ‘{name}’")
         else:
             title = self.tr("Delete “{name}”?")
-            words = self.tr("“{name}”, with {count}, will leave the list and wait in the Trash if you want it back.")
+            words = self.tr("“{name}”, with {count}, will be moved to the Trash, where you can restore it.")
             button = self.tr("Delete ‘{name}’ ({count})")
         told = [text.format(name=name, count=count) for text in (title, words, button)]
         if await answered(ConfirmDialog(self._place.window, *told)) and self._book.stem == held.world.unique_name:
@@ -44,4 +44,4 @@ class WorldDeletion(QObject):
 
     def _tell(self, world: World, take_back: Callable[[], None]) -> None:
         words = self.tr("“{name}” was deleted.").format(name=world.name)
-        self._place.window.notifier.tell(words, button=self.tr("Take it back"), action=take_back)
+        self._place.window.notifier.tell(words, button=self.tr("Undo"), action=take_back)

@@ -1,4 +1,4 @@
-"""What stands at the right of the page of worlds: one entry, several at once, or the world as a whole."""
+"""Right pane of the page: a single entry, several entries, or the settings of the world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lethe_app.ui.pages.worlds.settings import WorldForm
 
 
 class WorldEntryDetail(QStackedWidget):
-    """Counts the tokens of the entry on display and looks over its keys, both aside."""
+    """Pane for the selection; the token count and key checks of an entry run in the background."""
 
     back_wanted = Signal()
     remember_wanted = Signal(object)
@@ -40,7 +40,7 @@ class WorldEntryDetail(QStackedWidget):
 
     @cached_property
     def entry(self) -> EntryForm:
-        """Built when an entry is first shown: it is the most of the page, and none is chosen at first."""
+        """Form of an entry, created when one is first shown: it is the largest part of the page."""
         form = EntryForm(self._place.theme, self._book)
         form.back.setVisible(not self._is_wide)
         form.back_wanted.connect(self.back_wanted)
@@ -51,11 +51,12 @@ class WorldEntryDetail(QStackedWidget):
 
     @property
     def _shown_entry(self) -> WorldEntry | None:
+        # A cached_property is in the instance's dictionary once it was created; reading it here would create the form.
         return self.entry.entry if "entry" in vars(self) else None
 
     @cached_property
     def bulk(self) -> BulkPanel:
-        """Built when several entries are first chosen."""
+        """Panel for several entries, created when several are first selected."""
         panel = BulkPanel(self._place.theme, self._book)
         panel.back.setVisible(not self._is_wide)
         panel.back_wanted.connect(self.back_wanted)
@@ -64,7 +65,7 @@ class WorldEntryDetail(QStackedWidget):
         return panel
 
     def show_world(self, world: World | None) -> None:
-        """Another world, or another version of it."""
+        """Show another world or a new version of it."""
         self.setEnabled(world is not None)
         if world is None:
             return
@@ -76,7 +77,7 @@ class WorldEntryDetail(QStackedWidget):
             self.entry.show_entry(shown)
 
     def show_chosen(self, chosen: Sequence[WorldEntry]) -> None:
-        """These entries are chosen in the table."""
+        """Show the selected entries, or the settings of the world if there are none."""
         if len(chosen) == 1:
             if self.entry.entry is not chosen[0]:
                 self.entry.show_entry(chosen[0])
@@ -89,25 +90,25 @@ class WorldEntryDetail(QStackedWidget):
             self.setCurrentWidget(self.about)
 
     def measure_by(self, said: list[str]) -> None:
-        """Messages of the user's, by which keys are measured."""
+        """Set the user's messages on which the frequency of keys is measured."""
         self._said = said
         self._checks.start()
 
     def fit(self, *, is_wide: bool) -> None:
-        """Is the table beside it? Else there is a way back to it."""
+        """Show or hide the back buttons; they are not needed while the table is beside the pane."""
         self._is_wide = is_wide
         made = [self.about, *(vars(self)[name] for name in ("entry", "bulk") if name in vars(self))]
         for form in made:
             form.back.setVisible(not is_wide)
 
     def focus_first_field(self) -> None:
-        """Put the cursor where one begins to write."""
+        """Focus the first field of the form on display."""
         form = self.currentWidget()
         if isinstance(form, EntryForm | WorldForm):
             form.focus_first_field()
 
     async def show_owners(self) -> None:
-        """The names of those who could have a world; they are looked up anew each time the page is opened."""
+        """Load and show the owners to which the world can be assigned."""
         self.about.show_owners(await self._worlds.owners(self._place.session()))
 
     async def _count(self, text: str) -> None:
@@ -115,12 +116,13 @@ class WorldEntryDetail(QStackedWidget):
         self.entry.show_tokens(text, tokens)
 
     async def _check(self) -> None:
-        """Look over the keys of the entry on display; a world may be large."""
+        """Check the keys of the entry on display in a thread, because a world may be large."""
         world, entry, said = self._book.world, self._shown_entry, self._said
         if world is None or entry is None:
             return
         if self._index[0] is not world:
             self._index = (world, await asyncio.to_thread(Index.build, world))
         findings = await asyncio.to_thread(check, entry, self._index[1], said)
+        # Another entry may have been selected while the keys were being checked.
         if self._shown_entry is entry:
             self.entry.show_findings(findings)

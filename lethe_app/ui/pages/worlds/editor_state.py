@@ -1,4 +1,4 @@
-"""The worlds that lie open on the page: which one is shown, what the user does to them, and how it is undone and kept."""
+"""State of the worlds page: the worlds, which one is on display, and all edits with undo and saving."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from lethe_app.ui.pages.worlds.commands import WorldEdit, added, reordered, repl
 
 
 class WorldBook(QObject):
-    """Worlds are values: an edit puts another one in the place of the old, and it is written by itself a moment later."""
+    """Worlds of the page as immutable values. An edit replaces a world and saves it automatically after a short delay."""
 
     listed = Signal()
-    """There are other worlds than before, or they have other names."""
+    """The list of worlds or their names or sizes have changed."""
     turned = Signal(object)
-    """Another world is shown now, or none."""
+    """Another world is on display, or None."""
     changed = Signal(object)
-    """The world that is shown is another version now."""
+    """The world on display has a new version."""
     deleted = Signal(str, list)
-    """Entries of that world."""
+    """File stem of a world, and the entries that were deleted from it."""
     written = Signal(object)
-    """`WorldSaved`: something was written, or could not be."""
+    """`WorldSaved`: the result of saving, successful or not."""
 
     def __init__(self, place: PageContext, stack: QUndoStack) -> None:
         super().__init__()
@@ -41,11 +41,12 @@ class WorldBook(QObject):
         self.stem = ""
         self.bound: dict[Owner, list[str]] = {}
         self._gone: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
-        """Entries that were deleted on this page, by the file and with the name of their world."""
+        """Entries deleted on this page, by the file stem of their world, with its name."""
 
     def close(self) -> None:
         self._forget()
         there = {entry.guid for held in self.held.values() for entry in held.world.entries} if self._gone else set()
+        # Undo ends with the page, so entries that are still deleted are moved to the trash now.
         for stem, (name, entries) in self._gone.items():
             lost = [entry for guid, entry in entries.items() if guid not in there]
             if lost:
@@ -54,7 +55,7 @@ class WorldBook(QObject):
 
     @property
     def world(self) -> World | None:
-        """The one that is shown."""
+        """The world on display."""
         return self.held[self.stem].world if self.stem in self.held else None
 
     @property
@@ -62,7 +63,7 @@ class WorldBook(QObject):
         return [held.world for stem, held in self.held.items() if stem != self.stem]
 
     async def load(self, stem: str = "") -> None:
-        """Read what there is, and show that world, or the one shown before, or one that takes part, or the first."""
+        """Load all worlds and show `stem`, else the world shown before, else an assigned one, else the first."""
         held, bound = await self._worlds.all(), await self._worlds.bound(self._place.session())
         self.held, self.bound = {one.world.unique_name: one for one in held}, bound
         self.listed.emit()
@@ -70,20 +71,20 @@ class WorldBook(QObject):
         self.show(next((name for name in wanted if name in self.held), ""))
 
     def show(self, stem: str) -> None:
-        """Turn to that world."""
+        """Show another world."""
         self.stem = stem
         self.turned.emit(self.world)
 
-    # edits, which happen at once
+    # Edits in memory, which take effect at once.
 
     def edit(self, title: str, *worlds: World, merges: str = "") -> None:
-        """Put these versions in the place of what there is."""
+        """Replace worlds by new versions in one undo step."""
         changes = [(self.held[world.unique_name].world, world) for world in worlds]
         if any(old is not new for old, new in changes):
             self._stack.push(WorldEdit(title, changes, self._put, merges))
 
     def edit_entries(self, title: str, entries: Iterable[WorldEntry], merges: str = "") -> None:
-        """Put these versions of entries of the world that is shown in the place of the old ones."""
+        """Replace entries of the world on display by new versions in one undo step."""
         changed = list(entries)
         if self.world is not None and changed:
             self.edit(title, replaced(self.world, changed), merges=merges)
@@ -92,19 +93,19 @@ class WorldBook(QObject):
         self.edit_entries(title, [with_fields(entry, fields) for entry in entries], merges)
 
     def add_entry(self, name: str) -> WorldEntry | None:
-        """A new entry, which stands after all others."""
+        """Add an entry after all others and return it."""
         if self.world is None:
             return None
         last = max((entry.order for entry in self.world.entries), default=90)
         entry = WorldEntry(name=name, order=max(100, last))
-        self.edit(self.tr("new entry"), added(self.world, [entry]))
+        self.edit(self.tr("adding an entry"), added(self.world, [entry]))
         return entry
 
     def duplicate_entries(self, entries: Sequence[WorldEntry]) -> list[WorldEntry]:
         if self.world is None or not entries:
             return []
         twins = [twin(entry) for entry in entries]
-        self.edit(self.tr("duplicating"), added(self.world, twins))
+        self.edit(self.tr("duplicating entries"), added(self.world, twins))
         return twins
 
     def delete_entries(self, entries: Sequence[WorldEntry]) -> None:
@@ -115,14 +116,14 @@ class WorldBook(QObject):
             self.deleted.emit(self.stem, list(entries))
 
     def put_back(self, stem: str, entries: Sequence[WorldEntry]) -> None:
-        """Let deleted entries be there again, unless they are already."""
+        """Restore deleted entries that are not there already."""
         if stem in self.held:
             there = {entry.guid for entry in self.held[stem].world.entries}
             missing = [entry for entry in entries if entry.guid not in there]
-            self.edit(self.tr("taking entries back"), added(self.held[stem].world, missing))
+            self.edit(self.tr("restoring entries"), added(self.held[stem].world, missing))
 
     def carry(self, entries: Sequence[WorldEntry], stem: str, *, away: bool) -> None:
-        """Copy entries to another world, or move them there."""
+        """Copy entries to another world, or move them if `away`."""
         if self.world is None or stem not in self.held or not entries:
             return
         there = added(self.held[stem].world, entries if away else [twin(entry) for entry in entries])
@@ -132,9 +133,9 @@ class WorldBook(QObject):
             self.edit(self.tr("copying entries"), there)
 
     def reorder(self, moved: Collection[UUID], before: UUID | None) -> None:
-        """Let these entries stand before that one; None is the end."""
+        """Move entries before another one; None is the end."""
         if self.world is not None:
-            self.edit_entries(self.tr("another order"), reordered(self.world.entries, moved, before))
+            self.edit_entries(self.tr("reordering entries"), reordered(self.world.entries, moved, before))
 
     def _put(self, worlds: Sequence[World]) -> None:
         is_listed_otherwise = False
@@ -158,7 +159,7 @@ class WorldBook(QObject):
             self.listed.emit()
         self.written.emit(kept)
 
-    # wishes to the disk, which take a moment
+    # Requests to the world service, which are asynchronous.
 
     def create(self, name: str) -> None:
         made: list[World] = []
@@ -167,11 +168,12 @@ class WorldBook(QObject):
             if made and (path := trashed.pop("path", None)):
                 await self._worlds.restore(path)
             else:
+                # Redo restores the file from the trash instead of creating another world.
                 made[:] = [await self._worlds.create(name)]
             await self.load(made[0].unique_name)
 
         trashed: dict[str, Path] = {}
-        self._deeds.do(self.tr("new world"), forth, lambda: self._take(made[0].unique_name, trashed))
+        self._deeds.do(self.tr("adding a world"), forth, lambda: self._take(made[0].unique_name, trashed))
 
     def duplicate(self, name: str) -> None:
         source, made = self.world, list[World]()
@@ -190,7 +192,7 @@ class WorldBook(QObject):
         self._deeds.do(title, forth, lambda: self._take(made[0].unique_name, trashed))
 
     def delete(self, after: Callable[[World, Callable[[], None]], object]) -> None:
-        """Move the world that is shown to the trash; then `after` is told of it, with what brings it back."""
+        """Move the world on display to the trash, then call `after` with the world and a function that restores it."""
         world, trashed = self.world, dict[str, Path]()
         if world is None:
             return
@@ -210,7 +212,7 @@ class WorldBook(QObject):
         self._deeds.do(self.tr("deleting “{name}”").format(name=world.name), forth, back)
 
     def bind(self, title: str, owner: Owner, *, on: bool) -> None:
-        """Give the world that is shown to them, or take it away."""
+        """Assign the world on display to an owner, or remove it from there."""
         stem, session = self.stem, self._place.session()
 
         async def put(*, there: bool) -> None:

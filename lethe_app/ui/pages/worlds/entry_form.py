@@ -1,4 +1,4 @@
-"""The right of the page of worlds: one entry with everything about it, the rare things folded away."""
+"""Form of a single entry, with rarely used fields in a collapsible part."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ TYPED = frozenset({"name", "content"})
 
 
 class EntryForm(QWidget):
-    """Every change is an edit of the book, which comes back here as the entry's new version."""
+    """Form of an entry. Every change is an edit of the `WorldBook`, which returns as a new version of the entry."""
 
     count_wanted = Signal(str)
-    """Of this text the tokens are to be shown, by `show_tokens`."""
+    """Text whose tokens are to be counted and passed to `show_tokens`."""
     remember_wanted = Signal(object)
     back_wanted = Signal()
     more_toggled = Signal(bool)
@@ -44,7 +44,7 @@ class EntryForm(QWidget):
         self._forms = [self.words, self.usual]
         for form in self._forms:
             form.changed.connect(self._change)
-        self.starts, self.ends = OptionalDateTimeField(self.tr("Only from")), OptionalDateTimeField(self.tr("Only until"))
+        self.starts, self.ends = OptionalDateTimeField(self.tr("Active from")), OptionalDateTimeField(self.tr("Active until"))
         self.starts.changed.connect(lambda moment: self._change_moment("added", moment))
         self.ends.changed.connect(lambda moment: self._change_moment("end_time", moment))
         self.warnings = QLabel()
@@ -74,11 +74,11 @@ class EntryForm(QWidget):
         self.back.setAccessibleName(self.tr("Back to all entries"))
         self.back.setToolTip(self.tr("Back to all entries"))
         self.back.clicked.connect(self.back_wanted)
-        self.enabled = QCheckBox(self.tr("Switched on"))
+        self.enabled = QCheckBox(self.tr("Enabled"))
         self.enabled.toggled.connect(self._switch)
-        self.remember = QPushButton(self.tr("To Brain"))
+        self.remember = QPushButton(self.tr("Copy to memories"))
         self.remember.setIconSize(BEFORE_WORDS)
-        self.remember.setToolTip(self.tr("Copy it into the memories of a persona"))
+        self.remember.setToolTip(self.tr("Copy this entry to the memories (Brain) of a persona"))
         self.remember.clicked.connect(lambda: self.remember_wanted.emit(self.entry))
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
@@ -109,7 +109,7 @@ class EntryForm(QWidget):
         return part
 
     def _make_rest(self) -> None:
-        """The rarer fields are built when they are first wanted: they are most of the form."""
+        """Build the rarely used fields at first use, because they are most of the form."""
         for part in more_parts():
             form = Form(part.specs, self._theme)
             form.changed.connect(self._change)
@@ -128,7 +128,7 @@ class EntryForm(QWidget):
     # showing
 
     def show_entry(self, entry: WorldEntry) -> None:
-        """Show this version, silently; another entry is shown from its beginning."""
+        """Show an entry without emitting signals; the scroll position is kept for a new version of the same entry."""
         is_other = self.entry is None or self.entry.guid != entry.guid
         old, self.entry = self.entry, entry
         values = values_of(entry)
@@ -137,6 +137,7 @@ class EntryForm(QWidget):
         self.enabled.blockSignals(True)
         self.enabled.setChecked(entry.enabled)
         self.enabled.blockSignals(False)
+        # `added` in the past is the time of creation; only a future one delays the activation.
         self.starts.set_value(entry.added if entry.added > now() else None)
         self.ends.set_value(entry.end_time)
         for name in ("depth", "role"):
@@ -153,7 +154,7 @@ class EntryForm(QWidget):
             self.words.note("content", tokens_in_words(tokens))
 
     def show_findings(self, findings: Sequence[KeyIssue]) -> None:
-        """What there is to say about its keys: what never works below the field, what may surprise under it."""
+        """Show problems of the keys: those that never match at the field, other warnings below it."""
         broken = [finding_in_words(one) for one in findings if one.trouble in HOPELESS]
         others = [finding_in_words(one) for one in findings if one.trouble not in HOPELESS]
         self.words.complain("keywords_main", "\n".join(broken))
@@ -161,7 +162,7 @@ class EntryForm(QWidget):
         self.warnings.setVisible(bool(others))
 
     def focus_first_field(self) -> None:
-        """Put the cursor where a new entry begins."""
+        """Focus the name and select its text."""
         name = self.words.field("name")
         name.setFocus()
         if isinstance(name, QLineEdit):
@@ -169,7 +170,7 @@ class EntryForm(QWidget):
 
     @property
     def fields(self) -> dict[str, QWidget]:
-        """Every field by its name."""
+        """Widgets of all fields by name."""
         return {name: form.field(name) for form in self._forms for name in form.names}
 
     # changing
@@ -186,16 +187,16 @@ class EntryForm(QWidget):
 
     def _change_moment(self, name: str, moment: datetime | None) -> None:
         if self.entry is not None:
-            title = self.tr("days of “{entry}”").format(entry=self.entry.name)
+            title = self.tr("dates of “{entry}”").format(entry=self.entry.name)
             self._book.set_fields(title, [self.entry], {name: moment or (now() if name == "added" else None)})
 
     def _switch(self, on: bool) -> None:
         if self.entry is not None:
-            title = self.tr("switching on") if on else self.tr("switching off")
+            title = self.tr("enabling") if on else self.tr("disabling")
             self._book.set_fields(title, [self.entry], {"enabled": on})
 
     def _watch_typed_keys(self, form: Form, name: str) -> None:
-        """An expression that cannot be read is told while it is typed."""
+        """Report an invalid regular expression while it is typed."""
         line = form.field(name).focusProxy()
         if isinstance(line, QLineEdit):
             line.textEdited.connect(lambda typed: self._weigh(form, name, typed))
@@ -207,6 +208,7 @@ class EntryForm(QWidget):
     # folding
 
     def _unfold(self, on: bool) -> None:
+        # There are two forms until the rarely used fields are built.
         if len(self._forms) == 2:
             self._make_rest()
         self.folded.setVisible(on)
@@ -215,8 +217,8 @@ class EntryForm(QWidget):
 
     def _title_more(self) -> None:
         changed = len(unusual(self.entry)) if self.entry is not None else 0
-        title = self.tr("Less") if self.more.isChecked() else self.tr("More")
-        note = counted(changed, self.tr("{n} of these is set"), self.tr("{n} of these are set"))
+        title = self.tr("Fewer options") if self.more.isChecked() else self.tr("More options")
+        note = counted(changed, self.tr("{n} set"), self.tr("{n} set"))
         self.more.setText(f"{title} · {note}" if changed else title)
 
     def _dress(self) -> None:
@@ -227,5 +229,5 @@ class EntryForm(QWidget):
 
 
 def _title_of(name: str, form: Form) -> str:
-    """What the field is called, for the words of undo."""
+    """Return the label of a field for its undo command."""
     return form.field(name).accessibleName().lower() or name

@@ -1,4 +1,4 @@
-"""The fields of an entry as its form shows them: the six of every day first, the others by what they are about."""
+"""Form fields of an entry: the common ones first, the others by subject."""
 
 from __future__ import annotations
 
@@ -13,128 +13,143 @@ from lethe_app.ui.widgets.fields import FieldKind, Spec
 
 SYSTEM, AMONG = "system", "among"
 AS_THE_WORLD = -1
-"""Scan depth of an entry that has none of its own."""
+"""Field value for an entry that uses the scan depth of its world."""
 AS_SAID: list[tuple[str, bool | None]] = [("world", None), ("yes", True), ("no", False)]
-"""What an entry may have of its own or leave to its world."""
+"""Choices of fields that an entry can override or leave to its world."""
 
 
 def words_specs() -> list[Spec]:
-    """What it is called, what it says, what wakes it."""
-    text = tr("What is to be known then, in a few sentences")
-    keys_help = tr("It wakes when one of these is said. Enter or a comma ends a key; /…/i is a regular expression.")
+    """Return the fields for name, content and keys."""
+    text = tr("Text added to the prompt when the entry is activated")
+    keys_help = tr("Words that activate the entry, separated by Enter or a comma; /…/i is a regular expression.")
     return [
-        Spec("name", tr("Name"), placeholder=tr("What it is about")),
-        Spec("content", tr("Text"), FieldKind.PROSE, placeholder=text, lines=5, most_lines=18),
+        Spec("name", tr("Name"), placeholder=tr("Entry title")),
+        Spec("content", tr("Content"), FieldKind.PROSE, placeholder=text, lines=5, most_lines=18),
         Spec("keywords_main", tr("Keys"), FieldKind.WORDS, keys_help, placeholder=tr("word or name")),
     ]
 
 
 def usual_specs() -> list[Spec]:
-    """Whether it needs a word at all, where it stands, and what goes first."""
-    places = [(AMONG, tr("Among the messages")), (SYSTEM, tr("In the system prompt, above everything said"))]
-    roles = [(Role.SYSTEM, tr("Nobody: a note")), (Role.USER, tr("You")), (Role.ASSISTANT, tr("The persona"))]
+    """Return the common fields: constant, position, role and priority."""
+    places = [(AMONG, tr("In chat, at depth")), (SYSTEM, tr("In the system prompt"))]
+    roles = [(Role.SYSTEM, tr("System")), (Role.USER, tr("User")), (Role.ASSISTANT, tr("Assistant"))]
     return [
-        Spec("sticky", tr("Always there, whatever is said"), FieldKind.SWITCH),
-        Spec("place", tr("Where it stands"), FieldKind.CHOICE, choices=places),
+        Spec("sticky", tr("Constant"), FieldKind.SWITCH),
+        Spec("place", tr("Position"), FieldKind.CHOICE, choices=places),
+        Spec("depth", tr("Depth"), FieldKind.WHOLE, highest=1000, special=tr("at the newest message")),
+        Spec("role", tr("Role"), FieldKind.CHOICE, choices=roles),
         Spec(
-            "depth", tr("Messages above the newest"), FieldKind.WHOLE, highest=1000, special=tr("right at the newest message")
-        ),
-        Spec("role", tr("Who says it there"), FieldKind.CHOICE, choices=roles),
-        Spec(
-            "priority", tr("Priority"), FieldKind.WHOLE, tr("When there is not room for all, the higher comes."), lowest=-1000
+            "priority",
+            tr("Priority"),
+            FieldKind.WHOLE,
+            tr("Entries with a higher priority are kept when the token budget is exceeded."),
+            lowest=-1000,
         ),
     ]
 
 
 @dataclass(frozen=True)
 class FieldSection:
-    """Some further fields under a title."""
+    """Section of rarely used fields with its title."""
 
     title: str
     specs: Sequence[Spec]
 
 
 def more_parts() -> list[FieldSection]:
-    """Everything that most entries never need."""
+    """Return the sections of rarely used fields."""
     return [
-        FieldSection(tr("Keys more exactly"), _key_specs()),
-        FieldSection(tr("When and how long"), _time_specs()),
-        FieldSection(tr("Place and room"), _room_specs()),
-        FieldSection(tr("One of several"), _group_specs()),
-        FieldSection(tr("Entries that wake entries"), _recursion_specs()),
+        FieldSection(tr("Key matching"), _key_specs()),
+        FieldSection(tr("Timing"), _time_specs()),
+        FieldSection(tr("Order and budget"), _room_specs()),
+        FieldSection(tr("Inclusion groups"), _group_specs()),
+        FieldSection(tr("Recursion"), _recursion_specs()),
     ]
 
 
 def _key_specs() -> list[Spec]:
-    others = tr("“These” in the sentence above.")
+    others = tr("Keys that the selective logic above combines with the main keys.")
     return [
-        Spec("word_link", tr("It wakes when"), FieldKind.CHOICE, choices=links()),
-        Spec("keywords_secondary", tr("Other keys"), FieldKind.WORDS, others, placeholder=tr("word or name")),
-        Spec("whole_word", tr("Whole words only"), FieldKind.SWITCH, tr("Then “king” is silent in “kingdom”.")),
-        Spec("case_sensitive", tr("Capitals count"), FieldKind.SWITCH, tr("Then “Rose” is not “rose”.")),
+        Spec("word_link", tr("Selective logic"), FieldKind.CHOICE, choices=links()),
+        Spec("keywords_secondary", tr("Secondary keys"), FieldKind.WORDS, others, placeholder=tr("word or name")),
+        Spec("whole_word", tr("Match whole words"), FieldKind.SWITCH, tr("Prevent “king” from matching “kingdom”.")),
+        Spec("case_sensitive", tr("Case-sensitive"), FieldKind.SWITCH, tr("Prevent “Rose” from matching “rose”.")),
         Spec(
             "scan_depth",
-            tr("Messages searched for its keys"),
+            tr("Scan depth"),
             FieldKind.WHOLE,
-            tr("Besides the one being sent."),
+            tr("Number of messages to scan for keys, besides the one being sent."),
             lowest=AS_THE_WORLD,
             highest=200,
-            special=tr("as its world says"),
+            special=tr("world default"),
         ),
     ]
 
 
 def _time_specs() -> list[Spec]:
     return [
-        Spec("chance", tr("Chance"), FieldKind.WHOLE, tr("How often it comes when its keys are said."), highest=100, unit="%"),
-        Spec("duration", tr("Turns it stays"), FieldKind.WHOLE, lowest=1, highest=1000),
-        Spec("cooldown", tr("Turns it rests then"), FieldKind.WHOLE, highest=1000, special=tr("none")),
-        Spec("delay", tr("Not before message"), FieldKind.WHOLE, highest=10_000, special=tr("from the first on")),
+        Spec(
+            "chance",
+            tr("Probability"),
+            FieldKind.WHOLE,
+            tr("Chance that the entry is activated when a key matches."),
+            highest=100,
+            unit="%",
+        ),
+        Spec("duration", tr("Sticky (turns)"), FieldKind.WHOLE, lowest=1, highest=1000),
+        Spec("cooldown", tr("Cooldown (turns)"), FieldKind.WHOLE, highest=1000, special=tr("none")),
+        Spec("delay", tr("Delay (messages)"), FieldKind.WHOLE, highest=10_000, special=tr("none")),
     ]
 
 
 def _room_specs() -> list[Spec]:
-    means = [("world", tr("as its world says")), ("yes", tr("yes")), ("no", tr("no, by keys alone"))]
+    means = [("world", tr("world default")), ("yes", tr("yes")), ("no", tr("no, keys only"))]
     return [
-        Spec("order", tr("Order"), FieldKind.WHOLE, tr("Among entries at one place the higher stands later."), lowest=-100_000),
-        Spec("ignore_budget", tr("Comes even where there is no room left"), FieldKind.SWITCH),
-        Spec("embeds", tr("Found by its meaning too"), FieldKind.CHOICE, choices=means),
+        Spec(
+            "order",
+            tr("Order"),
+            FieldKind.WHOLE,
+            tr("Entries with a higher order are inserted later at the same position."),
+            lowest=-100_000,
+        ),
+        Spec("ignore_budget", tr("Ignore budget"), FieldKind.SWITCH),
+        Spec("embeds", tr("Recall by meaning"), FieldKind.CHOICE, choices=means),
     ]
 
 
 def _group_specs() -> list[Spec]:
-    scoring = [("world", tr("as its world says")), ("yes", tr("yes")), ("no", tr("no"))]
+    scoring = [("world", tr("world default")), ("yes", tr("yes")), ("no", tr("no"))]
     return [
         Spec(
             "groups",
-            tr("Groups"),
+            tr("Inclusion groups"),
             FieldKind.WORDS,
-            tr("Of the entries in a group at most one is awake."),
-            placeholder=tr("name"),
+            tr("Groups of which only one entry can be active at a time."),
+            placeholder=tr("group name"),
         ),
-        Spec("group_weight", tr("Its share of the chances"), FieldKind.WHOLE, highest=100_000),
-        Spec("group_override", tr("Goes before the others of its groups"), FieldKind.SWITCH),
-        Spec("scoring", tr("Gives way where more keys were said"), FieldKind.CHOICE, choices=scoring),
+        Spec("group_weight", tr("Group weight"), FieldKind.WHOLE, highest=100_000),
+        Spec("group_override", tr("Prioritise in group"), FieldKind.SWITCH),
+        Spec("scoring", tr("Use group scoring"), FieldKind.CHOICE, choices=scoring),
     ]
 
 
 def _recursion_specs() -> list[Spec]:
     return [
-        Spec("exclude_recursion", tr("The texts of other entries do not wake it"), FieldKind.SWITCH),
-        Spec("prevent_recursion", tr("Its own text wakes no other"), FieldKind.SWITCH),
+        Spec("exclude_recursion", tr("Exclude from recursion"), FieldKind.SWITCH),
+        Spec("prevent_recursion", tr("Prevent further recursion"), FieldKind.SWITCH),
         Spec(
             "delay_until_recursion",
-            tr("Wakes only in round"),
+            tr("Recursion level"),
             FieldKind.WHOLE,
-            tr("Where the words of entries wake others, they do so in rounds."),
+            tr("First recursion step in which the entry can be activated."),
             highest=10,
-            special=tr("at once"),
+            special=tr("no delay"),
         ),
     ]
 
 
 def values_of(entry: WorldEntry) -> dict[str, Any]:
-    """What the form shows."""
+    """Return the form values of an entry."""
     return {
         **{name: getattr(entry, name) for name in WorldEntry.model_fields},
         "place": SYSTEM if entry.position_index < 0 else AMONG,
@@ -147,7 +162,7 @@ def values_of(entry: WorldEntry) -> dict[str, Any]:
 
 
 def fields_for(name: str, value: Any, depth: int = 0) -> Mapping[str, object]:  # noqa: ANN401 - as the field's kind says
-    """What a change in the form means for the entry; `depth` is what the field for it shows."""
+    """Return the entry's fields for a changed form value; `depth` is the value of the depth field."""
     match name:
         case "place":
             return {"position_index": -1 if value == SYSTEM else depth}
@@ -163,7 +178,7 @@ def fields_for(name: str, value: Any, depth: int = 0) -> Mapping[str, object]:  
 
 
 def unusual(entry: WorldEntry) -> set[str]:
-    """The further fields that are not as in a new entry."""
+    """Return the rarely used fields that differ from those of a new entry."""
     new, own = values_of(WorldEntry()), values_of(entry)
     names = {spec.name for part in more_parts() for spec in part.specs} - {"order"}
     found = {name for name in names if own[name] != new[name]}

@@ -1,4 +1,4 @@
-"""Says in plain words what the rules of a world decide: where an entry stands, why it came, what kept it back."""
+"""Display texts of world entries: position, keys, activation reasons and key problems."""
 
 from __future__ import annotations
 
@@ -9,68 +9,68 @@ from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem
 from lethe_app.services.worlds.test_bench import Tried
 from lethe_app.ui.core.formatting import counted
-from lethe_app.ui.core.phrases import OBSTACLES
+from lethe_app.ui.core.reason_labels import block_words
 
 
 def tr(words: str) -> str:
-    """Translated; for words that belong to no widget."""
+    """Translate a text that belongs to no widget."""
     return QCoreApplication.translate("World", words)
 
 
 def place_in_words(entry: WorldEntry) -> str:
-    """Where it stands in the prompt."""
+    """Return the position of an entry in the prompt."""
     if entry.position_index < 0:
         return tr("system prompt")
     if entry.position_index == 0:
-        return tr("at the newest")
-    return counted(entry.position_index, tr("{n} above"), tr("{n} above"))
+        return tr("depth 0")
+    return counted(entry.position_index, tr("depth {n}"), tr("depth {n}"))
 
 
 def keys_in_words(entry: WorldEntry) -> str:
-    """Its main keys; what it has none of is told."""
+    """Return the main keys; without any, “constant”, the secondary keys, or “no keys”."""
     if entry.keywords_main:
         return ", ".join(entry.keywords_main)
     if entry.sticky:
-        return tr("always there")
+        return tr("constant")
     return ", ".join(entry.keywords_secondary) or tr("no keys")
 
 
 def links() -> list[tuple[WordLink, str]]:
-    """What main and other keys mean together, each as the end of “It wakes when …”."""
+    """Return the choices of selective logic for primary and secondary keys."""
     return [
-        (WordLink.AND, tr("any main key and any of these is said")),
-        (WordLink.AND_ALL, tr("any main key and all of these are said")),
-        (WordLink.OR, tr("any key of both lists is said")),
-        (WordLink.NOT, tr("any main key is said and none of these")),
-        (WordLink.NOT_ALL, tr("any main key is said, but not all of these")),
+        (WordLink.AND, tr("AND ANY: a main key and any secondary key")),
+        (WordLink.AND_ALL, tr("AND ALL: a main key and all secondary keys")),
+        (WordLink.OR, tr("OR: any key of either list")),
+        (WordLink.NOT, tr("NOT ANY: a main key and no secondary key")),
+        (WordLink.NOT_ALL, tr("NOT ALL: a main key, but not all secondary keys")),
     ]
 
 
 def why(tried: Tried) -> str:
-    """Why it comes, or what keeps it back."""
+    """Return why an entry was activated, or why it was not."""
     return _cause(tried) if tried.cause is not None else _obstacle(tried)
 
 
 def _cause(tried: Tried) -> str:
     match tried.cause.value if tried.cause is not None else "":
         case "key":
-            words = tr("“{key}” is said {where}").format(key=tried.key, where=said_where(tried.before))
+            words = tr("“{key}” matched {where}").format(key=tried.key, where=said_where(tried.before))
         case "constant":
-            words = tr("it is always there")
+            words = tr("constant entry")
         case "active":
-            words = tr("it woke earlier and stays")
+            words = tr("still active from earlier (sticky)")
         case "recursion":
-            words = tr("“{key}” stands in “{entry}”").format(key=tried.key, entry=tried.woken_by)
+            words = tr("“{key}” matched in “{entry}”").format(key=tried.key, entry=tried.woken_by)
         case _:
-            words = tr("what it waits for was not said")
+            words = tr("no blocking key matched")
     return f"{words}, {tr('until turn {turn}').format(turn=tried.until)}" if tried.until else words
 
 
 def said_where(before: int | None) -> str:
-    """In this text, or how long before it."""
+    """Return where a key matched: in this text or how many messages earlier."""
     if not before:
-        return tr("here")
-    return counted(before, tr("in the message before"), tr("{n} messages before"))
+        return tr("in this text")
+    return counted(before, tr("in the previous message"), tr("{n} messages earlier"))
 
 
 def _obstacle(tried: Tried) -> str:
@@ -78,47 +78,48 @@ def _obstacle(tried: Tried) -> str:
     percent = round(entry.trigger_chance * 100)
     told = {
         "secondary": _secondary(entry.word_link),
-        "chance": tr("the dice were against it: it comes {percent} % of the time").format(percent=percent),
-        "cooldown": tr("it has a rest: {detail}"),
-        "delay": counted(entry.delay, tr("too early: it waits for {n} message"), tr("too early: it waits for {n} messages")),
-        "group": tr("another of its group came: {detail}"),
-        "budget": tr("there is no room left: {detail}"),
-        "disabled": tr("it is switched off"),
-        "not due": tr("not in these days: {detail}"),
-        "recursion limit": tr("the words of entries wake no more: {detail}"),
+        "chance": tr("probability roll failed ({percent} %)").format(percent=percent),
+        "cooldown": tr("on cooldown: {detail}"),
+        "delay": counted(entry.delay, tr("delayed: needs {n} message"), tr("delayed: needs {n} messages")),
+        "group": tr("another entry of its group was chosen: {detail}"),
+        "budget": tr("token budget used up: {detail}"),
+        "disabled": tr("disabled"),
+        "not due": tr("not due: {detail}"),
+        "recursion limit": tr("recursion limit reached: {detail}"),
     }
-    return told.get(reason, "{detail}").format(detail=OBSTACLES.in_words(tried.detail))
+    detail = block_words(tried.why, tried.values) if tried.why is not None else ""
+    return told.get(reason, "{detail}").format(detail=detail)
 
 
 def _secondary(link: WordLink) -> str:
     match link:
         case WordLink.AND_ALL:
-            return tr("not all of its other keys were said")
+            return tr("not all secondary keys matched")
         case WordLink.NOT:
-            return tr("one of its other keys was said, which keeps it asleep")
+            return tr("blocked by a matching secondary key")
         case WordLink.NOT_ALL:
-            return tr("all of its other keys were said, which keeps it asleep")
-    return tr("none of its other keys was said")
+            return tr("blocked because all secondary keys matched")
+    return tr("no secondary key matched")
 
 
 def finding_in_words(finding: KeyIssue) -> str:
-    """What is wrong with a key and what comes of it."""
+    """Return the description of a key problem and its effect."""
     told = {
-        KeyProblem.BROKEN: tr("“{key}” never wakes it: this expression {detail}."),
-        KeyProblem.NEVER: tr("“{key}” never wakes it: there is nothing in it that can be seen."),
-        KeyProblem.SIGNS: tr("“{key}” is no word: it wakes it wherever these signs stand."),
-        KeyProblem.OFTEN: tr("“{key}” stands in {percent} % of what you said lately: it is nearly always awake."),
-        KeyProblem.COMMON: tr("“{key}” is in nearly every message: it is nearly always awake."),
+        KeyProblem.BROKEN: tr("“{key}” never matches: this expression {detail}."),
+        KeyProblem.NEVER: tr("“{key}” never matches: it contains no visible characters."),
+        KeyProblem.SIGNS: tr("“{key}” is not a word: it matches wherever these characters occur."),
+        KeyProblem.OFTEN: tr("“{key}” occurs in {percent} % of your recent messages: the entry is almost always active."),
+        KeyProblem.COMMON: tr("“{key}” occurs in nearly every message: the entry is almost always active."),
         KeyProblem.SHORT: tr(
-            "“{key}” is short and is found inside many words. “Whole words only” would help, or a longer key."
+            "“{key}” is short and matches inside many words. Turn on “Match whole words” or use a longer key."
         ),
-        KeyProblem.TWIN: tr("“{key}” wakes “{detail}” too."),
-        KeyProblem.HELD: tr("“{key}” never wakes it: where it is said, “{detail}” is said too, which keeps it asleep."),
-        KeyProblem.ABSENT: tr("It waits only for its other keys not to be said: it is nearly always awake."),
-        KeyProblem.MACRO: tr("{macro} means nothing to Lethe; the model would read it as it stands."),
-        KeyProblem.LUCKLESS: tr("Its chance is 0 %, so it never comes."),
-        KeyProblem.OVER: tr("Its days are over, so it does not come any more."),
-        KeyProblem.KEYLESS: tr("It has no keys and is not always there, so no word wakes it."),
+        KeyProblem.TWIN: tr("“{key}” also activates “{detail}”."),
+        KeyProblem.HELD: tr("“{key}” never activates the entry: wherever it matches, “{detail}” matches too and blocks it."),
+        KeyProblem.ABSENT: tr("Only blocking keys are set: the entry is almost always active."),
+        KeyProblem.MACRO: tr("{macro} is not a known macro and is sent to the model as it is."),
+        KeyProblem.LUCKLESS: tr("The probability is 0 %, so the entry is never activated."),
+        KeyProblem.OVER: tr("The entry has expired and is no longer activated."),
+        KeyProblem.KEYLESS: tr("The entry has no keys and is not constant, so it is never activated by keys."),
     }
     macro = f"{{{{{finding.detail}}}}}"
     percent = round(finding.share * 100)

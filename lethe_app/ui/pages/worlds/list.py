@@ -1,4 +1,4 @@
-"""The worlds at the left of their page: the user's own and those that come with Lethe."""
+"""List of worlds at the left of the page, the user's and those shipped with Lethe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 
 class WorldList(QWidget):
-    """Moving the cursor turns to a world; what can be done with it is in a menu, by mouse and by key."""
+    """List in which the selection shows a world; its actions are in a menu and on keys."""
 
     chosen = Signal(str)
     create_wanted = Signal()
@@ -24,10 +24,10 @@ class WorldList(QWidget):
     duplicate_wanted = Signal()
     delete_wanted = Signal()
     entered = Signal()
-    """The user wants to go on to the entries."""
+    """The focus is to move to the entries."""
 
     def __init__(self, theme: Theme, takes_part: Callable[[str], bool], parent: QWidget | None = None) -> None:
-        """`takes_part` says whether the world of that name belongs to the conversation that is open."""
+        """Create the list; `takes_part` returns whether a world is used in the conversation that is open."""
         super().__init__(parent)
         self._theme, self._takes_part = theme, takes_part
         scale = chrome_size(theme.prose_size) / 13
@@ -38,7 +38,7 @@ class WorldList(QWidget):
         self.rows: FilteredTableModel[OpenWorld] = FilteredTableModel(
             columns, lambda held: held.world.unique_name, lambda held: held.world.name
         )
-        self.table = Table(self.rows, theme, self.tr("Worlds"), self.tr("No world yet. Begin one below."))
+        self.table = Table(self.rows, theme, self.tr("Worlds"), self.tr("No worlds yet. Create one below."))
         self.table.horizontalHeader().hide()  # a name and a number say what they are
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.current_changed.connect(self._tell)
@@ -51,7 +51,7 @@ class WorldList(QWidget):
         self.new.clicked.connect(self.create_wanted)
         self.more = QToolButton()
         self.more.setIconSize(QSize(ICON, ICON))
-        self.more.setAccessibleName(self.tr("What to do with this world"))
+        self.more.setAccessibleName(self.tr("World actions"))
         self.more.setToolTip(self.tr("Rename, duplicate, delete"))
         self.more.clicked.connect(lambda: self._show_menu(self.more.mapToGlobal(QPoint(0, self.more.height()))))
         foot = QHBoxLayout()
@@ -67,14 +67,14 @@ class WorldList(QWidget):
         self._dress()
 
     def fill(self, held: list[OpenWorld], chosen: str) -> None:
-        """Show these, the cursor on `chosen`, and tell nobody."""
+        """Show worlds and select `chosen` without emitting signals."""
         self.table.blockSignals(True)
         self.rows.fill(held)
         self.table.go_to(chosen)
         self.table.blockSignals(False)
 
     def go_to(self, stem: str) -> None:
-        """Put the cursor there and tell nobody."""
+        """Select a world without emitting signals."""
         self.table.blockSignals(True)
         self.table.go_to(stem)
         self.table.blockSignals(False)
@@ -84,7 +84,7 @@ class WorldList(QWidget):
             self.chosen.emit(held.world.unique_name)
 
     def _mark(self, held: OpenWorld) -> object:
-        """A globe in colour takes part in the conversation that is open."""
+        """Return a globe, coloured if the world is used in the conversation that is open."""
         palette = self._theme.palette
         return icon("globe", palette.water if self._takes_part(held.world.unique_name) else palette.muted, 16)
 
@@ -96,7 +96,7 @@ class WorldList(QWidget):
         muted = self._theme.palette.muted
         menu.addAction(icon("edit", muted), self.tr("Rename\tF2"), self.rename_wanted.emit)
         menu.addAction(icon("copy", muted), self.tr("Duplicate"), self.duplicate_wanted.emit)
-        words = self.tr("Set back to how it came…\tDel") if held.is_shipped else self.tr("Delete…\tDel")
+        words = self.tr("Reset to default…\tDel") if held.is_shipped else self.tr("Delete…\tDel")
         delete = menu.addAction(icon("trash", muted), words, self.delete_wanted.emit)
         delete.setEnabled(held.is_own)
         menu.aboutToHide.connect(menu.deleteLater)

@@ -1,4 +1,4 @@
-"""A day and an hour that may be set or not."""
+"""Optional date and time field."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lethe_app.ui.core.palette import SPACE_3
 
 
 class OptionalDateTimeField(QWidget):
-    """A tick says whether there is one; `changed` comes with the new value, or None, for what the user did alone."""
+    """Check box with a date and time; `changed` carries the new value or None, and is emitted for input of the user only."""
 
     changed = Signal(object)
 
@@ -23,6 +23,7 @@ class OptionalDateTimeField(QWidget):
         self.edit.setCalendarPopup(True)
         self.edit.setDisplayFormat("d MMM yyyy  HH:mm")
         self.edit.setAccessibleName(title)
+        # Emit a change when the input is complete, not for every digit.
         self.edit.setKeyboardTracking(False)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -34,7 +35,7 @@ class OptionalDateTimeField(QWidget):
         self.edit.dateTimeChanged.connect(lambda _moment: self._tell())
 
     def set_value(self, moment: datetime | None) -> None:
-        """Show it, silently."""
+        """Show a value without emitting `changed`."""
         with QSignalBlocker(self.box), QSignalBlocker(self.edit):
             self.box.setChecked(moment is not None)
             self.edit.setDateTime(_shown(moment or now()))
@@ -47,7 +48,7 @@ class OptionalDateTimeField(QWidget):
 
 
 def _shown(moment: datetime) -> QDateTime:
-    """In local time, to the minute."""
+    """Return the local time, truncated to the minute."""
     seconds = int(moment.timestamp()) // 60 * 60
     return QDateTime.fromSecsSinceEpoch(seconds, QTimeZone(QTimeZone.Initialization.LocalTime))
 

@@ -1,4 +1,4 @@
-"""The page of worlds: which there are, what stands in one, everything about one entry, and a bench to try it out."""
+"""Page “Worlds (lorebooks)”: list of worlds, table of entries, forms and test bench."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ from lethe_app.ui.pages.worlds.table_model import EntryRows
 from lethe_app.ui.pages.worlds.test_bench import Bench, WorldTrial
 
 WIDE, MEDIUM = 1060, 760
-"""Pixels, at the usual size of text, from which on there are three panes, and two."""
+"""Minimum widths in pixels of the layouts with three and with two panes, at the default text size."""
 LIST, DETAIL = 236, 372
 
 
 class WorldPanes(QSplitter):
-    """Wide: all three. Less: the list, and table or detail. Least: only one of them."""
+    """Splitter that shows list, table and detail; in a medium window list and one of the others, in a narrow one a single
+    pane.
+    """
 
     fitted = Signal()
 
@@ -57,7 +59,7 @@ class WorldPanes(QSplitter):
 
     @property
     def is_detail_over(self) -> bool:
-        """Does the detail stand where the table was?"""
+        """True if the detail is shown in place of the table."""
         return not self.is_wide and self._front == "detail"
 
     def show_detail(self) -> None:
@@ -67,7 +69,7 @@ class WorldPanes(QSplitter):
         self._bring("table")
 
     def show_list(self) -> None:
-        """The list instead of the table, or away again."""
+        """Toggle between the list and the table."""
         self._bring("table" if self._front == "list" else "list")
 
     def _bring(self, front: str) -> None:
@@ -98,10 +100,10 @@ class WorldPanes(QSplitter):
 
 
 class WorldPage(Page):
-    """What is written is kept by itself a moment later; everything can be undone while the page is open."""
+    """Page that saves changes automatically; every edit can be undone while the page is open."""
 
     def __init__(self, place: PageContext) -> None:
-        super().__init__(place.theme, self.tr("Worlds"))
+        super().__init__(place.theme, self.tr("Worlds (lorebooks)"))
         self._place, self._worlds = place, place.services.worlds
         self.book = WorldBook(place, self.undo)
         self.rows = EntryRows(self.theme, lambda texts: place.bridge.spawn(self._count(list(texts))))
@@ -127,14 +129,14 @@ class WorldPage(Page):
         self.desk.setStretchFactor(0, 1)
         self.body.addWidget(self.desk, 1)
         self.worlds_button = self.add_button(self.tr("Worlds"), self.panes.show_list, "globe")
-        self.try_button = self.add_button(self.tr("Try it"), self._toggle_bench, "play")
-        self.try_button.setToolTip(self.tr("Test bench: see which entries wake at a text  Ctrl+T"))
+        self.try_button = self.add_button(self.tr("Test bench"), self._toggle_bench, "play")
+        self.try_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
         self.panes.fitted.connect(self._fit)
         self._fit()
 
     @property
     def bench(self) -> Bench:
-        """Built when something is first to be tried."""
+        """The test bench, created when it is first opened."""
         return self.trying.bench
 
     def _add_keys(self) -> None:
@@ -182,7 +184,7 @@ class WorldPage(Page):
         self.rows.set_fired(await self._worlds.counts())
 
     async def open_entry(self, stem: str, guid: UUID) -> None:
-        """Go to an entry, once everything is read."""
+        """Show an entry once the page is loaded."""
         if self._opening is not None:
             await self._opening
         self._open_tried(stem, guid)
@@ -197,8 +199,11 @@ class WorldPage(Page):
             return True
         question = ConfirmDialog(
             self._place.window,
-            self.tr("Leave although something is not saved?"),
-            self.tr("Your changes wait until Lethe is closed, and Lethe tries again with the next change and at the end."),
+            self.tr("Leave with unsaved changes?"),
+            self.tr(
+                "Your changes are kept until you close Lethe. Lethe tries to save them again with the next change "
+                "and when it is closed."
+            ),
             self.tr("Leave"),
         )
         return await answered(question)
@@ -208,7 +213,7 @@ class WorldPage(Page):
         self.book.close()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc closes the innermost thing first."""
+        """Close the test bench or the detail on Esc before the page itself."""
         focus = self.focusWidget()
         if event.key() == Qt.Key.Key_Escape and self.trying.holds(focus):
             self._toggle_bench()
@@ -227,7 +232,7 @@ class WorldPage(Page):
         self.detail.fit(is_wide=self.panes.is_wide)
 
     def _make_room(self) -> None:
-        """Where there is not room for both, the bench stands in the place of everything else."""
+        """Hide everything else while the test bench is open in a window too narrow for both."""
         self.panes.setVisible(not self.trying.is_open or self.bench.fits_beside(self.width()))
 
     async def _save(self) -> None:
@@ -242,8 +247,8 @@ class WorldPage(Page):
         self.subtitle.set_full(self.tr("saved"))
         if kept.replaced is not None:
             notifier.tell(
-                self.tr("“{file}” had been changed by another program.").format(file=f"{kept.stem}.json"),
-                self.tr("Your version is saved; the other one lies in the trash as {name}.").format(name=kept.replaced.name),
+                self.tr("“{file}” was changed by another program.").format(file=f"{kept.stem}.json"),
+                self.tr("Your version was saved; the other one is in the Trash as {name}.").format(name=kept.replaced.name),
             )
 
     async def _count(self, texts: list[str]) -> None:
@@ -263,7 +268,7 @@ class WorldPage(Page):
             self.book.show(stem)
 
     def _turn(self, world: World | None) -> None:
-        """Another world lies open."""
+        """Show another world."""
         self.list.go_to(self.book.stem)
         self.table.search.clear()
         self.table.table.clearSelection()
@@ -278,8 +283,8 @@ class WorldPage(Page):
             self._rename()
 
     def _follow(self, world: World) -> None:
-        """The same world in another version."""
-        self.subtitle.set_full(self.tr("saving …"))
+        """Show a new version of the world on display."""
+        self.subtitle.set_full(self.tr("saving…"))
         self.table.show_world(world, anew=False)
         self.detail.show_world(world)
         self._show_detail()
@@ -292,7 +297,7 @@ class WorldPage(Page):
     def _duplicate(self) -> None:
         if self.book.world is not None:
             self._wants_name = True
-            self.book.duplicate(self._free_name(self.tr("{name}, a copy").format(name=self.book.world.name)))
+            self.book.duplicate(self._free_name(self.tr("{name} (copy)").format(name=self.book.world.name)))
 
     def _rename(self) -> None:
         self._show_about()
@@ -304,7 +309,7 @@ class WorldPage(Page):
         return next(name for name in names if name not in taken)
 
     def _enter(self) -> None:
-        """From the list on to the entries."""
+        """Move the focus from the list to the entries."""
         self.panes.show_table()
         self.table.table.setFocus()
 
@@ -321,7 +326,7 @@ class WorldPage(Page):
             self._edit()
 
     def _edit(self) -> None:
-        """Open what is chosen for writing."""
+        """Show the selected entries and focus the first field."""
         self._show_detail()
         self.panes.show_detail()
         self.detail.focus_first_field()
@@ -336,7 +341,7 @@ class WorldPage(Page):
         self.table.table.setFocus()
 
     def _show_detail(self) -> None:
-        """One entry, several at once, or the world itself, as is chosen in the table."""
+        """Show the selected entries, or the settings of the world if there are none."""
         chosen = self.table.table.selected
         self.detail.show_chosen(chosen)
         self.table.edit.setEnabled(bool(chosen))
@@ -348,19 +353,19 @@ class WorldPage(Page):
         def take_back() -> None:
             self.book.put_back(stem, entries)
 
-        self._place.window.notifier.tell(words, button=self.tr("Take it back"), action=take_back)
+        self._place.window.notifier.tell(words, button=self.tr("Undo"), action=take_back)
 
     # the test bench
 
     def _toggle_bench(self) -> None:
-        """Open the bench and begin to write, or put it away."""
+        """Open the test bench and focus its text, or close it."""
         self.trying.toggle()
         self._make_room()
         if not self.trying.is_open:
             self.table.table.setFocus()
 
     def _open_tried(self, stem: str, guid: UUID) -> None:
-        """Go to the entry of a result, in whichever world it stands."""
+        """Show the entry of a test result, in whichever world it is."""
         self._choose_world(stem)
         if self.panes.isHidden():
             self._toggle_bench()

@@ -1,4 +1,4 @@
-"""Copies a world entry into the memories of a persona, and takes the copy away again when that is undone."""
+"""Copying of a world entry to the memories of a persona, with undo."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lethe_app.ui.widgets.form import Form
 
 
 class Remember(QuestionDialog):
-    """The persona of the open conversation is chosen at first."""
+    """Dialog for persona and recall mode; the persona of the open conversation is preselected."""
 
     def __init__(self, parent: QWidget, theme: Theme, name: str, personas: Sequence[Persona], chosen: str) -> None:
-        super().__init__(parent, self.tr("Let a persona remember it"), self.tr("Remember it"))
-        self.say(self.tr("“{name}” is copied into the memories of one persona. The entry stays where it is.").format(name=name))
+        super().__init__(parent, self.tr("Copy to memories"), self.tr("Copy entry"))
+        self.say(self.tr("“{name}” is copied to the memories (Brain) of a persona. The world entry is kept.").format(name=name))
         self._form = Form(self._specs(personas), theme)
         known = [persona.unique_name for persona in personas]
         self._form.show_values(
@@ -37,15 +37,15 @@ class Remember(QuestionDialog):
 
     def _specs(self, personas: Sequence[Persona]) -> list[Spec]:
         ways = [
-            (MemoryInsertion.TRIGGER, self.tr("when its keys or its meaning come up")),
-            (MemoryInsertion.NATURAL, self.tr("once, unasked, when the moment is right")),
-            (MemoryInsertion.NATURAL_FORCED, self.tr("once, soon, even if nothing leads there")),
-            (MemoryInsertion.USER_RETURN, self.tr("when you come back after a while")),
-            (MemoryInsertion.NONE, self.tr("never by itself")),
+            (MemoryInsertion.TRIGGER, self.tr("when relevant, by meaning or key")),
+            (MemoryInsertion.NATURAL, self.tr("once, when relevant")),
+            (MemoryInsertion.NATURAL_FORCED, self.tr("once, when relevant or after a while")),
+            (MemoryInsertion.USER_RETURN, self.tr("once, when you return after a while")),
+            (MemoryInsertion.NONE, self.tr("never")),
         ]
         return [
-            Spec("persona", self.tr("Who"), FieldKind.CHOICE, choices=[(one.unique_name, one.name) for one in personas]),
-            Spec("insertion", self.tr("How it comes up"), FieldKind.CHOICE, choices=ways),
+            Spec("persona", self.tr("Persona"), FieldKind.CHOICE, choices=[(one.unique_name, one.name) for one in personas]),
+            Spec("insertion", self.tr("Recall mode"), FieldKind.CHOICE, choices=ways),
         ]
 
     @property
@@ -58,7 +58,7 @@ class Remember(QuestionDialog):
 
 
 class RememberAction(QObject):
-    """Asks who and how first."""
+    """Copies an entry to the memories of the persona chosen in a dialog."""
 
     def __init__(self, place: PageContext, stack: QUndoStack) -> None:
         super().__init__()
@@ -82,11 +82,12 @@ class RememberAction(QObject):
 
         async def forth() -> None:
             if kept:
+                # Redo restores the same memory from the trash instead of creating another one.
                 await brain.restore(kept[0])
             else:
                 kept.append((await brain.memorize(who.unique_name, memory, check=False)).record.guid)
-            words = self.tr("{name} remembers “{entry}” now.").format(name=who.name, entry=memory.name)
+            words = self.tr("{name} now remembers “{entry}”.").format(name=who.name, entry=memory.name)
             place.window.notifier.tell(words)
 
-        title = self.tr("{name} remembers “{entry}”").format(name=who.name, entry=memory.name)
+        title = self.tr("copying “{entry}” to {name}").format(name=who.name, entry=memory.name)
         self._deeds.do(title, forth, lambda: brain.forget_memory(kept[0]))

@@ -1,4 +1,4 @@
-"""What belongs to a world as a whole: its name, how its keys are looked for, how much room it has, and whose it is."""
+"""Form for the settings of a world: name, scanning, token budget and owners."""
 
 from __future__ import annotations
 
@@ -25,49 +25,56 @@ TYPED = frozenset({"name", "description"})
 
 
 def specs() -> list[Spec]:
-    """Its fields, besides whose it is."""
-    scoring = tr("The entry of which most keys were said comes, instead of chance by share.")
-    recursive = tr("The text of an entry that is awake can then wake others, in rounds.")
+    """Return the fields of a world."""
+    scoring = tr("Choose the entry with the most matching keys in a group instead of a random one by weight.")
+    recursive = tr("Let the text of active entries activate further entries.")
     return [
-        Spec("name", tr("Name"), placeholder=tr("What the world is called")),
+        Spec("name", tr("Name"), placeholder=tr("World name")),
         Spec(
-            "description", tr("Description"), FieldKind.PROSE, tr("For you alone; no persona reads it."), lines=2, most_lines=8
+            "description",
+            tr("Description"),
+            FieldKind.PROSE,
+            tr("Notes for yourself; never sent to the model."),
+            lines=2,
+            most_lines=8,
         ),
-        Spec("do_embeds", tr("Entries are found by their meaning too"), FieldKind.SWITCH, tr("Not only when a key is said.")),
+        Spec(
+            "do_embeds", tr("Recall by meaning"), FieldKind.SWITCH, tr("Activate entries by similar meaning as well as by key.")
+        ),
         Spec(
             "scan_depth",
-            tr("Messages searched for keys"),
+            tr("Scan depth"),
             FieldKind.WHOLE,
-            tr("Besides the one being sent."),
+            tr("Number of messages to scan for keys, besides the one being sent."),
             highest=200,
-            special=tr("none but the one being sent"),
+            special=tr("new message only"),
         ),
         Spec(
             "least_awake",
-            tr("Entries to be awake at least"),
+            tr("Min activations"),
             FieldKind.WHOLE,
-            tr("Where fewer are, older messages are searched too, one by one."),
+            tr("Number of active entries below which older messages are scanned too, one by one."),
             highest=100,
             special=tr("none"),
         ),
-        Spec("deepest_scan", tr("Messages searched for that at most"), FieldKind.WHOLE, highest=200),
-        Spec("group_scoring", tr("Groups go by keys said"), FieldKind.SWITCH, scoring),
-        Spec("recursive", tr("Entries wake entries"), FieldKind.SWITCH, recursive),
+        Spec("deepest_scan", tr("Max scan depth"), FieldKind.WHOLE, highest=200),
+        Spec("group_scoring", tr("Group scoring"), FieldKind.SWITCH, scoring),
+        Spec("recursive", tr("Recursive scanning"), FieldKind.SWITCH, recursive),
         Spec(
             "token_budget",
-            tr("Room for its entries in a turn"),
+            tr("Token budget"),
             FieldKind.WHOLE,
             lowest=NO_LIMIT,
             highest=1_000_000,
             step=50,
             unit=tr("tokens"),
-            special=tr("no limit of its own"),
+            special=tr("no limit"),
         ),
     ]
 
 
 class WorldForm(QWidget):
-    """Shown while no entry is chosen."""
+    """Form of a world, shown while no entry is selected."""
 
     back_wanted = Signal()
 
@@ -104,7 +111,7 @@ class WorldForm(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
         row.addWidget(self.back)
-        row.addWidget(headline(self.tr("About this world")))
+        row.addWidget(headline(self.tr("World settings")))
         row.addStretch(1)
         return row
 
@@ -113,48 +120,48 @@ class WorldForm(QWidget):
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, SPACE_2)
         column.setSpacing(SPACE_1)
-        title = QLabel(self.tr("Whose it is"))
+        title = QLabel(self.tr("Used by"))
         title.setProperty("field", True)
         column.addWidget(title)
-        column.addWidget(explanation(self.tr("It takes part in conversations of everybody ticked here.")))
+        column.addWidget(explanation(self.tr("Active in the conversations of everyone ticked here.")))
         for tick in self.ticks.values():
             column.addWidget(tick, 0, Qt.AlignmentFlag.AlignLeft)
         return part
 
     def show_world(self, world: World) -> None:
-        """Show this version, silently."""
+        """Show a version of a world without emitting signals."""
         values = {**{name: getattr(world, name) for name in self.form.names}}
         values["token_budget"] = NO_LIMIT if world.token_budget is None else world.token_budget
         self.form.show_values(values)
         held = self._book.held.get(world.unique_name)
         if held is None or not held.is_shipped:
-            words = self.tr("Kept as {file} in the folder “worldinfo” of your data.")
+            words = self.tr("Saved as {file} in the “worldinfo” folder of your data.")
         elif held.is_own:
-            words = self.tr("It came with Lethe and was changed by you. Deleting {file} brings back how it came.")
+            words = self.tr("Built-in world with your changes. Delete {file} to restore the original.")
         else:
-            words = self.tr("It comes with Lethe. What you change is kept as a file of your own, {file}.")
+            words = self.tr("Built-in world. Your changes are saved in a separate file, {file}.")
         self.origin.setText(words.format(file=f"{world.unique_name}.json"))
 
     def show_owners(self, names: Mapping[Owner, str]) -> None:
-        """Who could have it."""
+        """Show the owners to which the world can be assigned."""
         titles = {
             Owner.PERSONA: self.tr("{name}, in every conversation"),
-            Owner.USER: self.tr("{name}, whoever you talk to"),
-            Owner.SESSION: self.tr("this conversation alone"),
-            Owner.EVERYBODY: self.tr("everybody"),
+            Owner.USER: self.tr("{name}, with every persona"),
+            Owner.SESSION: self.tr("This conversation only"),
+            Owner.EVERYBODY: self.tr("Everyone"),
         }
         for owner, tick in self.ticks.items():
             tick.setVisible(owner in names)
             tick.setText(titles[owner].format(name=names.get(owner, "").replace("&", "&&")))
 
     def show_bound(self, bound: Mapping[Owner, Sequence[str]], stem: str) -> None:
-        """Who has it."""
+        """Check the owners to which the world is assigned."""
         for owner, tick in self.ticks.items():
             with QSignalBlocker(tick):
                 tick.setChecked(stem in bound.get(owner, ()))
 
     def focus_first_field(self) -> None:
-        """Put the cursor into the name."""
+        """Focus the name and select its text."""
         field = self.form.field("name")
         field.setFocus()
         if isinstance(field, QLineEdit):
@@ -168,7 +175,7 @@ class WorldForm(QWidget):
         if world is None:
             return
         if name == "name" and not str(value).strip():
-            self.form.complain("name", self.tr("A world needs a name."))
+            self.form.complain("name", self.tr("Name is required."))
             return
         self.form.complain("name", "")
         kept = None if name == "token_budget" and value == NO_LIMIT else value

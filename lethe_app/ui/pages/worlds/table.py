@@ -1,4 +1,4 @@
-"""The middle of the page of worlds: the entries of one, to be found, switched on and off, ordered and chosen."""
+"""Table of a world's entries with search, check boxes, ordering and a context menu."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from lethe_app.ui.pages.worlds.table_model import FIRED, KEYS, ORDER, PLACE, PRI
 from lethe_app.ui.widgets.table import SearchField, Table
 
 SPARE = (ORDER, FIRED, PRIORITY, PLACE, TOKENS, KEYS)
-"""Columns that go when there is no room, the first ones first."""
+"""Columns that a narrow table hides, the first one first."""
 LEAST_NAME = 200
 
 
 class Entries(Table[WorldEntry]):
-    """Keeps several rows chosen while the list is filled anew; Alt with Up or Down moves them."""
+    """Table that keeps a selection of several rows when the model is reset; Alt+Up and Alt+Down move rows."""
 
     chosen = Signal()
-    """Other rows are selected."""
+    """The selection has changed."""
     step_wanted = Signal(bool)
     new_wanted = Signal()
 
@@ -78,7 +78,7 @@ class Entries(Table[WorldEntry]):
 
 
 def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last of those that follow one another."""
+    """Yield first and last index of each run of consecutive indices."""
     start = 0
     for place in range(1, len(places) + 1):
         if place == len(places) or places[place] != places[place - 1] + 1:
@@ -87,7 +87,7 @@ def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 class EntryTable(QWidget):
-    """A filter, the table, and the menu with what can be done to the entries chosen."""
+    """Search field, table of entries, and the context menu for the selected ones."""
 
     chosen = Signal()
     opened = Signal(object)
@@ -98,23 +98,23 @@ class EntryTable(QWidget):
     def __init__(self, theme: Theme, book: WorldBook, rows: EntryRows, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._book, self.rows = theme, book, rows
-        self.search = SearchField(theme, self.tr("Find an entry"))
-        self.table = Entries(rows, theme, self.tr("Entries"), self.tr("No entries yet. “New entry” begins the first one."))
+        self.search = SearchField(theme, self.tr("Search entries"))
+        self.table = Entries(rows, theme, self.tr("Entries"), self.tr("No entries yet. Create one with “New entry”."))
         self.search.below = self.table
         self.search.textChanged.connect(self._filter)
         self.count = QLabel()
         self.count.setProperty("small", True)
-        self.ordered = QPushButton(self.tr("In their order"))
-        self.ordered.setToolTip(self.tr("As they stand in a prompt. Only then can they be moved to another place."))
+        self.ordered = QPushButton(self.tr("Prompt order"))
+        self.ordered.setToolTip(self.tr("Sort entries as they appear in the prompt; required to drag them to another place"))
         self.ordered.setProperty("filled", True)
         self.ordered.clicked.connect(lambda: self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder))
         self.ordered.hide()
-        self.about = QPushButton(self.tr("About this world"))
+        self.about = QPushButton(self.tr("World settings"))
         self.about.setIconSize(BEFORE_WORDS)
         self.about.clicked.connect(self.about_wanted)
         self.edit = QPushButton(self.tr("Edit"))
         self.edit.setProperty("filled", True)
-        self.edit.setToolTip(self.tr("Edit what is chosen  Enter"))
+        self.edit.setToolTip(self.tr("Edit the selected entries  Enter"))
         self.edit.clicked.connect(lambda: self.opened.emit(self.table.current))
         self.new = QPushButton(self.tr("New entry"))
         self.new.setProperty("filled", True)
@@ -156,7 +156,7 @@ class EntryTable(QWidget):
         self._tell_count()
 
     def go_to(self, guid: UUID) -> None:
-        """Put the cursor there, even if the filter hides it now."""
+        """Select an entry; the search is cleared if it hides the entry."""
         if self.rows.place_of(guid) is None:
             self.search.clear()
         self.table.go_to(guid)
@@ -166,7 +166,7 @@ class EntryTable(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Leave the name its room: what matters less goes first."""
+        """Hide columns in the order of `SPARE` until the name column has its minimum width."""
         header, rows = self.table.horizontalHeader(), self.rows
         left = self.table.width() - LEAST_NAME
         for column in (0, *reversed(SPARE)):
@@ -176,7 +176,7 @@ class EntryTable(QWidget):
         self._fit_head()
 
     def _fit_head(self) -> None:
-        """Whatever can be said or reached elsewhere gives way first; the list beside it is never squeezed."""
+        """Hide the settings button and the count where there is no room, because both are available elsewhere."""
         margins = 2 * SPACE_3 + self.search.minimumWidth()
         room = self.width() - margins - sum(one.sizeHint().width() + SPACE_2 for one in self._head if not one.isHidden())
         for spare in (self.about, self.count):
@@ -198,19 +198,19 @@ class EntryTable(QWidget):
         self._fit_head()
 
     def step(self, *, downwards: bool) -> None:
-        """Let the entries chosen change places with the neighbour that is shown."""
+        """Move the selected entries by one visible row."""
         moved = {entry.guid for entry in self.table.selected}
         can, before = self.rows.step_target(moved, downwards=downwards)
         if can:
             self._book.reorder(moved, before)
 
     def _tick(self, entry: WorldEntry, on: bool) -> None:
-        """A tick on one of several chosen counts for all of them."""
+        """Enable or disable an entry; if it is selected, all selected entries."""
         chosen = self.table.selected
         entries = chosen if entry.guid in {one.guid for one in chosen} else [entry]
-        self._book.set_fields(self.tr("switching on") if on else self.tr("switching off"), entries, {"enabled": on})
+        self._book.set_fields(self.tr("enabling") if on else self.tr("disabling"), entries, {"enabled": on})
 
-    # the menu
+    # Context menu.
 
     def _show_menu(self, place: QPoint) -> None:
         entries = self.table.selected
@@ -221,7 +221,7 @@ class EntryTable(QWidget):
         menu.popup(place)
 
     def menu_for(self, entries: Sequence[WorldEntry]) -> QMenu:
-        """What can be done with these."""
+        """Return the context menu for these entries."""
         menu, muted, book = QMenu(self), self._theme.palette.muted, self._book
         if len(entries) == 1:
             menu.addAction(icon("edit", muted), self.tr("Edit\tEnter"), lambda: self.opened.emit(entries[0]))
@@ -236,7 +236,7 @@ class EntryTable(QWidget):
                 )
                 others.addAction(action)
         if len(entries) == 1:
-            remember = self.tr("Let a persona remember it…")
+            remember = self.tr("Copy to memories…")
             menu.addAction(icon("memory", self._theme.palette.amber), remember, lambda: self.remember_wanted.emit(entries[0]))
         menu.addSeparator()
         menu.addAction(icon("trash", muted), self.tr("Delete\tDel"), lambda: book.delete_entries(entries))

@@ -1,4 +1,4 @@
-"""The entries of a world as rows: tokens are counted only for what is looked at, and rows can be dragged to another place."""
+"""Table model of world entries: tokens are counted for visible rows only, and rows can be dragged."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 MIME = "application/x-lethe-entries"
 AT_ONCE = 200
-"""Texts whose tokens are asked for together."""
+"""Texts whose tokens are counted in one request."""
 AHEAD_MS, FOLDED_AT_ONCE = 5, 250
-"""How many texts are made ready to be searched, and how often, until all of them are."""
+"""Interval in milliseconds and number of entries per step with which search texts are prepared in advance."""
 ON, NAME, KEYS, PLACE, TOKENS, PRIORITY, ORDER, FIRED = range(8)
 Index = QModelIndex | QPersistentModelIndex
 _USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -30,24 +30,26 @@ FLAGS = {
     (True, False): _USUAL | Qt.ItemFlag.ItemIsUserCheckable,
     (True, True): _USUAL | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsDragEnabled,
 }
-"""By “has a tick” and “can be dragged”; Qt asks for those of every cell when many are selected."""
+"""Item flags by (is checkable, is draggable), precomputed because Qt queries every cell when many are selected."""
 
 
 class EntryRows(FilteredTableModel[WorldEntry]):
-    """In the order in which they stand in a prompt, unless sorted by another column."""
+    """Table model of entries, in prompt order unless sorted by another column."""
 
     moved = Signal(object, object)
-    """Guids that were dragged, and that of the entry before which they were dropped; None is the end."""
+    """GUIDs of the dragged entries, and that of the entry they were dropped before; None is the end."""
 
     def __init__(self, theme: Theme, count_wanted: Callable[[Sequence[str]], object]) -> None:
-        """`count_wanted` is asked for the tokens of texts, which it gives to `set_tokens`."""
+        """Create the model; `count_wanted` is called with texts whose tokens are then passed to `set_tokens`."""
         self._theme, self._count_wanted = theme, count_wanted
         self._tokens: dict[str, int] = {}
         self._wanted: dict[str, None] = {}
         self._fired: Mapping[UUID, int] = {}
         self._entries: list[WorldEntry] = []
         self._folds: dict[int, tuple[WorldEntry, str]] = {}
-        """By the identity of an entry, which another version of it does not have: what it is searched in."""
+        """Entry and its case-folded search text by object id; each version of an entry is another object. Holding the entry
+        keeps the id unique.
+        """
         super().__init__(self._made_columns(), attrgetter("guid"), self._fold, is_folded=True)
         self._unfolded: Iterator[WorldEntry] = iter(())
         self._ahead = QTimer(self, interval=AHEAD_MS)
@@ -64,17 +66,17 @@ class EntryRows(FilteredTableModel[WorldEntry]):
             entry("", lambda _one: "", lambda one: not one.enabled, wide(36), checked=lambda one: one.enabled),
             entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._ink),
             entry(self.tr("Keys"), keys_in_words, width=wide(116), colour=lambda _one: self._theme.palette.muted),
-            entry(self.tr("Stands"), place_in_words, lambda one: one.position_index, wide(128)),
+            entry(self.tr("Position"), place_in_words, lambda one: one.position_index, wide(128)),
             entry(self.tr("Tokens"), self._token_words, self._weight, wide(66), right=True),
             entry(self.tr("Priority"), lambda one: str(one.priority), lambda one: one.priority, wide(68), right=True),
             entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, wide(58), right=True),
-            entry(self.tr("Came"), self._fired_words, lambda one: self._fired.get(one.guid, 0), wide(64), right=True),
+            entry(self.tr("Uses"), self._fired_words, lambda one: self._fired.get(one.guid, 0), wide(64), right=True),
         ]
 
     # filling
 
     def show_world(self, world: World | None, *, anew: bool) -> None:
-        """Show its entries; those that are the same objects as before need no new drawing."""
+        """Show the entries of a world; entries that are the same objects as before are not updated."""
         entries = list(world.entries) if world is not None else []
         old, self._entries = self._entries, entries
         if anew or len(self._folds) > 2 * len(entries):  # every version that was has left its text
@@ -90,7 +92,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         self.fill(in_order(entries))
 
     def _stays(self, was: WorldEntry, now: WorldEntry) -> bool:
-        """Is it the same entry, and does it stand between the same two as before?"""
+        """Return whether the new version is the same entry and keeps its place among its neighbours."""
         if was.guid != now.guid or standing(was) == standing(now) or self._sorted_by is not None:
             return was.guid == now.guid and standing(was) == standing(now)
         place = next((place for place, entry in enumerate(self.everything) if entry is was), -1)
@@ -104,7 +106,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         return known[1]
 
     def _fold_ahead(self) -> None:
-        """A few entries at a time, so that the first letter in the filter finds every text ready."""
+        """Prepare some search texts, so that all are ready when the user begins to search."""
         some = list(islice(self._unfolded, FOLDED_AT_ONCE))
         for entry in some:
             self._fold(entry)
@@ -112,7 +114,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
             self._ahead.stop()
 
     def set_fired(self, counts: Mapping[UUID, int]) -> None:
-        """How many turns each entry came in."""
+        """Set the number of turns in which each entry was active."""
         self._fired = counts
         self._redraw(FIRED)
 
@@ -121,7 +123,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         self._redraw(TOKENS)
 
     def forget_tokens(self) -> None:
-        """Another model counts now."""
+        """Drop all token counts, because another model was loaded."""
         self._tokens.clear()
         self._redraw(TOKENS)
 
@@ -141,7 +143,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         return str(known)
 
     def _weight(self, entry: WorldEntry) -> int:
-        """For sorting: what is not counted yet is judged by its length."""
+        """Return the sort value of the token count, estimated from the length of the text until it is counted."""
         return self._tokens.get(entry.content, len(entry.content) // 4)
 
     def _fired_words(self, entry: WorldEntry) -> str:
@@ -161,7 +163,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
 
     @property
     def is_in_order(self) -> bool:
-        """Can a row be put between two others?"""
+        """True if rows can be dragged, which requires prompt order."""
         return self._sorted_by is None or self._sorted_by == (ORDER, False)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -192,12 +194,12 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         return False  # the rows are filled anew from what the world is then; the view is to take nothing away
 
     def _below(self, guid: UUID, besides: Collection[UUID]) -> UUID | None:
-        """What stands next below that one, shown or hidden by the filter; None where nothing does."""
+        """Return the next entry in prompt order, including hidden ones; None at the end."""
         line = [entry.guid for entry in in_order(self.everything)]
         return next((one for one in line[line.index(guid) + 1 :] if one not in besides), None)
 
     def step_target(self, moved: Collection[UUID], *, downwards: bool) -> tuple[bool, UUID | None]:
-        """Can these change places with the neighbour that is shown, and before which do they stand then? None is the end."""
+        """Return whether entries can move by one visible row, and before which entry they are then; None is the end."""
         line = [entry.guid for entry in self.shown]
         places = [place for place, guid in enumerate(line) if guid in moved]
         neighbour = (places[-1] + 1 if downwards else places[0] - 1) if places and self.is_in_order else -1
@@ -215,5 +217,5 @@ class EntryRows(FilteredTableModel[WorldEntry]):
 
 
 def searched(entry: WorldEntry) -> str:
-    """In which the filter looks."""
+    """Return the text that the search looks in."""
     return "\n".join((entry.name, *entry.keywords_main, *entry.keywords_secondary, *entry.groups, entry.content))

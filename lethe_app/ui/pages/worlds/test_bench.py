@@ -1,4 +1,4 @@
-"""The test bench: a text, and at once which entries wake at it, by which word, what keeps the others asleep, and the cost."""
+"""Test bench: which entries a text activates, by which key, why others are not activated, and the token cost."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import ProseField
 
 PAUSE = 200
-"""Milliseconds of silence after which what was typed is tried."""
+"""Pause in typing, in milliseconds, before a test is run."""
 THROWS = 20
 WHY = 1
-"""Column of the reason."""
+"""Index of the reason column."""
 NARROW = 760
-"""Pixels, at the usual size of text, below which the results stand under the text."""
+"""Width in pixels, at the default text size, below which the results are below the text."""
 
 
 class Bench(QFrame):
-    """Shows what it is told; `wanted` says that something else is to be tried now."""
+    """Form and results of a test; `wanted` is emitted when another test is to be run."""
 
     wanted = Signal()
     opened = Signal(object)
-    """A result, to be looked at in the editor."""
+    """The result whose entry is to be shown in the editor."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,24 +59,24 @@ class Bench(QFrame):
         self._messages: list[Message] = []
         self._outcome = TrialOutcome()
         self.pick = NoWheelComboBox()
-        self.pick.setAccessibleName(self.tr("What is tried"))
+        self.pick.setAccessibleName(self.tr("Text to test"))
         self.pick.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.pick.setMinimumContentsLength(12)
-        self.text = ProseField(self.tr("Text to try"), 3, 8)
-        self.text.setPlaceholderText(self.tr("Write what somebody might say, and see which entries wake."))
-        self.fresh = QCheckBox(self.tr("As if nothing had been said before"))
-        self.alone = QCheckBox(self.tr("This world alone"))
-        self.throws = QPushButton(self.tr("20 times"))
+        self.text = ProseField(self.tr("Test text"), 3, 8)
+        self.text.setPlaceholderText(self.tr("Enter a message to see which entries it activates."))
+        self.fresh = QCheckBox(self.tr("Ignore chat history"))
+        self.alone = QCheckBox(self.tr("This world only"))
+        self.throws = QPushButton(self.tr("Run 20×"))
         self.throws.setProperty("filled", True)
         self.throws.setCheckable(True)
-        self.throws.setToolTip(self.tr("Throw the dice twenty times and see how often each entry comes"))
+        self.throws.setToolTip(self.tr("Run the test 20 times to see how often each entry is activated"))
         self.summary = QLabel()
         self.summary.setWordWrap(True)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.rows: FilteredTableModel[Tried] = FilteredTableModel(
             self._made_columns(), lambda one: one.entry.guid, lambda one: one.entry.name
         )
-        self.table = Table(self.rows, theme, self.tr("What came of it"), self.tr("Nothing wakes."))
+        self.table = Table(self.rows, theme, self.tr("Test results"), self.tr("No entries activated."))
         self.whole = QLabel()
         self.whole.setProperty("small", True)
         self.whole.setWordWrap(True)
@@ -92,9 +92,9 @@ class Bench(QFrame):
 
         return [
             Column(self.tr("Entry"), lambda one: one.entry.name or one.entry.content[:60], width=wide(148), icon=self._mark),
-            Column(self.tr("Why"), why, width=0, colour=self._ink),
+            Column(self.tr("Reason"), why, width=0, colour=self._ink),
             Column(self.tr("Tokens"), _tokens, lambda one: one.tokens, wide(64), right=True),
-            Column(self.tr("Of 20"), _share, lambda one: one.share or 0.0, wide(72), right=True),
+            Column(self.tr("Rate"), _share, lambda one: one.share or 0.0, wide(72), right=True),
         ]
 
     def _build(self) -> None:
@@ -136,11 +136,11 @@ class Bench(QFrame):
         self.table.opened.connect(self.opened)
         self._theme.changed.connect(self._highlight)
 
-    # what is tried
+    # Input.
 
     @property
     def message_id(self) -> UUID | None:
-        """The message that was picked and not changed since."""
+        """The chosen message, unless its text was edited."""
         place = self.pick.currentIndex() - 1
         return self._messages[place].id if 0 <= place < len(self._messages) else None
 
@@ -149,16 +149,16 @@ class Bench(QFrame):
         return THROWS if self.throws.isChecked() else 1
 
     def soon(self) -> None:
-        """Something that matters has changed: try again in a moment."""
+        """Run the test again after a short delay, because something relevant has changed."""
         if not self.isHidden():
             self._pause.start()
 
     def show_messages(self, messages: Sequence[Message]) -> None:
-        """Those of the open conversation, newest first."""
+        """Offer messages of the open conversation, newest first."""
         self._messages = list(messages)
         with QSignalBlocker(self.pick):
             self.pick.clear()
-            self.pick.addItem(self.tr("What you write here"))
+            self.pick.addItem(self.tr("Custom text"))
             for message in self._messages:
                 words = " ".join(message.content.split())
                 self.pick.addItem(f"{message.speaker_name}: {words[:70]}{'…' if len(words) > 70 else ''}")
@@ -179,32 +179,33 @@ class Bench(QFrame):
         self.table.setColumnHidden(3, not on)
         self.wanted.emit()
 
-    # what came of it
+    # Results.
 
     def show_outcome(self, outcome: TrialOutcome) -> None:
-        """Rows, the cost of all, and the keys in the text."""
+        """Show the result: entries, total cost, and the matched keys in the text."""
         self._outcome = outcome
         self.rows.fill(outcome.tried)
         coming, kept_back = len(outcome.coming), len(outcome.tried) - len(outcome.coming)
         parts = [
-            counted(coming, self.tr("{n} entry comes"), self.tr("{n} entries come")),
+            counted(coming, self.tr("{n} entry activated"), self.tr("{n} entries activated")),
             tokens_in_words(outcome.tokens),
-            counted(kept_back, self.tr("{n} is kept back"), self.tr("{n} are kept back")) if kept_back else "",
+            counted(kept_back, self.tr("{n} not activated"), self.tr("{n} not activated")) if kept_back else "",
         ]
         if not outcome.tried:
             is_said = bool(self.text.text.strip())
-            parts = [self.tr("Nothing wakes at this.") if is_said else self.tr("Nothing is there from the start.")]
+            parts = [self.tr("No entries activated by this text.") if is_said else self.tr("No entries active at the start.")]
         self.summary.setText(" · ".join(filter(None, parts)))
         self._highlight()
 
     def _highlight(self) -> None:
-        """The keys of the row with the cursor, or of all that come."""
+        """Highlight the matched keys of the selected entry, or of all activated entries."""
+        # A table with rows always has a current one, so it counts as chosen only while the table has the focus.
         chosen = self.table.current if self.table.hasFocus() else None
         shown = [chosen] if chosen is not None else self._outcome.coming
         self.text.setExtraSelections([self._marked(start, end) for one in shown for start, end in one.spans])
 
     def _say_whole(self) -> None:
-        """What the row with the cursor says, where there is no room for it in the table."""
+        """Show the whole reason of the selected row below the table if its column is too narrow."""
         one = self.table.current
         words = why(one) if one is not None else ""
         room = self.table.columnWidth(WHY) - 2 * SPACE_3
@@ -239,7 +240,7 @@ class Bench(QFrame):
         self._halves.setDirection(QBoxLayout.Direction.LeftToRight if is_low else QBoxLayout.Direction.TopToBottom)
 
     def fits_beside(self, width: int) -> bool:
-        """Is a window of that width wide enough for text and results side by side, so that others have room above?"""
+        """Return whether text and results fit side by side in this width, which leaves room for the rest of the page above."""
         return width >= NARROW * chrome_size(self._theme.prose_size) / 13
 
 
@@ -252,22 +253,22 @@ def _share(one: Tried) -> str:
 
 
 def _units(text: str, place: int) -> int:
-    """Where Qt counts that character, for which letters beyond the first plane are two."""
+    """Return the position of a character in UTF-16 code units, in which QTextCursor counts."""
     return len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
 
 
 RECENT = 40
-"""Messages of the open conversation that can be picked."""
+"""Messages of the open conversation that can be chosen as test text."""
 
 
 class WorldTrial(QObject):
-    """The newest wish counts: a trial that is under way when another is wanted is let go."""
+    """Runs tests for the test bench; a new test cancels the running one."""
 
     opened = Signal(str, object)
-    """The world and the guid of a result that the user wants to see."""
+    """File stem of the world and GUID of the entry to show."""
 
     def __init__(self, place: PageContext, book: WorldBook, desk: QSplitter) -> None:
-        """The bench is built, below what `desk` holds, when something is first to be tried."""
+        """Create the trial; the test bench is added to `desk` when it is first opened."""
         super().__init__()
         self._place, self._book, self._desk = place, book, desk
         self._trials = place.services.worlds.trials
@@ -275,7 +276,7 @@ class WorldTrial(QObject):
 
     @cached_property
     def bench(self) -> Bench:
-        """What is written on and what came of it."""
+        """The test bench, created at first use."""
         bench = Bench(self._place.theme)
         bench.hide()
         self._desk.addWidget(bench)
@@ -291,7 +292,7 @@ class WorldTrial(QObject):
         return self._is_made and not self.bench.isHidden()
 
     def holds(self, widget: QWidget | None) -> bool:
-        """Is it a part of the bench?"""
+        """Return whether a widget is part of the test bench."""
         return widget is not None and self._is_made and self.bench.isAncestorOf(widget)
 
     @property
@@ -299,7 +300,7 @@ class WorldTrial(QObject):
         return "bench" in vars(self)
 
     async def load(self) -> None:
-        """Let messages of the open conversation be picked."""
+        """Load the messages of the open conversation that can be chosen."""
         session = self._place.session()
         if session is not None:
             self._messages = await self._trials.messages(session, RECENT)
@@ -307,12 +308,12 @@ class WorldTrial(QObject):
                 self.bench.show_messages(self._messages)
 
     def soon(self) -> None:
-        """A world changed: what is written may wake others."""
+        """Run the test again because a world was changed."""
         if self._is_made:
             self.bench.soon()
 
     def toggle(self) -> None:
-        """Open the bench and begin to write, or put it away."""
+        """Open the test bench and focus its text, or close it."""
         self.bench.setVisible(self.bench.isHidden())
         if self.is_open:
             self.bench.text.setFocus()

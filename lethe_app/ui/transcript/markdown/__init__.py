@@ -1,1 +1,1 @@
-"""Markdown, actions and dialogue of a message."""
+"""Parser of a message: Markdown, actions and dialogue."""

@@ -1,4 +1,6 @@
-"""Reads the Markdown of a message into plain blocks and spans, so that nothing in a message is ever markup to the window."""
+"""Convert the Markdown of a message into plain blocks and spans, so that no text of a message is ever interpreted as markup
+by Qt.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +16,35 @@ from lethe_app.ui.transcript.markdown.parser import is_too_deep, tokens_of
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, plain_spans, spans_of
 
 FORMATTED_LIMIT = 40_000
-"""Characters up to which a message is read as Markdown; a longer one is shown as it was typed."""
+"""Maximum number of characters of a message parsed as Markdown; a longer one is shown as plain text."""
 LINES_LIMIT = 2_000
-"""Lines up to which a message is read as Markdown."""
+"""Maximum number of lines of a message parsed as Markdown."""
 SHOWN_LIMIT, SHOWN_LINES = 300_000, 6_000
-"""Characters and lines drawn at all; copying still has every one of them."""
+"""Maximum number of characters and lines shown at all; copying the message copies everything."""
 MARKS_LIMIT = 6_000
-"""Characters with a meaning in Markdown that one message may hold before it is shown as it was typed."""
+"""Maximum number of Markdown special characters in a message; one with more is shown as plain text."""
 DEEPEST = 12
-"""Quotes and lists are indented so far and no further."""
+"""Maximum depth to which quotes and lists are indented."""
 PIECE, PIECE_LINES = 4_000, 40
-"""Characters and lines of one drawn paragraph of unformatted text."""
+"""Characters and lines per paragraph of plain text."""
 
 WIDEST_TABLE, LARGEST_TABLE = 16, 400
-"""Columns and cells of a table that is still drawn as one."""
+"""Maximum number of columns and of cells of a table; a larger one is shown row by row."""
 
-NOTE_LONG = "Shown as it was typed, because it is very long."
-NOTE_DENSE = "Shown as it was typed, because it holds too many formatting marks."
+NOTE_LONG = "Shown as plain text because it is very long."
+NOTE_DENSE = "Shown as plain text because it contains too many formatting marks."
 NOTE_CUT = "Only the beginning is shown here; copying the message copies all of it."
 
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029]")
 _BLANK = " \n\t\xa0\u2028\u200b\u200c\u200d\u2060\ufeff\xad"
+"""White space and invisible characters; a block of nothing else is not visible."""
 _NO_SHAPE = re.compile("[\0\ud800-\udfff\ufdd0-\ufdef\ufffc]")
+"""Characters without a glyph, or with a meaning inside a QTextDocument, such as U+FDD0 and U+FFFC."""
 _MARKS = re.compile(r"[*_~`\[\]<&\\|]")
 
 
 class BlockKind(Enum):
-    """What a block is, and so how it is drawn."""
+    """Kind of a block, which decides how it is painted."""
 
     PARAGRAPH = "paragraph"
     HEADING = "heading"
@@ -52,7 +56,7 @@ class BlockKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One cell of a table; `align` is "", "left", "center" or "right"."""
+    """Cell of a table; `align` is "", "left", "center" or "right", as in the Markdown."""
 
     spans: tuple[TextSpan, ...]
     align: str = ""
@@ -60,35 +64,37 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One drawn paragraph, line of code, rule or table."""
+    """Paragraph, heading, line of code, rule, table or note."""
 
     kind: BlockKind
     spans: tuple[TextSpan, ...] = ()
     quote: int = 0
-    """How many block quotes it stands in."""
+    """Number of block quotes around the block."""
     indent: int = 0
-    """How many lists it stands in."""
+    """Number of lists around the block."""
     marker: str = ""
-    """The bullet or number in front of it."""
+    """Bullet or number of a list item; empty for its further blocks."""
     tight: bool = False
-    """Followed closely by the next block, as items of a list are."""
+    """True if the next block follows closely, as in the items of a list."""
     level: int = 0
-    """Of a heading, 1 to 6; of a line of code, 1 if it says what the code is."""
+    """Level of a heading, 1 to 6; for a line of code 1 if it is the title with the language."""
     edges: tuple[bool, bool] = (False, False)
-    """Of a line of code: whether it is the first and the last one of its box."""
+    """For a line of code, whether it is the first and the last one of its box."""
     rows: tuple[tuple[TableCell, ...], ...] = ()
-    """Of a table, the head first."""
+    """Rows of a table, the header first."""
     opens: str = ""
-    """The marks that would close the quotation left open at its end."""
+    """Marks that would close the quotation left open at the end of the block; empty if none is."""
 
 
 def tidy(text: str) -> str:
-    """The text with line ends as `\\n` and without characters that have no shape or steer a text document."""
+    r"""Return the text with line ends normalised to `\n`, and with characters replaced that have no glyph or control a
+    QTextDocument.
+    """
     return _NO_SHAPE.sub("\ufffd", _LINE_ENDS.sub("\n", text))
 
 
 def unformatted_reason(text: str) -> str:
-    """Why this text is better shown as it was typed; empty if it can be read as Markdown."""
+    """Return the note why a text is shown as plain text; empty if it is parsed as Markdown."""
     if len(text) > FORMATTED_LIMIT or text.count("\n") > LINES_LIMIT:
         return NOTE_LONG
     if len(text) > MARKS_LIMIT and len(_MARKS.findall(text)) > MARKS_LIMIT:
@@ -97,7 +103,9 @@ def unformatted_reason(text: str) -> str:
 
 
 def read(text: str, *, breaks_off: bool = False) -> list[Block]:
-    """The blocks of a message, in time linear in its length; an action may be left open where it `breaks_off`."""
+    """Parse a message into blocks, in time linear in its length. If it `breaks_off`, an action left open at the end is
+    closed.
+    """
     text = tidy(text)
     if reason := unformatted_reason(text):
         return read_plain(text, reason)
@@ -106,7 +114,9 @@ def read(text: str, *, breaks_off: bool = False) -> list[Block]:
 
 
 def finished(blocks: list[Block], text: str) -> list[Block]:
-    """The blocks of a whole message, with speech that goes on over several; where nothing could be seen, what was typed."""
+    """Complete the blocks of a message: mark speech that spans several paragraphs. If no block is visible, return the plain
+    text.
+    """
     if not any(_is_seen(block) for block in blocks):
         return read_plain(text) if text.strip() else []
     at = 0
@@ -123,7 +133,7 @@ def _is_seen(block: Block) -> bool:
 
 
 def _carry_speech(blocks: list[Block], first: int) -> int:
-    """Mark speech that is closed in a later paragraph, in all of them; where to go on from."""
+    """Mark speech that is closed in a later paragraph, in all paragraphs up to there; return the index to continue at."""
     closers, shape = blocks[first].opens, (BlockKind.PARAGRAPH, blocks[first].quote, blocks[first].indent, "")
     end, last = End.OPEN, first
     while end is End.OPEN and last + 1 < len(blocks):
@@ -141,7 +151,7 @@ def _carry_speech(blocks: list[Block], first: int) -> int:
 
 
 def read_plain(text: str, note: str = "") -> list[Block]:
-    """The text as it was typed, ended by a note that says why."""
+    """Split a text into blocks without parsing it, followed by `note` and, if it was cut, by a note about that."""
     lines = text[:SHOWN_LIMIT].split("\n", SHOWN_LINES)
     is_cut = len(text) > SHOWN_LIMIT or len(lines) > SHOWN_LINES
     lines = lines[:SHOWN_LINES]
@@ -157,7 +167,7 @@ def read_plain(text: str, note: str = "") -> list[Block]:
 
 @dataclass
 class _List:
-    """A list that is open while its items are read."""
+    """State of an open list while its items are parsed."""
 
     ordered: bool
     number: int
@@ -171,7 +181,7 @@ class _List:
 
 @dataclass
 class _Reading:
-    """The blocks read so far, and the quotes and lists that are open around the next one."""
+    """Parser state: the blocks so far, and the quotes and lists that are open."""
 
     blocks: list[Block] = field(default_factory=list)
     quote: int = 0
@@ -179,7 +189,7 @@ class _Reading:
     level: int = 0
     tight: bool = False
     begun: list[int] = field(default_factory=list)
-    """How many blocks there were where each open quote began."""
+    """Number of blocks at the start of each open quote, to detect empty ones."""
 
     def add(self, kind: BlockKind, spans: tuple[TextSpan, ...] = (), **more: object) -> None:
         block = Block(kind, spans, min(self.quote, DEEPEST), min(len(self.lists), DEEPEST), self._take_marker())
@@ -193,7 +203,7 @@ class _Reading:
 
 
 def blocks_of(tokens: list[Token]) -> list[Block]:
-    """The parser's tokens as a flat list of blocks."""
+    """Convert parser tokens to a flat list of blocks."""
     reading = _Reading()
     position = 0
     while position < len(tokens):
@@ -254,13 +264,13 @@ def _read_container(reading: _Reading, token: Token) -> None:
 
 
 def _end_item(reading: _Reading) -> None:
-    """An item without words still shows its bullet."""
+    """Add an empty paragraph for a list item without text, so that its bullet is shown."""
     if reading.lists[-1].marker:
         reading.add(BlockKind.PARAGRAPH, tight=True)
 
 
 def _read_code(reading: _Reading, content: str, title: str) -> None:
-    """The lines of a piece of code, headed by what stands behind its opening marks."""
+    """Add the lines of a code block, with its info string as title."""
     lines = ([title] if title else []) + (content.removesuffix("\n").split("\n") if content or not title else [])
     for number, line in enumerate(lines):
         edges = (number == 0, number == len(lines) - 1)
@@ -269,7 +279,7 @@ def _read_code(reading: _Reading, content: str, title: str) -> None:
 
 
 def _read_table(reading: _Reading, rows: tuple[tuple[TableCell, ...], ...]) -> None:
-    """A table beyond measure is told row by row."""
+    """Add a table; one above the limits is added as one paragraph per row."""
     if len(rows[0]) <= WIDEST_TABLE and sum(map(len, rows)) <= LARGEST_TABLE:
         reading.add(BlockKind.TABLE, rows=rows)
         return
@@ -292,7 +302,7 @@ def _table(tokens: list[Token]) -> tuple[tuple[TableCell, ...], ...]:
 
 
 def plain(text: str) -> str:
-    """The words of a message without its formatting, for reading aloud."""
+    """Return the text of a message without formatting, for screen readers and for copying whole messages of a selection."""
     words = []
     for block in read(text):
         words.append(f"{block.marker} " if block.marker else "")

@@ -1,4 +1,4 @@
-"""Finds the speech in a paragraph by its quotation marks, also where it goes on over lines and paragraphs."""
+"""Detect speech by its quotation marks, also across lines and paragraphs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from enum import Enum
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, Voice, merged
 
 REACH_SPANS = 80
-"""Spans in which the end of a quotation is looked for."""
+"""Number of spans searched for the end of a quotation."""
 MARKS_OF_SPEECH = 800
-"""Quotation marks of one paragraph up to which speech is told from narration."""
+"""Maximum number of quotation marks in a paragraph; in one with more, speech is not detected."""
 
 _MARKS = re.compile(r'["“”„«»「」\u2028]')
 _CLOSERS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」"}
 
 
 class End(Enum):
-    """Where a quotation ends, as seen from where it begins."""
+    """Where a quotation ends, seen from its start."""
 
     HERE = "on its own line"
     LATER = "on a later line"
@@ -28,10 +28,12 @@ class End(Enum):
 
 
 def voiced(spans: Sequence[TextSpan], closers: str = "", *, goes_on: bool = False) -> tuple[tuple[TextSpan, ...], str]:
-    """The spans of a paragraph with its speech marked, and what would close a quotation that is still open behind it.
+    """Mark the speech in the spans of a paragraph; return them with the marks that would close a quotation still open at the
+    end.
 
-    `closers` ends a quotation that was begun before and is known to end; `goes_on` says that one left open here ends later.
-    A quotation that is never closed ends with its line, or where an action begins: the mark may be yet to come, or forgotten.
+    `closers` ends a quotation that was opened in an earlier paragraph and is known to end; `goes_on` says that one left open
+    here ends in a later paragraph. A quotation that is never closed ends with its line, or where an action begins, because
+    its end may not be generated yet, or was forgotten.
     """
     marks = sum(len(_MARKS.findall(span.text)) for span in spans)
     if not (closers or marks) or marks > MARKS_OF_SPEECH:
@@ -41,15 +43,16 @@ def voiced(spans: Sequence[TextSpan], closers: str = "", *, goes_on: bool = Fals
 
 
 def unvoiced(spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """The spans as they were before speech was found in them."""
+    """Reset the voices of spans to what they were before speech was detected."""
     return merged(replace(span, voice=Voice.ACTION if span.italic else Voice.NARRATION) for span in spans)
 
 
 def end_of(closers: str, spans: Iterable[TextSpan], before: str = "", *, is_own_line: bool = False) -> End:
-    """Where the quotation that `closers` end comes to its end in `spans`; `before` is the letter in front of them."""
+    """Find where the quotation that `closers` end is closed in `spans`; `before` is the character in front of them."""
     has_acted = False
     for span in spans:
         if span.code:
+            # Code counts as a letter, so that a straight mark right behind it closes a quotation.
             before = "x"
             continue
         has_acted = has_acted or span.voice is Voice.ACTION
@@ -69,12 +72,12 @@ def end_of(closers: str, spans: Iterable[TextSpan], before: str = "", *, is_own_
 
 
 def _is_gap(before: str, mark: str) -> bool:
-    """Whether a mark that looks the same at both ends begins something here, because nothing stands right before it."""
+    """Return whether a straight quotation mark opens a quotation here, because a space or nothing precedes it."""
     return mark == '"' and (not before or before.isspace())
 
 
 class _Reader:
-    """Goes through the spans of one paragraph, in and out of quotations."""
+    """Splits the spans of one paragraph at quotation marks."""
 
     def __init__(self, spans: Sequence[TextSpan], closers: str, *, goes_on: bool) -> None:
         self._spans, self._closers, self._goes_on = spans, closers, goes_on
@@ -100,6 +103,7 @@ class _Reader:
                 end = at if mark == LINE_BREAK else at + 1
                 yield replace(span, text=span.text[start:end], voice=Voice.SPEECH)
                 start, self._closers = end, ""
+            # A mark right behind a letter or digit opens no quotation; it may stand for inches.
             elif not self._closers and mark in _CLOSERS and not (span.text[at - 1] if at else self._before).isalnum():
                 yield replace(span, text=span.text[start:at])
                 start = at

@@ -1,4 +1,4 @@
-"""Reads an *action* whose closing mark is still to come as the action it is about to be."""
+"""Close an *action* at the end of an unfinished text, so that it is shown as an action while it is generated."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lethe_app.ui.transcript.markdown.parser import spans_in
 
 _OPENING = re.compile(r"(?:^|\s)\*(?![\s*])")
 _CLOSERS = ("*", "**", "***")
-"""What may be missing: the mark itself, and with it those of bold words begun within the action."""
+"""Missing closing marks to try: that of the action, alone or together with that of bold text inside it."""
 
 
 def open_ended(tokens: list[Token]) -> list[Token]:
-    """The parser's tokens of a text that breaks off, with the action left open in its last paragraph closed."""
+    """Return the tokens of an unfinished text with an action that is open in its last paragraph closed."""
     at = _last_paragraph(tokens)
     if at is None:
         return tokens
@@ -24,7 +24,9 @@ def open_ended(tokens: list[Token]) -> list[Token]:
 
 
 def _last_paragraph(tokens: list[Token]) -> int | None:
-    """Where the words of the paragraph stand with which the text ends."""
+    """Return the index of the inline token of the paragraph at the end of the text; None if the text ends with something
+    else.
+    """
     at = len(tokens) - 1
     while at > 0 and tokens[at].nesting < 0:
         at -= 1
@@ -45,9 +47,9 @@ def _closed(content: str) -> list[Token] | None:
 
 
 def _ends_in_action(children: list[Token]) -> bool:
-    """Whether the last thing is one action, begun by `*` at the start or behind white space.
+    """Return whether the last element is an action that was opened by `*` at the start or after white space.
 
-    An action within it would mean that the first mark was a slip, and that what follows the inner one is no action.
+    An action inside it would mean that the first mark was a slip, and that the text after the inner one is no action.
     """
     if not children or children[-1].type != "em_close" or children[-1].markup != "*":
         return False

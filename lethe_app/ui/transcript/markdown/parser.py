@@ -1,4 +1,4 @@
-"""Sets up the Markdown parser for chats: without what surprises there, and so that it leaves out nothing that was written."""
+"""Configure the Markdown parser for chat messages: without surprising constructs, and without loss of text."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 NESTING = 40
-"""Depth at which the parser gives up; it would leave out what stands deeper."""
+"""Nesting depth at which the parser stops; deeper content would be missing from its output."""
 BRACKETS_LIMIT = 400
-"""Opening brackets beyond which links are not looked for: each of them would be tried against the rest of the text."""
+"""Number of opening brackets above which links are not parsed, because each bracket is tried against the rest of the text."""
 
 
 def _parser(*without: str) -> MarkdownIt:
-    """CommonMark without raw HTML, references, underlined headings and code by indentation."""
+    """Create a CommonMark parser without raw HTML, reference links, setext headings and indented code."""
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": NESTING})
     parser.enable(["table", "strikethrough"])
+    # Before the inline rules, so that the text of a restored paragraph is parsed as well.
     parser.core.ruler.after("block", "keep_cells", _keep_cells)
     return parser.disable(["reference", "lheading", "code", "html_block", "html_inline", *without])
 
 
 def tokens_of(text: str) -> list[Token]:
-    """What the Markdown parser makes of tidy text."""
+    """Parse a text that was cleaned by `tidy`."""
     crowded = text.count("[") > BRACKETS_LIMIT
     return (_without_links if crowded else _full).parse(text)
 
 
 def spans_in(text: str) -> list[Token]:
-    """What the parser makes of the words of one paragraph."""
+    """Parse the text of one paragraph into inline tokens."""
     crowded = text.count("[") > BRACKETS_LIMIT
     return (_without_links if crowded else _full).parseInline(text)[0].children or []
 
 
 def is_too_deep(tokens: list[Token]) -> bool:
-    """Whether the parser may have left something out."""
+    """Return whether the nesting is so deep that the parser may have dropped content."""
     return any(token.level >= NESTING - 4 for token in tokens)
 
 
 def _keep_cells(state: StateCore) -> None:
-    """A table with a row longer than its head would lose cells: its lines stay a paragraph."""
+    """Turn a table that has a row longer than its header back into a paragraph, because the parser drops the extra cells."""
     if not any(token.type == "table_open" for token in state.tokens):
         return
     lines = state.src.split("\n")
@@ -64,6 +65,7 @@ def _is_ragged(table: list[Token], lines: list[str]) -> bool:
 
 def _cells(line: str) -> list[str]:
     cells = escapedSplit(line.strip())
+    # Pipes at the start and end of the line produce empty cells, which do not count.
     return cells[not cells[0].strip() : len(cells) - (not cells[-1].strip())]
 
 

@@ -1,4 +1,4 @@
-"""Reads a paragraph into spans that look the same throughout: narration or *action*, with their weight, code and links."""
+"""Convert the inline tokens of a paragraph into spans of uniform style: narration or *action*, weight, code and links."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from urllib.parse import unquote, urlsplit
 from markdown_it.token import Token
 
 LINE_BREAK = "\u2028"
-"""A line break inside a paragraph, as text documents know it."""
+"""Line break inside a paragraph of a QTextDocument (U+2028)."""
 
 
 class Voice(Enum):
-    """Who or what is heard in a span of a roleplay."""
+    """Kind of text in a roleplay, which decides its colour."""
 
     NARRATION = "narration"
     ACTION = "action"
@@ -24,7 +24,7 @@ class Voice(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """A run of text that looks the same throughout."""
+    """Run of text in one style."""
 
     text: str
     voice: Voice = Voice.NARRATION
@@ -33,18 +33,21 @@ class TextSpan:
     struck: bool = False
     code: bool = False
     href: str = ""
+    """Address of a link that may be opened; empty if the span is no link."""
 
     def looks_like(self, other: TextSpan) -> bool:
+        """Return whether another span has the same style."""
         return (self.voice, self.italic, self.bold, self.struck, self.code, self.href) == (
             other.voice, other.italic, other.bold, other.struck, other.code, other.href,
         )  # fmt: skip
 
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"“”]+[^\s<>\"“”.,;:!?)\]'*]")
+"""Bare web address. Punctuation at its end belongs to the sentence."""
 
 
 def is_safe_link(address: str) -> bool:
-    """Whether the address may be opened outside: the web and mail only."""
+    """Return whether an address may be opened in another program: http, https and mailto only."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -53,17 +56,17 @@ def is_safe_link(address: str) -> bool:
 
 
 def plain_spans(text: str) -> tuple[TextSpan, ...]:
-    """Text without any formatting, as a paragraph."""
+    """Return a text as one span without style; empty for an empty text."""
     return (TextSpan(text.replace("\n", LINE_BREAK)),) if text else ()
 
 
 def spans_of(children: Iterable[Token]) -> tuple[TextSpan, ...]:
-    """The spans of one paragraph, from what the Markdown parser found in it; speech is not yet told from narration."""
+    """Convert inline tokens to spans; speech is not detected yet."""
     return tuple(merged(_styled(children)))
 
 
 def merged(spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Neighbours that look the same become one."""
+    """Merge neighbouring spans of the same style, and drop empty ones."""
     result: list[TextSpan] = []
     for span in spans:
         if result and result[-1].looks_like(span):
@@ -105,7 +108,7 @@ def _styled(children: Iterable[Token]) -> Iterator[TextSpan]:
 
 
 def _restyled(style: TextSpan, token: Token) -> TextSpan:
-    """The look from a token that opens or closes one."""
+    """Return the style after a token that opens or closes bold or struck text."""
     match token.type:
         case "strong_open" | "strong_close":
             return replace(style, bold=token.nesting > 0)
@@ -116,7 +119,7 @@ def _restyled(style: TextSpan, token: Token) -> TextSpan:
 
 
 class _Link:
-    """A link whose address may not be opened is shown as it was typed, and one without words by its address."""
+    """Link of a message. One that is not safe is shown as its Markdown, one without text by its address."""
 
     def __init__(self, token: Token) -> None:
         self._address, self._title = str(token.attrs.get("href", "")), str(token.attrs.get("title", ""))
@@ -133,7 +136,7 @@ def _titled(title: str) -> str:
 
 
 def _image(style: TextSpan, token: Token) -> Iterator[TextSpan]:
-    """A picture is never loaded: its description and its address stand for it."""
+    """Yield description and address of an image; images are never loaded."""
     address, title = str(token.attrs.get("src", "")), str(token.attrs.get("title", ""))
     if token.content:
         yield replace(style, text=token.content + " ")
@@ -142,7 +145,7 @@ def _image(style: TextSpan, token: Token) -> Iterator[TextSpan]:
 
 
 def _with_addresses(span: TextSpan) -> Iterator[TextSpan]:
-    """Web addresses standing in the text become links."""
+    """Split a span at bare web addresses, which become links."""
     if span.href or "://" not in span.text:
         yield span
         return

@@ -1,4 +1,4 @@
-"""Reads a reply while it grows: finished blocks are kept, only the last one is read again."""
+"""Parse a reply while it is generated: finished blocks are kept, only the last one is parsed again."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from lethe_app.ui.transcript.markdown.parser import is_too_deep, tokens_of
 
 
 class GrowingProse:
-    """The blocks of a text that only ever gets longer. Its cost follows the last block, not the text."""
+    """Incremental parser of a text that only gets longer. A call costs as much as the last block, not as the text."""
 
     def __init__(self) -> None:
         self._text = ""
         self._settled: list[Block] = []
         self.settled_to = 0
-        """Characters that are never read again."""
+        """Number of characters that are not parsed again."""
         self._lines_to = 0
 
     def read(self, text: str, *, breaks_off: bool = True) -> list[Block]:
-        """The blocks of the text as it is now; once it is whole it no longer `breaks_off`."""
+        """Return the blocks of the text; `breaks_off` is False for the complete text. A text that does not continue the last
+        one is parsed from the start.
+        """
         text = tidy(text)
         if not text.startswith(self._text[: self.settled_to]):
             self._settled, self.settled_to, self._lines_to = [], 0, 0
@@ -34,8 +36,8 @@ class GrowingProse:
         return read(text) if is_too_deep(tokens) else finished(self._settled + blocks_of(tokens), text)
 
     def _settle(self, text: str) -> None:
-        """Of the lines that are complete, every block but the last is what it is; an unfinished line may yet turn out to be
-        something else, and make something else of the line above.
+        """Keep every block but the last of the complete lines. The last one, and an unfinished line, may still change the
+        block above.
         """
         lines_to = text.rfind("\n") + 1
         if lines_to <= self._lines_to:
@@ -50,7 +52,7 @@ class GrowingProse:
 
 
 def _last_block(tokens: list[Token]) -> tuple[int, int]:
-    """Token and line with which the last block begins."""
+    """Return the token index and the line at which the last block starts."""
     starts = [(at, token.map[0]) for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
     return max(starts, default=(0, 0))
 

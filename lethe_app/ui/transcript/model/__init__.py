@@ -1,1 +1,1 @@
-"""The Qt model of the messages on display."""
+"""Qt model of the messages of a session."""

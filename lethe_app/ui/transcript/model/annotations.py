@@ -1,4 +1,6 @@
-"""Knows which replies used a memory, and how many: asked for with the page a message lies on, so that nothing jumps later."""
+"""Annotations of replies: recalled memories, web sources and tool calls. They are queried with the page of their messages,
+so that the layout does not change later.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +19,26 @@ from lethe_app.ui.transcript.painting.tool_list import in_words
 
 
 class ToolMarks:
-    """Follows every reply upwards, from one hidden message to the next, as long as they are of tools."""
+    """Tool results by reply. They are found by following the hidden messages upwards from a reply, as long as they belong to
+    tools.
+    """
 
     def __init__(self) -> None:
         self._results: dict[UUID, ToolResult | None] = {}
-        """By the hidden message; those that hold calls have no result."""
+        """Result by hidden message; None for a message with tool calls."""
         self._above: dict[UUID, UUID] = {}
+        """Message above each reply and hidden message."""
 
     def __bool__(self) -> bool:
         return bool(self._results)
 
     def clear(self) -> None:
+        """Remove all entries, because another session is on display."""
         self._results.clear()
         self._above.clear()
 
     def learn(self, messages: Iterable[Message]) -> None:
-        """Take note of messages that were read."""
+        """Record loaded messages."""
         for message in messages:
             result = result_in(message)
             if result is not None or calls_in(message):
@@ -43,13 +49,13 @@ class ToolMarks:
                 self._above[message.id] = message.parent_id
 
     def note(self, line: Message, above: UUID) -> None:
-        """A line was just put above a message."""
+        """Record a message that was just inserted above another one."""
         self.learn([line])
         if line.id in self._results:
             self._above[above] = line.id
 
     def results_of(self, reply: UUID) -> tuple[ToolResult, ...]:
-        """What tools did for a reply, in order."""
+        """Return the tool results of a reply, in order of the calls."""
         found: list[ToolResult] = []
         place = self._above.get(reply)
         while place is not None and place in self._results:
@@ -60,22 +66,23 @@ class ToolMarks:
 
 
 class SourceMarks:
-    """Reads the hidden lines among the messages that pass by: each belongs to the user's message right below it."""
+    """Web sources by user message, read from the hidden message right above it."""
 
     def __init__(self) -> None:
         self._lines: dict[UUID, LookedUp] = {}
         self._above: dict[UUID, UUID] = {}
-        """The message above each of the user's."""
+        """Message above each user message."""
 
     def __bool__(self) -> bool:
         return bool(self._lines)
 
     def clear(self) -> None:
+        """Remove all entries, because another session is on display."""
         self._lines.clear()
         self._above.clear()
 
     def learn(self, messages: Iterable[Message]) -> None:
-        """Take note of messages that were read."""
+        """Record loaded messages."""
         for message in messages:
             if (told := looked_up(message)) is not None:
                 self._lines[message.id] = _openable(told)
@@ -83,23 +90,23 @@ class SourceMarks:
                 self._above[message.id] = message.parent_id
 
     def note(self, line: Message, above: UUID) -> None:
-        """A line was just put above a message."""
+        """Record a message that was just inserted above another one."""
         self.learn([line])
         self._above[above] = line.id
 
     def remove_lines(self, lines: Iterable[UUID]) -> None:
-        """These lines stand there no more."""
+        """Remove hidden messages that were deleted."""
         for line in lines:
             self._lines.pop(line, None)
 
     def sources_of(self, asked: UUID | None) -> LookedUp | None:
-        """What was looked up for a message of the user's."""
+        """Return the look-up for a user message; None if there was none."""
         line = self._above.get(asked) if asked is not None else None
         return self._lines.get(line) if line is not None else None
 
 
 def _openable(told: LookedUp) -> LookedUp:
-    """Only with addresses that a browser opens: a stranger could have written another one."""
+    """Return a look-up with http and https addresses only, because stored addresses are not trusted."""
     kept = tuple(one for one in told.sources if one.address.lower().startswith(("http://", "https://")))
     return replace(told, sources=kept)
 
@@ -109,10 +116,10 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.model.paging import Loader
 
 Count = Callable[[Sequence[UUID]], Awaitable[dict[UUID, int]]]
-"""Tells how many memories messages of the user's brought up, one question for many."""
+"""Return the numbers of recalled memories of several user messages, with one query."""
 
 LOOK_BACK = 8
-"""Rows above a reply among which the words it answers are looked for."""
+"""Rows above a reply that are searched for the message it answers."""
 
 
 async def _none(_messages: Sequence[UUID]) -> dict[UUID, int]:
@@ -120,25 +127,27 @@ async def _none(_messages: Sequence[UUID]) -> dict[UUID, int]:
 
 
 class MemoryMarks:
-    """A reply has as many memories as the words it answers brought up."""
+    """Number of memories per reply, which is that of the user message it answers; also owner of the other annotations."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
         self._counts: dict[UUID, int] = {}
-        """By the user's message; those that brought up nothing are not in it."""
+        """Number of memories by user message; messages without memories are missing."""
         self.count: Count = _none
+        """Query for the numbers; set by the controller of the memory panel."""
         self.sources = SourceMarks()
         self.tools = ToolMarks()
         self.thumbs = Thumbs(model)
 
     def clear(self) -> None:
+        """Remove all entries, because another session is on display."""
         self._counts.clear()
         self.sources.clear()
         self.tools.clear()
         self.thumbs.clear()
 
     def beside(self, loader: Loader) -> Loader:
-        """The same loader, which also asks what the messages it brings remembered."""
+        """Return a loader that also loads the annotations of its messages."""
 
         async def load(start: int, count: int) -> list[Message]:
             messages = await loader(start, count)
@@ -151,7 +160,7 @@ class MemoryMarks:
         return load
 
     def asked(self, row: int) -> UUID | None:
-        """The user's message that a reply answers; None for anything but a reply, and for a greeting."""
+        """Return the id of the user message that a reply answers; None for a greeting or if the row is no reply."""
         model = self._model
         if model.outline(row).role is not Role.ASSISTANT:
             return None
@@ -162,16 +171,16 @@ class MemoryMarks:
         return None
 
     def count_of(self, row: int) -> int:
-        """How many memories came to mind for a reply."""
+        """Return the number of memories recalled for a reply."""
         asked = self.asked(row) if self._counts else None
         return self._counts.get(asked, 0) if asked is not None else 0
 
     def looked_up(self, row: int) -> LookedUp | None:
-        """What was looked up for a reply."""
+        """Return the web look-up for a reply; None if there was none."""
         return self.sources.sources_of(self.asked(row)) if self.sources else None
 
     def spoken(self, row: int) -> list[str]:
-        """All of it as it is read aloud."""
+        """Return the texts of all annotations for screen readers."""
         count, told = self.count_of(row), self.looked_up(row)
         words = [recalled_in_words(count)] if count else []
         done = self.tools.results_of(self._model.outline(row).id) if self.tools else ()
@@ -179,7 +188,7 @@ class MemoryMarks:
         return [*words, *([sources_in_words(len(told.sources))] if told else []), *self.thumbs.spoken(row)]
 
     async def renew(self, messages: Sequence[UUID] | None = None) -> None:
-        """Ask again about these messages, or about all that are known to have brought up something."""
+        """Query the numbers of these messages again; without `messages` those of all messages with memories."""
         await self._ask(self._counts if messages is None else messages)
 
     async def _ask(self, messages: Iterable[UUID]) -> None:
@@ -195,7 +204,7 @@ class MemoryMarks:
         self._tell(changed)
 
     def _tell(self, messages: set[UUID]) -> None:
-        """The rows of the replies below these messages look different now."""
+        """Emit `dataChanged` for the replies below these messages."""
         model = self._model
         rows = [row for one in messages if (row := model.row_of(one)) is not None]
         if rows:

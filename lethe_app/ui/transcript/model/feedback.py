@@ -1,4 +1,4 @@
-"""Knows what the user thinks of replies: asked for with the page a message lies on, like what was remembered for it."""
+"""The user's ratings of replies, queried with the page of their messages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.model.model import ChatModel
 
 Ask = Callable[[Sequence[UUID]], Awaitable[dict[UUID, dict[int, ReplyRating]]]]
-"""Tells what is thought of the wordings of many messages, in one question."""
+"""Return the ratings by alternative of several messages, with one query."""
 PICTURES = {ReplyRating.GOOD: "thumb-up", ReplyRating.BAD: "thumb-down"}
+"""Icon of each rating."""
 
 
 async def _nothing(_messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRating]]:
@@ -23,29 +24,31 @@ async def _nothing(_messages: Sequence[UUID]) -> dict[UUID, dict[int, ReplyRatin
 
 
 class Thumbs:
-    """Each wording has its own: another one of the same reply may be better."""
+    """Ratings by reply; each alternative has its own."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
         self._known: dict[UUID, dict[int, ReplyRating]] = {}
         self.ask: Ask = _nothing
+        """Query for the ratings; set by the feedback controller."""
 
     def clear(self) -> None:
+        """Remove all ratings, because another session is on display."""
         self._known.clear()
 
     def rating_of(self, row: int) -> ReplyRating | None:
-        """What is thought of the wording on display."""
+        """Return the rating of the alternative on display; None if it has none."""
         verdicts = self._known.get(self._model.outline(row).id) if self._known else None
         message = self._model.message(row) if verdicts else None
         return verdicts.get(message.shown) if verdicts and message is not None else None
 
     def spoken(self, row: int) -> list[str]:
-        """The same as it is read aloud."""
+        """Return the text of the rating for screen readers."""
         verdict = self.rating_of(row)
         return [in_words(verdict)] if verdict is not None else []
 
     async def learn(self, messages: Iterable[UUID]) -> None:
-        """Ask about these, and show what is others than before."""
+        """Query the ratings of messages, and emit `dataChanged` for those that differ from before."""
         wanted = list(messages)
         found = await self.ask(wanted) if wanted else {}
         changed = [one for one in wanted if self._known.get(one, {}) != found.get(one, {})]
@@ -57,11 +60,11 @@ class Thumbs:
             model.dataChanged.emit(model.index(row), model.index(row))
 
     async def renew(self) -> None:
-        """Ask again about all that are known to be thought of."""
+        """Query the ratings of all rated messages again."""
         await self.learn(list(self._known))
 
 
 def in_words(verdict: ReplyRating) -> str:
-    """“You liked it”."""
+    """Return the text of a rating for screen readers."""
     tr = QCoreApplication.translate
-    return tr("Thumbs", "you liked it") if verdict is ReplyRating.GOOD else tr("Thumbs", "you did not like it")
+    return tr("Thumbs", "rated good") if verdict is ReplyRating.GOOD else tr("Thumbs", "rated bad")

@@ -1,4 +1,4 @@
-"""Holds the reply that is being written, piece by piece, at the same cost for each piece however long it has become."""
+"""Text of the reply in progress; appending costs the same however long it is."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ class GrowingText:
         self._pieces = [text]
 
     def append(self, piece: str) -> None:
+        """Append a piece without copying the text."""
         self._pieces.append(piece)
 
     @property
     def text(self) -> str:
+        """Return the text, joining the pieces."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0]
 
 
 class GrowingReply:
-    """A reply from the moment it is awaited until it is finished."""
+    """Reply in progress, from the request until it is stored."""
 
     def __init__(self, message: Message, awaited: bool = False) -> None:
         self.message = message
         self.awaited = awaited
-        """Whether it stands in for a message that has not begun yet."""
+        """True if `message` is a stand-in, because the reply has not begun."""
         self.words = ""
-        """What is being waited for, such as “Reading 1,200 of 3,000 tokens”."""
+        """Text beside the dots, such as the progress of the prefill."""
         self.said, self.thought = GrowingText(message.content), GrowingText(message.thinking)

@@ -1,4 +1,4 @@
-"""The messages of a session as Qt sees them and as they are read aloud: outlines first, pages on demand, one reply growing."""
+"""List model of a session: outlines of all messages, pages loaded on demand, and one reply in progress."""
 
 from __future__ import annotations
 
@@ -27,17 +27,22 @@ async def _nothing(_start: int, _count: int) -> list[Message]:
 
 
 class ChatModel(QAbstractListModel):
-    """One row for each message that is shown. Adding, changing and streaming cost the same however many there are."""
+    """One row per visible message. Appending, changing and streaming cost the same for any number of messages."""
 
     reply_grew = Signal()
-    """The growing reply has new text; ask `text_of` when it is time to draw it."""
+    """Emitted when the reply in progress has new text; it is not passed, but read by `text_of` when it is painted."""
     reply_finished = Signal(int)
+    """Emitted with the row of a reply that is complete."""
     load_failed = Signal(LetheError)
+    """Emitted with the error when a page cannot be loaded."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows = MessageRows()
         self._days: dict[UUID, date] = {}
+        """Local day by message; kept when messages are dropped from memory, so that no day separator appears where there is
+        none.
+        """
         self._reply: GrowingReply | None = None
         self.marks = MemoryMarks(self)
         self._pages = self._pages_from(_nothing)
@@ -46,7 +51,7 @@ class ChatModel(QAbstractListModel):
         return MessagePages(self.marks.beside(loader), self._take_page, self.load_failed.emit)
 
     def open(self, outlines: Sequence[MessageOutline], loader: Loader) -> None:
-        """Show another session; its messages are fetched with `loader` as they come into view."""
+        """Show another session; `loader` loads its messages when they come into view."""
         self.beginResetModel()
         self._pages.close()
         self._pages = self._pages_from(loader)
@@ -56,7 +61,7 @@ class ChatModel(QAbstractListModel):
         self.endResetModel()
 
     def close(self) -> None:
-        """Show nothing and fetch nothing more."""
+        """Show no messages and stop loading."""
         self.open([], _nothing)
 
     @property
@@ -64,13 +69,13 @@ class ChatModel(QAbstractListModel):
         return self._rows.show_hidden
 
     def set_show_hidden(self, shown: bool) -> None:
-        """Whether notes and memory inserts are drawn as well."""
+        """Set whether hidden messages, such as notes and recalled memories, have rows."""
         if shown != self._rows.show_hidden:
             self.beginResetModel()
             self._rows = MessageRows(self._rows.all, shown)
             self.endResetModel()
 
-    # What is there
+    # Content
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._rows)
@@ -91,45 +96,49 @@ class ChatModel(QAbstractListModel):
         return self._rows[row]
 
     def row_of(self, message_id: UUID) -> int | None:
+        """Return the row of a message; None if it has none."""
         return self._rows.find(message_id)
 
     def message(self, row: int) -> Message | None:
-        """The message of a row, if it is at hand."""
+        """Return the message of a row; None if it is not loaded."""
         outline = self.outline(row)
         if self._reply is not None and self._reply.message.id == outline.id:
             return self._reply.message
         return self._pages.get(outline.id)
 
     def is_growing(self, row: int) -> bool:
+        """Return whether the reply in progress is in this row."""
         return self._reply is not None and self._rows.find(self._reply.message.id) == row
 
     @property
     def growing_row(self) -> int | None:
+        """Return the row of the reply in progress; None if there is none."""
         return None if self._reply is None else self._rows.find(self._reply.message.id)
 
     @property
     def waiting_words(self) -> str:
+        """Return the text beside the dots of the awaited reply."""
         return "" if self._reply is None else self._reply.words
 
     def text_of(self, row: int) -> tuple[str, str]:
-        """What is said and what is thought in a row; empty while it is not at hand."""
+        """Return text and thinking of a row; both empty while the message is not loaded."""
         if self._reply is not None and self.is_growing(row):
             return self._reply.said.text, self._reply.thought.text
         message = self.message(row)
         return (message.content, message.thinking) if message else ("", "")
 
     def day_begun(self, row: int) -> date | None:
-        """The day that begins with this row, if one does and it is known."""
+        """Return the day for the separator above a row; None if the row above is of the same day or its day is not known."""
         day = self._days.get(self.outline(row).id)
         before = self._days.get(self.outline(row - 1).id) if row else None
         return day if day != before and (before is not None or row == 0) else None
 
     def is_last_reply(self, row: int) -> bool:
-        """Whether nothing was said after this row and a persona said it."""
+        """Return whether this is the last row and a reply of a persona."""
         return row == len(self._rows) - 1 and self.outline(row).role is Role.ASSISTANT
 
     def spoken(self, row: int) -> str:
-        """The row as it is read aloud: who, when, and the words without formatting."""
+        """Return the row for screen readers: speaker, time, and the text without formatting."""
         message = self.message(row)
         if message is None:
             return self.tr("Message {number}, not loaded yet").format(number=row + 1)
@@ -142,7 +151,7 @@ class ChatModel(QAbstractListModel):
             return ""
         states = self.marks.spoken(row)
         if len(message.alternatives) > 1:
-            told = self.tr("alternative {number} of {count}")
+            told = self.tr("swipe {number} of {count}")
             states.append(told.format(number=message.shown + 1, count=len(message.alternatives)))
         if self.is_growing(row):
             states.append(self.tr("being written"))
@@ -150,17 +159,17 @@ class ChatModel(QAbstractListModel):
             states.append(self.tr("stopped"))
         return ", ".join(states)
 
-    # Fetching
+    # Loading
 
     def want(self, first: int, last: int) -> None:
-        """Somebody looks at these rows: fetch what is missing of them and of the one before, which decides about the day."""
+        """Load the missing messages of these rows and of the row above, which is needed for the day separator."""
         rows = range(max(0, first - 1), min(last + 1, len(self._rows)))
         missing = [self._rows.position(row) for row in rows if self.message(row) is None]
         if missing:
             self._pages.want(missing)
 
     def retry(self) -> None:
-        """Try again to fetch what could not be fetched."""
+        """Allow failed pages to be loaded again."""
         self._pages.retry()
 
     def _take_page(self, messages: list[Message]) -> None:
@@ -173,15 +182,15 @@ class ChatModel(QAbstractListModel):
     def _tell_changed(self, first: int, last: int) -> None:
         self.dataChanged.emit(self.index(first), self.index(last))
 
-    # Changing
+    # Changes
 
     def append(self, message: Message) -> None:
-        """Add a message at the end."""
+        """Append a message."""
         self._remember(message)
         self._append_outline(outline_of(message))
 
     def insert_above(self, message: Message, above: UUID) -> None:
-        """Put a message right above another one; if that is not there, nothing happens."""
+        """Insert a message right above another one; without effect if that is missing or the message is there already."""
         outline, row = outline_of(message), self._rows.find(above)
         if row is None or any(each.id == message.id for each in self._rows.all):
             return
@@ -206,7 +215,7 @@ class ChatModel(QAbstractListModel):
         self._days[message.id] = local_day(message.time)
 
     def replace(self, message: Message, instead_of: UUID | None = None) -> None:
-        """Show a message as it is now: edited, another alternative, or begun in the place of an awaited one."""
+        """Show a changed message: edited, with another alternative, or in place of the awaited one `instead_of`."""
         row = self._rows.find(instead_of or message.id)
         if row is None:
             return
@@ -217,7 +226,7 @@ class ChatModel(QAbstractListModel):
         self._tell_changed(row, row)
 
     def remove(self, *message_ids: UUID) -> None:
-        """Take messages out; hidden ones may be named too."""
+        """Remove messages, hidden ones included."""
         gone = set(message_ids)
         if not gone:
             return
@@ -231,7 +240,9 @@ class ChatModel(QAbstractListModel):
             self._pages.drop(message_id)
 
     def refresh(self, outlines: Iterable[MessageOutline]) -> None:
-        """Take over what the session consists of now, keeping the reader's place where messages only came or went."""
+        """Update to the session's current messages. The model is reset only if messages were reordered or inserted before
+        others; otherwise the scroll position is kept.
+        """
         fresh = list(outlines)
         ids = {outline.id for outline in fresh}
         self.remove(*(outline.id for outline in self._rows.all if outline.id not in ids))
@@ -244,29 +255,29 @@ class ChatModel(QAbstractListModel):
         for outline in fresh[known:]:
             self._append_outline(outline)
 
-    # A reply that grows
+    # Reply in progress
 
     def await_reply(self, speaker: str, speaker_name: str, session_id: UUID) -> None:
-        """Show that somebody is about to answer, before there is a message."""
+        """Add a stand-in for a reply that has no message yet."""
         awaited = Message(session_id=session_id, role=Role.ASSISTANT, speaker=speaker, speaker_name=speaker_name)
         awaited.current.complete = False
         self._reply = GrowingReply(awaited, awaited=True)
         self.append(awaited)
 
     def say_waiting(self, words: str) -> None:
-        """Say what the waiting is for."""
+        """Set the text beside the dots of the awaited reply."""
         if self._reply is not None:
             self._reply.words = words
             self.reply_grew.emit()
 
     def stop_waiting(self) -> None:
-        """Nobody answered: take the awaited reply away again."""
+        """Remove the stand-in if the reply did not begin."""
         if self._reply is not None and self._reply.awaited:
             awaited, self._reply = self._reply, None
             self.remove(awaited.message.id)
 
     def begin_reply(self, message: Message) -> None:
-        """A reply begins: a new message, another alternative of one, or more of one."""
+        """Start a reply: a new message, another alternative of one, or the continuation of one. It replaces the stand-in."""
         awaited = self._reply.message.id if self._reply is not None and self._reply.awaited else None
         self._reply = GrowingReply(message)
         if self._rows.find(message.id) is not None:
@@ -279,17 +290,19 @@ class ChatModel(QAbstractListModel):
             self.append(message)
 
     def append_said(self, text: str) -> None:
+        """Append to the text of the reply in progress."""
         if self._reply is not None:
             self._reply.said.append(text)
             self.reply_grew.emit()
 
     def append_thought(self, text: str) -> None:
+        """Append to the thinking of the reply in progress."""
         if self._reply is not None:
             self._reply.thought.append(text)
             self.reply_grew.emit()
 
     def finish(self, message: Message) -> None:
-        """The reply is stored as `message`; it no longer grows."""
+        """Replace the reply in progress by the stored `message`."""
         if self._rows.find(message.id) is None:
             self.begin_reply(message)
         self._reply = None

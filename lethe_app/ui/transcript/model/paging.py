@@ -1,4 +1,4 @@
-"""Fetches messages a page at a time when somebody looks at them, and forgets those that nobody has looked at for long."""
+"""Load messages in pages when they come into view, and drop those not viewed for long."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from lethe_app.domain.chat import Message
 from lethe_app.errors import LetheError
 
 Loader = Callable[[int, int], Awaitable[list[Message]]]
-"""Gives the messages from `start` on, at most `count` of them, as the session counts them."""
+"""Load at most `count` messages from the position `start` in the session."""
 
 PAGE = 100
+"""Messages per page."""
 KEPT = 1200
-"""Messages kept in memory; enough for several screens in both directions."""
+"""Maximum number of loaded messages kept in memory; enough for several screens in both directions."""
 AT_ONCE = 2
+"""Maximum number of pages loaded at the same time."""
 
 
 class MessagePages:
-    """The messages of one session that are at hand."""
+    """Cache of the loaded messages of one session (LRU)."""
 
     def __init__(self, loader: Loader, arrived: Callable[[list[Message]], None], failed: Callable[[LetheError], None]) -> None:
         self._loader, self._arrived, self._failed = loader, arrived, failed
@@ -31,6 +33,7 @@ class MessagePages:
         self._wanted: list[int] = []
 
     def get(self, message_id: UUID) -> Message | None:
+        """Return a message; None if it is not loaded."""
         if (live := self._live.get(message_id)) is not None:
             return live
         if (kept := self._kept.get(message_id)) is not None:
@@ -38,17 +41,20 @@ class MessagePages:
         return kept
 
     def add_message(self, message: Message) -> None:
-        """Keep a message that happened while we watched; it is never forgotten."""
+        """Keep a message that was added or changed while the session is on display; it is never dropped."""
         self._live[message.id] = message
         self._kept.pop(message.id, None)
 
     def drop(self, message_id: UUID) -> None:
+        """Remove a message; pages that failed or brought nothing new may be requested again."""
         self._live.pop(message_id, None)
         self._kept.pop(message_id, None)
         self._fruitless.clear()
 
     def want(self, indexes: Sequence[int]) -> None:
-        """Fetch the pages of these positions, nearest to the end first; what was wanted only before is not fetched any more."""
+        """Load the pages of these positions, from the end of the session; pages that were requested before but not started
+        are dropped.
+        """
         pages = sorted({index // PAGE for index in indexes}, reverse=True)
         self._wanted = [page for page in pages if page not in self._tasks and page not in self._fruitless]
         self._fetch()
@@ -71,7 +77,7 @@ class MessagePages:
         self._fetch()
 
     def _keep(self, page: int, messages: list[Message]) -> None:
-        """Nothing new on a page means that asking again would bring nothing new either."""
+        """Store a loaded page. One without new messages is not requested again, because it would bring nothing new."""
         fresh = [message for message in messages if message.id not in self._live and message.id not in self._kept]
         if not fresh:
             self._fruitless.add(page)
@@ -81,11 +87,11 @@ class MessagePages:
         self._arrived(messages)
 
     def retry(self) -> None:
-        """Ask again for what could not be had."""
+        """Allow pages that failed or brought nothing new to be loaded again."""
         self._fruitless.clear()
 
     def close(self) -> None:
-        """Stop fetching."""
+        """Cancel all loading."""
         self._wanted.clear()
         for task in list(self._tasks.values()):
             task.cancel()

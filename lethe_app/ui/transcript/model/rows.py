@@ -1,4 +1,4 @@
-"""Keeps count of which messages of a session have a row in the window and which are hidden."""
+"""Mapping between the messages of a session and the rows of the visible ones."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from lethe_app.domain.chat import Message, MessageOutline
 
 
 def outline_of(message: Message) -> MessageOutline:
-    """What is known of a message before it is fetched."""
+    """Return the outline of a message."""
     return MessageOutline(id=message.id, role=message.role, hidden=message.hidden, length=len(message.content))
 
 
 class MessageRows:
-    """Every message of the session by its position, and the row it is shown in."""
+    """Outlines of all messages by position in the session, and the rows of the visible ones."""
 
     def __init__(self, outlines: Sequence[MessageOutline] = (), show_hidden: bool = False) -> None:
         self.all = list(outlines)
@@ -24,6 +24,7 @@ class MessageRows:
         self.recount()
 
     def recount(self) -> None:
+        """Compute the rows of all messages again."""
         self._shown = [position for position, outline in enumerate(self.all) if self.is_shown(outline)]
         self._row_of = {self.all[position].id: row for row, position in enumerate(self._shown)}
 
@@ -37,10 +38,11 @@ class MessageRows:
         return self.all[self._shown[row]]
 
     def position(self, row: int) -> int:
-        """Where the session counts the message of a row."""
+        """Return the position in the session of the message in a row."""
         return self._shown[row]
 
     def find(self, message_id: UUID) -> int | None:
+        """Return the row of a message; None if it is hidden or missing."""
         return self._row_of.get(message_id)
 
     def append(self, outline: MessageOutline) -> None:
@@ -50,13 +52,13 @@ class MessageRows:
         self.all.append(outline)
 
     def insert(self, outline: MessageOutline, above: UUID) -> None:
-        """Right above another message, which must be there."""
+        """Insert an outline right above another message, which must exist."""
         position = next(place for place, each in enumerate(self.all) if each.id == above)
         self.all.insert(position, outline)
         self.recount()
 
     def replace(self, row: int, outline: MessageOutline) -> None:
-        """Another outline in the same row, of the same message or of one that takes its place."""
+        """Replace the outline in a row by that of the same message or of its successor."""
         del self._row_of[self[row].id]
         self.all[self._shown[row]] = outline
         self._row_of[outline.id] = row
@@ -66,5 +68,6 @@ class MessageRows:
         self.recount()
 
     def forget_hidden(self, gone: set[UUID]) -> None:
+        """Remove messages that have no row."""
         self.all = [outline for outline in self.all if outline.id not in gone]
         self.recount()

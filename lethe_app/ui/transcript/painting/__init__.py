@@ -1,1 +1,1 @@
-"""Layout and painting of a message."""
+"""Layout and painting of messages."""

@@ -1,4 +1,4 @@
-"""Draws what stands behind and beside the words of a message: boxes of code, bars of quotes, bullets, the chip of memories."""
+"""Paint what QTextDocument does not: code boxes, quote bars, table lines, bullets, and the chip with the number of memories."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lethe_app.ui.transcript.painting.message_layout import CHIP_SIGN, MessageSh
 from lethe_app.ui.transcript.painting.style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, clear
 
 OPTICAL = 5
-"""Letters stand low in a line of fixed height, so a box around them begins a little lower too."""
+"""Offset of the top of code boxes: text is low in lines of fixed height, so the box begins a little lower too."""
 
 
 def draw_marks(painter: QPainter, document: MessageDocument, style: MessageStyle, clip: QRectF) -> None:
-    """Draw them below the text, in the document's own pixels."""
+    """Paint the decorations below the text, in document coordinates."""
     if not document.has_marks:
         return
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -51,7 +51,7 @@ def _draw_markers(painter: QPainter, document: MessageDocument, style: MessageSt
 
 
 def _code_boxes(document: MessageDocument) -> Iterator[QRectF]:
-    """One box around the lines of each piece of code."""
+    """Yield one rectangle around the lines of each code block."""
     top = 0.0
     for block, lines, _ in document.laid_out():
         if block.kind is BlockKind.CODE:
@@ -63,7 +63,7 @@ def _code_boxes(document: MessageDocument) -> Iterator[QRectF]:
 
 
 def _quote_bars(document: MessageDocument) -> Iterator[QRectF]:
-    """A bar for each level of each quote, from its first line to its last."""
+    """Yield a bar for each level of each quote, from its first line to its last."""
     open_bars: list[QRectF] = []
     for block, lines, _ in document.laid_out():
         while len(open_bars) > block.quote:
@@ -87,7 +87,9 @@ def _draw_marker(painter: QPainter, style: MessageStyle, block: Block, lines: QR
 
 
 def draw_chip(painter: QPainter, sheet: MessageSheet, style: MessageStyle, *, chosen: bool) -> None:
-    """Below the words of a reply: how many memories came to mind for it. Amber, as everything that is remembered."""
+    """Paint the chip with the number of recalled memories below a reply. It is amber, the colour of memory in the whole
+    window.
+    """
     rect, amber = sheet.chip_rect, style.palette.amber
     if chosen:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,4 +1,4 @@
-"""Lays the blocks of one message out as a text document, and while the message grows changes only what is new."""
+"""Layout of the blocks of one message as a QTextDocument, updated incrementally while the message grows."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _ALIGNMENTS = {"center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFla
 
 @dataclass
 class _Placed:
-    """A block and where it lies in the document."""
+    """Block and its place in the document."""
 
     block: Block
     before: int
-    """Position from which everything is removed to take it, and all after it, away."""
+    """Position from which the document is cut to remove this block and all after it."""
     number: int
-    """Number of its text block; of the one behind it for a table."""
+    """Number of its text block; for a table that of the text block after it."""
     table: QTextTable | None = None
 
 
 class MessageDocument:
-    """A text document made of our own formats only; nothing in it is ever parsed as markup by Qt."""
+    """QTextDocument of one message. It is built with formats only, so that Qt never parses the text as markup."""
 
     def __init__(self, style: MessageStyle, width: int, quiet: bool = False) -> None:
         self._style, self._quiet = style, quiet
@@ -51,7 +51,7 @@ class MessageDocument:
         return [placed.block for placed in self._placed]
 
     def show(self, blocks: list[Block]) -> None:
-        """Make the document show these blocks; those it already shows at its beginning are left untouched."""
+        """Show these blocks. Those at the start that are shown already are left untouched."""
         same = 0
         while same < min(len(blocks), len(self._placed)) and self._placed[same].block == blocks[same]:
             same += 1
@@ -71,6 +71,7 @@ class MessageDocument:
             kept_format = cursor.blockFormat()
             cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
+            # Removing text across blocks can change the format of the block that is kept.
             cursor.setBlockFormat(kept_format)
             del self._placed[keep:]
         cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -124,24 +125,25 @@ class MessageDocument:
         self._write(cursor, cell.spans, BlockKind.HEADING if head else BlockKind.TABLE, level=6)
 
     def set_width(self, width: int) -> None:
+        """Lay the text out in another width."""
         if self.text.textWidth() != width:
             self._laid_out = None
             self.text.setTextWidth(width)
 
     @property
     def height(self) -> int:
-        """Height in pixels; Qt leaves out the gap below the last block, but a box of code ends in it."""
+        """Return the height in pixels. Qt leaves out the margin below the last block, in which a code box ends."""
         if not self._placed:
             return 0
         return ceil(self.text.size().height()) + (CODE_PAD if self._placed[-1].block.kind is BlockKind.CODE else 0)
 
     @property
     def has_marks(self) -> bool:
-        """Whether anything is drawn beside the text itself."""
+        """Return whether there are decorations to paint."""
         return any(placed.block.quote or placed.block.marker or placed.block.kind in _MARKED for placed in self._placed)
 
     def laid_out(self) -> list[tuple[Block, QRectF, QTextBlock]]:
-        """Each drawn block with the rectangle of its lines; tables draw themselves."""
+        """Return each block, tables excepted, with the rectangle of its lines."""
         if self._laid_out is None:
             layout = self.text.documentLayout()
             found = [(placed.block, self.text.findBlockByNumber(placed.number)) for placed in self._placed]
@@ -153,7 +155,7 @@ class MessageDocument:
         return self._laid_out
 
     def tables(self) -> list[tuple[QRectF, list[float]]]:
-        """The rectangle of each table, and where its rows begin."""
+        """Return the rectangle of each table and the top of each of its rows."""
         layout = self.text.documentLayout()
         found = []
         for placed in self._placed:
@@ -166,23 +168,25 @@ class MessageDocument:
         return found
 
     def position_at(self, point: QPointF) -> int:
-        """The place in the text nearest to a point."""
+        """Return the text position nearest to a point."""
         return max(0, self.text.documentLayout().hitTest(point, Qt.HitTestAccuracy.FuzzyHit))
 
     def link_at(self, point: QPointF) -> str:
+        """Return the address of the link at a point; empty if there is none."""
         return self.text.documentLayout().anchorAt(point)
 
     def links(self) -> list[str]:
-        """The addresses that the message links to, each once."""
+        """Return the distinct addresses of links in the message, tables excepted."""
         spans = [span for placed in self._placed for span in placed.block.spans]
         return list(dict.fromkeys(span.href for span in spans if span.href))
 
     @property
     def end(self) -> int:
+        """Return the position of the end of the text."""
         return self.text.characterCount() - 1
 
     def plain_text(self, start: int, end: int) -> str:
-        """The words between two positions, bullets and numbers included."""
+        """Return the text between two positions, with bullets and numbers."""
         markers = {placed.number: placed.block.marker for placed in self._placed if placed.block.marker}
         lines = []
         block = self.text.findBlock(start)

@@ -1,4 +1,4 @@
-"""The line below the last message of a conversation that silence has ended, with a link that continues it."""
+"""Line below the last message of a session that has timed out, with a link to continue it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from lethe_app.ui.transcript.painting.style import MessageStyle
 
 
 class EndedLine(QLabel):
-    """Words and a link, centred; they wrap where the column is narrow. Tab reaches the link and Enter follows it."""
+    """Centred, wrapped text with a link, which Tab reaches and Enter activates."""
 
     continue_wanted = Signal()
+    """Emitted when the link is activated."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -31,19 +32,19 @@ class EndedLine(QLabel):
         self.hide()
 
     def say(self, words: str) -> None:
-        """Set the words, and announce them to a screen reader."""
+        """Set the text and announce it to screen readers."""
         self._words = words
         self._write()
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
 
     def restyle(self, style: MessageStyle) -> None:
-        """Apply the colours and the small font of the transcript."""
+        """Apply colours and small font of the transcript."""
         self._link = style.palette.water
         self.setFont(style.small_font)
         self.setStyleSheet(f"color: {style.palette.muted}; background: transparent;")
         self._write()
 
     def _write(self) -> None:
-        link = f'<a href="continue" style="color: {self._link}; text-decoration: none;">{escape(self.tr("Continue it"))}</a>'
+        link = f'<a href="continue" style="color: {self._link}; text-decoration: none;">{escape(self.tr("Continue"))}</a>'
         self.setText(f"{escape(self._words)} · {link}")

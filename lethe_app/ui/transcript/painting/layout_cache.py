@@ -1,4 +1,4 @@
-"""Keeps the laid out messages that were looked at last; all others are only a number of pixels."""
+"""Cache of the layouts of recently viewed messages; of all others only a height is kept."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from lethe_app.ui.transcript.painting.message_layout import MessageSheet, guess_
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
 KEPT = 240
+"""Maximum number of cached layouts."""
 
 
 class Sheets:
-    """Lays messages out when asked and forgets the ones not asked for longest."""
+    """LRU cache of message layouts, with the state that does not belong to a message: expanded parts and the editor."""
 
     def __init__(self, style: MessageStyle, width: int = 1) -> None:
         self.style, self.width = style, width
@@ -22,22 +23,25 @@ class Sheets:
         self._open_thoughts: set[UUID] = set()
         self._open_tools: set[UUID] = set()
         self.editing: UUID | None = None
+        """Id of the message that is being edited."""
         self.editor_height = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def restyle(self, style: MessageStyle) -> None:
+        """Set another style and discard all layouts."""
         self.style = style
         self._kept.clear()
 
     def clear(self) -> None:
+        """Discard layouts and expanded parts, because another session is on display."""
         self._kept.clear()
         self._open_thoughts.clear()
         self._open_tools.clear()
 
     def get(self, model: ChatModel, row: int) -> MessageSheet | None:
-        """The sheet of a row as it is now; None while the message is not at hand."""
+        """Return the up-to-date layout of a row; None while its message is not loaded."""
         message = model.message(row)
         if message is None:
             return None
@@ -60,6 +64,7 @@ class Sheets:
         settled = sheet.message is message and sheet.day == day and not growing and not sheet.growing
         known = sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up, sheet.done, sheet.done_open
         done, done_open = model.marks.tools.results_of(message.id), message.id in self._open_tools
+        # Layout is skipped if nothing has changed, because `get` is called whenever a row is measured or painted.
         if not settled or known != (editor, is_open, memories, told, done, done_open):
             sheet.done, sheet.done_open = done, done_open
             sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up = editor, is_open, memories, told
@@ -78,7 +83,9 @@ class Sheets:
         return message_id in self._open_thoughts
 
     def guesses(self, model: ChatModel) -> Iterator[int]:
+        """Return the estimated heights of all rows."""
         return (self.guess(model, row) for row in range(model.rowCount()))
 
     def guess(self, model: ChatModel, row: int) -> int:
+        """Return the estimated height of a row."""
         return guess_height(self.style, self.width, model.outline(row).length)

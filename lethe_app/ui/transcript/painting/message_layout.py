@@ -1,4 +1,4 @@
-"""One message laid out: which part of it lies how far from its top, and the documents that hold its words."""
+"""Layout of one message: the place of each part, and the documents with its text."""
 
 from __future__ import annotations
 
@@ -22,28 +22,31 @@ from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.painting.tool_list import ToolList
 
 FOOT = 32
-"""Room below the prose, in which the actions appear."""
+"""Space below the text, in which the action buttons appear."""
 CHOICE_ROOM = 22
-"""What the line that tells of other wordings takes besides, so that the gap behind it is not narrower than others."""
+"""Additional space for the line with the number of the alternative or the chip, so that the gap below it is as wide as
+others.
+"""
 DAY_ROOM = SPACE_8 + SPACE_6
+"""Height of the day separator."""
 CHIP, CHIP_SIGN = 24, 13
-"""Height of what tells of memories, and the size of its sign."""
+"""Minimum height of the memory chip, and the size of its icon."""
 THOUGHTS_INDENT = SPACE_4 + SPACE_2
 
 
 def header_height(style: MessageStyle) -> int:
-    """Room for the line with name and time."""
+    """Return the height of the line with name and time."""
     return round(style.pixels * 1.5)
 
 
 def guess_height(style: MessageStyle, width: int, length: int) -> int:
-    """How tall a message of so many characters will be, roughly."""
+    """Return the estimated height of a message of `length` characters."""
     lines = max(1, ceil(length * style.letter * 1.08 / width))
     return header_height(style) + lines * style.line + FOOT
 
 
 class MessageSheet:
-    """Measures in pixels from the top left of the message's column of prose."""
+    """Layout of one message, in pixels from the top left of its text column; avatars are left of it."""
 
     def __init__(self, style: MessageStyle, width: int) -> None:
         self.style, self.width = style, width
@@ -54,18 +57,18 @@ class MessageSheet:
         self.thoughts_open = False
         self.editor_height = 0
         self.memories = 0
-        """How many came to mind for it."""
+        """Number of memories recalled for the reply."""
         self.verdict: ReplyRating | None = None
-        """What the user thinks of it."""
+        """The user's rating of the alternative on display."""
         self.looked_up: LookedUp | None = None
         self.sources: SourceList | None = None
         self.done: tuple[ToolResult, ...] = ()
-        """What tools did for it."""
+        """Tool results of the reply."""
         self.done_open = False
         self.tools: ToolList | None = None
         self.thoughts: MessageDocument | None = None
         self._said: tuple[str, bool] | None = None
-        """The words laid out, and whether they break off."""
+        """Text that is laid out, and whether it breaks off."""
         self._thought = ""
         self._stream: GrowingProse | None = None
         self._thought_stream = GrowingProse()
@@ -75,6 +78,7 @@ class MessageSheet:
 
     @property
     def is_note(self) -> bool:
+        """Return whether the message is of the system or a tool; it has no header."""
         return self.message is not None and self.message.role in {Role.SYSTEM, Role.TOOL}
 
     @property
@@ -83,11 +87,12 @@ class MessageSheet:
 
     @property
     def is_stopped(self) -> bool:
+        """Return whether the reply was stopped before it was complete."""
         return self.message is not None and not self.growing and not self.message.current.complete
 
     @property
     def breaks_off(self) -> bool:
-        """Whether its words end before they are whole, for now or for good."""
+        """Return whether the text is incomplete, for now or for good."""
         return self.growing or self.is_stopped
 
     @property
@@ -95,7 +100,7 @@ class MessageSheet:
         return len(self._thought.split())
 
     def show(self, message: Message, said: str, thought: str, day: date | None, growing: bool) -> None:
-        """Take over a message as it is now; what is already laid out stays."""
+        """Show a message in its current state; text that is laid out already is kept."""
         if self.message is None and message.role in {Role.SYSTEM, Role.TOOL}:
             self.document = MessageDocument(self.style, self.width, quiet=True)
         self.message, self.day, self._thought = message, day, thought.strip()
@@ -111,13 +116,14 @@ class MessageSheet:
         self.arrange()
 
     def set_width(self, width: int) -> None:
+        """Lay the message out in another width."""
         if width != self.width:
             self.width = width
             self.document.set_width(width)
             self.arrange()
 
     def arrange(self) -> None:
-        """Find the place of every part."""
+        """Compute the place of every part."""
         top = self.header_top
         if not self.is_note:
             top += header_height(self.style)
@@ -155,16 +161,17 @@ class MessageSheet:
 
     @property
     def header_top(self) -> int:
+        """Return the top of the header, which is below the day separator."""
         return DAY_ROOM if self.day else 0
 
     @property
     def thoughts_rect(self) -> QRect:
-        """Where a click folds the thoughts in or out."""
+        """Return the clickable line that expands the thinking; empty if there is none."""
         return QRect(0, self.thoughts_top, min(self.width, 220), self.style.line) if self.has_thoughts else QRect()
 
     @property
     def tools_rect(self) -> QRect:
-        """Where a click folds what tools did in or out."""
+        """Return the clickable line that expands the tool calls; empty if there is none."""
         return self.tools.head.translated(0, self.tools_top) if self.tools else QRect()
 
     @property
@@ -177,7 +184,7 @@ class MessageSheet:
 
     @property
     def chip_rect(self) -> QRect:
-        """Where a click tells what was remembered: at the beginning of the line below the words."""
+        """Return the rectangle of the memory chip, at the left below the text; empty without memories."""
         if not self.memories:
             return QRect()
         words = QFontMetrics(self.style.small_font).horizontalAdvance(recalled_in_words(self.memories))
@@ -186,11 +193,11 @@ class MessageSheet:
 
     @property
     def foot_left(self) -> int:
-        """Where the rest of that line begins."""
+        """Return the left edge of the rest of the line with the chip."""
         return self.chip_rect.right() + SPACE_2 if self.memories else 0
 
     def position_at(self, x: float, y: float) -> int:
-        """The place in the prose nearest to a point."""
+        """Return the text position nearest to a point."""
         if y < self.prose_top:
             return 0
         if y > self.prose_top + self.document.height:
@@ -198,6 +205,7 @@ class MessageSheet:
         return self.document.position_at(QPointF(max(x, 0), y - self.prose_top))
 
     def link_at(self, x: float, y: float) -> str:
+        """Return the address of the link or source at a point; empty if there is none."""
         if self.sources is not None and y >= self.sources_top:
             return self.sources.address_at(x, y - self.sources_top)
         inside = QRectF(self.prose_rect).contains(QPointF(x, y))
@@ -205,12 +213,12 @@ class MessageSheet:
 
     @property
     def links(self) -> list[str]:
-        """The addresses in its words, and those of its sources."""
+        """Return the distinct addresses in the text and in the sources."""
         return list(dict.fromkeys([*self.document.links(), *(self.sources.addresses if self.sources else [])]))
 
     @property
     def alternatives(self) -> tuple[int, int]:
-        """Number of the alternative on display, from one, and how many there are."""
+        """Return the number of the alternative on display, from 1, and the number of alternatives."""
         if self.message is None:
             return 1, 1
         count = len(self.message.alternatives)
@@ -218,4 +226,5 @@ class MessageSheet:
 
     @property
     def name(self) -> str:
+        """Return the display name of the speaker."""
         return self.message.speaker_name if self.message else ""

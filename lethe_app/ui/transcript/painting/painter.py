@@ -1,4 +1,4 @@
-"""Draws a laid out message: day, avatar, name and time, thoughts, words, marks."""
+"""Painting of a laid out message: day separator, avatar, name and time, thinking, text and annotations."""
 
 from __future__ import annotations
 
@@ -34,41 +34,43 @@ CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 def tr(text: str) -> str:
-    """The reader's own language for words drawn on messages."""
+    """Translate a text in the context "Message"."""
     return QCoreApplication.translate("Message", text)
 
 
 @dataclass
 class PaintState:
-    """What about a message depends on the moment it is drawn."""
+    """State of a message that is not part of its layout."""
 
     selection: tuple[int, int] | None = None
+    """Selected range of the text; None if nothing is selected."""
     focused: bool = False
     editing: bool = False
     chosen: bool = False
-    """Whether the panel beside the conversation tells of its memories."""
+    """True if the memory panel shows this reply."""
     actions: bool = False
-    """Whether the actions stand below the message and show its alternatives."""
+    """True if the action buttons are shown below the message, which then show the number of the alternative."""
     dots: int = 3
+    """Number of highlighted dots of an awaited reply."""
     words: str = ""
-    """Said beside the dots of a reply that is awaited."""
+    """Text beside the dots of an awaited reply."""
     visible: QRectF | None = None
-    """The part of the viewport to draw, in its own pixels."""
+    """Part of the viewport to paint, in viewport coordinates; None for all."""
 
 
 THUMB = 14
-"""Size of the sign beside the time of a reply."""
+"""Size of the rating's icon beside the time of a reply."""
 
 
 class MessagePainter:
-    """Draws with one style; the painter's origin is the viewport's."""
+    """Painter of messages in one style."""
 
     def __init__(self, style: MessageStyle, avatars: Avatars) -> None:
         self.style = style
         self._faces = Faces(style, avatars)
 
     def draw(self, painter: QPainter, sheet: MessageSheet, left: int, top: int, moment: PaintState) -> None:
-        """Draw a sheet whose column of prose begins at `left`, `top`."""
+        """Paint a message whose text column begins at `left`, `top` in the viewport."""
         painter.save()
         painter.translate(left, top)
         if sheet.day:
@@ -214,7 +216,7 @@ class MessagePainter:
         self._draw_small(painter, rect, f"‹ {shown}/{count} ›", LEFT)
 
     def draw_placeholder(self, painter: QPainter, left: int, top: int, width: int, height: int) -> None:
-        """A message that is being fetched: its shape without words."""
+        """Paint the shape of a message that is being loaded."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.style.placeholder)
@@ -227,7 +229,7 @@ class MessagePainter:
             painter.drawRoundedRect(QRectF(left, top + head + 6 + line * self.style.line, width * share, 8), 4, 4)
 
     def draw_empty(self, painter: QPainter, area: QRect, title: str, text: str) -> None:
-        """Words for a place that has no messages yet."""
+        """Paint the text for a session without messages."""
         painter.setFont(self.style.name_font)
         painter.setPen(self.style.text)
         middle = area.center().y()

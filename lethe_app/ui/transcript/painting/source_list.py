@@ -1,4 +1,4 @@
-"""The small numbered list under a reply: where it was read what the reply is about."""
+"""Numbered list of web sources below a reply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class SourceList:
-    """Laid out from its own top left; it has a heading and a row for each source."""
+    """Layout and painting of the list, from its own top left: a heading and one row per source."""
 
     def __init__(self, style: MessageStyle, width: int, told: LookedUp) -> None:
         self.told, self._style, self._width = told, style, width
@@ -33,14 +33,14 @@ class SourceList:
         return [one.address for one in self.told.sources]
 
     def address_at(self, x: float, y: float) -> str:
-        """The address below a point; empty for none."""
+        """Return the address at a point; empty if there is none."""
         for place, one in enumerate(self.told.sources):
             if self._rect(place + 1, self._words(place, one)).contains(QPoint(int(x), int(y))):
                 return one.address
         return ""
 
     def draw(self, painter: QPainter) -> None:
-        """The painter's origin is the list's."""
+        """Paint the list; the painter's origin is its top left."""
         style = self._style
         heading = self._heading()
         top = SPACE_2
@@ -61,7 +61,7 @@ class SourceList:
         words = (
             QCoreApplication.translate("SourceList", "Sources for “{topic}”")
             if self.told.sources
-            else QCoreApplication.translate("SourceList", "Searched for “{topic}”, but nothing came back")
+            else QCoreApplication.translate("SourceList", "No results for “{topic}”")
         )
         return words.format(topic=self.told.topic)
 
@@ -76,14 +76,14 @@ class SourceList:
 
 
 def spelled(number: int, one: WebHit) -> str:
-    """“1  The lighthouse of Brenn – keepers.example.org”."""
+    """Return the text of a source: “1  The lighthouse of Brenn – keepers.example.org”."""
     host = host_of(one.address)
     title = " ".join(one.title.split())
     return f"{number}  {title} – {host}" if title and title != host else f"{number}  {host}"
 
 
 def host_of(address: str) -> str:
-    """The name of the site, without what all of them begin with."""
+    """Return the host name of an address without “www.”; the address itself if it cannot be parsed."""
     try:
         return (urlsplit(address).hostname or address).removeprefix("www.")
     except ValueError:

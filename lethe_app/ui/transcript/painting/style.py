@@ -1,4 +1,4 @@
-"""Turns a palette and the reader's font into the inks, fonts and formats that messages are drawn with."""
+"""Colours, fonts and text formats of messages, derived from a palette and the user's font."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ from lethe_app.ui.transcript.markdown.spans import TextSpan, Voice
 
 FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 INDENT = SPACE_6
-"""How far a list is moved in."""
+"""Indentation per list level, in pixels."""
 QUOTE_INDENT = SPACE_4
+"""Indentation per level of block quotes, in pixels."""
 CODE_PAD = SPACE_3
+"""Padding of code boxes, in pixels."""
 _HEADINGS = {1: 1.35, 2: 1.2, 3: 1.08}
+"""Font size of headings by level, relative to the text; 1.0 from level 4."""
 
 
 def mix(first: str, second: str, share: float) -> QColor:
-    """A colour between two of the palette: `share` of the second, from 0 to 1."""
+    """Return the colour between two: `share` of the second, from 0 to 1."""
     one, two = QColor(first), QColor(second)
     parts = zip((one.redF(), one.greenF(), one.blueF()), (two.redF(), two.greenF(), two.blueF()), strict=True)
     return QColor.fromRgbF(*(a + (b - a) * share for a, b in parts))
 
 
 def clear(colour: str, alpha: float) -> QColor:
-    """A colour of the palette, seen through."""
+    """Return a colour with the opacity `alpha`, from 0 to 1."""
     result = QColor(colour)
     result.setAlphaF(alpha)
     return result
 
 
 class MessageStyle:
-    """Everything about the look of messages that does not depend on a message."""
+    """Appearance of messages in one palette and font; text formats are cached."""
 
     def __init__(self, palette: Palette, family: str = "", pixels: int = 15) -> None:
         self.palette, self.family, self.pixels = palette, family, pixels
@@ -77,7 +80,7 @@ class MessageStyle:
     def char_format(
         self, span: TextSpan, kind: BlockKind = BlockKind.PARAGRAPH, level: int = 0, quiet: bool = False
     ) -> QTextCharFormat:
-        """The format of a span standing in a block of this kind; `quiet` is for notes and thoughts."""
+        """Return the format of a span in a block of this kind; `quiet` is for notes and thinking."""
         key = (span.voice, span.italic, span.bold, span.struck, span.code, span.href, kind, level, quiet)
         if key not in self._formats:
             if len(self._formats) > 500:  # one entry for each address ever linked would grow for ever
@@ -121,7 +124,7 @@ class MessageStyle:
         return QFont.Weight.Medium.value if span.voice is Voice.SPEECH else QFont.Weight.Normal.value
 
     def block_format(self, block: Block, first: bool) -> QTextBlockFormat:
-        """The format of a block; the first one of a message stands at the very top."""
+        """Return the format of a block; the first one of a message has no top margin."""
         key = (block.kind, block.quote, block.indent, block.tight, block.level, block.edges, first)
         if key not in self._blocks:
             self._blocks[key] = self._make_block_format(block, first)
@@ -151,16 +154,17 @@ class MessageStyle:
 
     @staticmethod
     def left_of(block: Block) -> int:
-        """Where a block begins, moved in by its quotes and lists."""
+        """Return the left edge of a block, indented by its quotes and lists."""
         return block.quote * QUOTE_INDENT + block.indent * INDENT
 
     def thin_block_format(self) -> QTextBlockFormat:
-        """For the empty blocks that a document must have beside a table."""
+        """Return the format of the empty blocks that a QTextDocument must have before and after a table."""
         made = QTextBlockFormat()
         made.setLineHeight(1, FIXED_HEIGHT)
         return made
 
     def cell_block_format(self) -> QTextBlockFormat:
+        """Return the format of the block in a table cell."""
         made = QTextBlockFormat()
         made.setLineHeight(round(self.pixels * 1.4), FIXED_HEIGHT)
         return made

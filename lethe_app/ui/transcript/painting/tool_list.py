@@ -1,4 +1,4 @@
-"""The folded line under a reply that tells which tools were used for it, and what it unfolds to."""
+"""Collapsible line below a reply that lists its tool calls and their results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lethe_app.ui.transcript.painting.style import MessageStyle
 
 SIGN, ARROW = 13, 14
 MOST_LINES = 8
-"""Lines that are shown of one result."""
+"""Maximum number of lines shown of one result."""
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
 
 
 class ToolList:
-    """Laid out from its own top left."""
+    """Layout and painting of the list, from its own top left."""
 
     def __init__(self, style: MessageStyle, width: int, results: Sequence[ToolResult], *, is_open: bool) -> None:
         self.results, self._style, self._width, self._is_open = results, style, width, is_open
@@ -36,12 +36,12 @@ class ToolList:
 
     @property
     def head(self) -> QRect:
-        """Where a click folds it."""
+        """Return the clickable line that expands or collapses the list."""
         width = self._left + self._metrics.horizontalAdvance(self._words()) + ARROW + 2 * SPACE_1
         return QRect(0, SPACE_2, min(width, self._width), self._row)
 
     def draw(self, painter: QPainter) -> None:
-        """The painter's origin is the list's."""
+        """Paint the list; the painter's origin is its top left."""
         muted = self._style.palette.muted
         painter.setFont(self._style.small_font)
         painter.setPen(self._style.muted)
@@ -57,7 +57,7 @@ class ToolList:
             painter.drawText(rect, WRAPPED, text)
 
     def _words(self) -> str:
-        """“Kept a memory · rolled 2d6: 7”."""
+        """Return the heading, elided to the width: “Kept a memory · rolled 2d6: 7”."""
         room = self._width - self._left - ARROW - SPACE_1
         return self._metrics.elidedText(in_words(self.results), Qt.TextElideMode.ElideRight, room)
 
@@ -74,13 +74,13 @@ class ToolList:
 
 
 def in_words(results: Sequence[ToolResult]) -> str:
-    """What was done, in one line."""
+    """Return the results of tool calls as one line."""
     words = " · ".join(result.shown for result in results)
     return words[:1].upper() + words[1:]
 
 
 def spelled(result: ToolResult) -> str:
-    """“memory_save (content: Tomas keeps bees.)”."""
+    """Return a tool call with its arguments: “memory_save (content: Tomas keeps bees.)”."""
     given = ", ".join(f"{name}: {value}" for name, value in result.call.arguments.items())
     name = result.call.name or "?"
     return f"{name} ({given})" if given else name

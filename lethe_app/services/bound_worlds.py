@@ -1,0 +1,60 @@
+"""Worlds bound to a session, in the order of their precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.participants import Participants
+
+BOUND = "worlds"
+"""Key of the session state: names of the worlds that the user bound to that session alone."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Worlds of a session by file name, in the order of their precedence."""
+
+    worlds: Mapping[str, World] = field(default_factory=dict)
+
+    def entry(self, guid: UUID) -> tuple[World, WorldEntry] | None:
+        """Return the entry with this guid and its world; of several worlds that have it, the first. None if there is none."""
+        for world in self.worlds.values():
+            for entry in world.entries:
+                if entry.guid == guid:
+                    return world, entry
+        return None
+
+    @property
+    def depth(self) -> int:
+        """Scan depth: number of messages before the newest one in which keys are looked for."""
+        depths = (
+            world.scan_depth if entry.scan_depth is None else entry.scan_depth
+            for world in self.worlds.values()
+            for entry in world.entries
+        )
+        # Worlds with a minimum number of activations scan further back until it is reached.
+        wanting = (world.deepest_scan for world in self.worlds.values() if world.least_awake)
+        return max((*depths, *wanting), default=0)
+
+
+def bound_names(participants: Participants, chosen: object, everywhere: list[str]) -> list[str]:
+    """Return the names of the worlds of a session.
+
+    `chosen` is the session's own list as it is stored; after these come the worlds of the user persona, of the personas, and
+    the global ones (`everywhere`).
+    """
+    names = [
+        *(name for name in (chosen if isinstance(chosen, list) else []) if isinstance(name, str)),
+        *participants.user.worlds,
+        *(name for one in (participants.persona, *participants.guests) for name in one.worlds),
+        *everywhere,
+    ]
+    return list(dict.fromkeys(names))
+
+
+def bound_of(names: list[str], worlds: Mapping[str, World]) -> Bound:
+    """Return the worlds of these names. A missing one is left out, because the library reports broken files."""
+    return Bound({name: worlds[name] for name in names if name in worlds})

@@ -1,0 +1,178 @@
+"""Generation of one reply: build its prompt, sample, run the tools that the model calls, and store the text as it arrives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+
+from lethe_app.domain.chat import Alternative, Message, Role
+from lethe_app.domain.model import LoadedModel, StopReason, Usage
+from lethe_app.domain.prompt import Prompt
+from lethe_app.domain.recall import TurnMemory
+from lethe_app.errors import ModelError
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.protocol import Chunk, Done
+from lethe_app.services.chat.receipts import ReceiptService
+from lethe_app.services.chat.reply_stream import Reply
+from lethe_app.services.events import Began, Finished, Prompted, TurnEvent
+from lethe_app.services.prompting.assembler import Prompting
+from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.prompting.stable_prefix import stored_prefix
+from lethe_app.services.prompting.turn_context import TurnContext, TurnLoader
+from lethe_app.services.scheduling.offload import whole
+from lethe_app.services.sessions.reply_writer import ReplyWriter
+from lethe_app.services.tools.registry import Tooling
+from lethe_app.services.tools.turn import ToolTurn
+
+WORTH_KEEPING = 256
+"""Minimum number of tokens behind a cut of the KV cache that are reused without reading them again. A note above the last
+exchange is shorter than that, and the first word of a reply is worse if the tokens before it were computed with a note that
+is gone.
+"""
+
+
+class ReplyGenerator:
+    """Generate replies, one at a time."""
+
+    def __init__(
+        self,
+        loader: TurnLoader,
+        prefixes: StablePrefixes,
+        prompting: Prompting,
+        client: ModelClient,
+        tooling: Tooling,
+        receipts: ReceiptService,
+        cache_state: CacheState,
+    ) -> None:
+        self._loader = loader
+        self._prefixes = prefixes
+        self._prompting = prompting
+        self._client = client
+        self._tooling = tooling
+        self._receipts = receipts
+        self._cache_state = cache_state
+
+    def give_way(self) -> None:
+        """Stop waiting for the user's answer to a permission question about a tool call, because another reply is requested."""
+        self._tooling.give_way()
+
+    async def with_prefix(self, turn: TurnContext, model: LoadedModel, before: Message | None = None) -> TurnContext:
+        """Return the turn with the stable prefix of its prompt; `before` is the reply that is regenerated.
+
+        If the prefix had to be made, the turn is loaded again, because the prefix decides which messages belong to the
+        history.
+        """
+        prefix = await self._prefixes.prefix_of(turn, model)
+        if prefix != stored_prefix(turn.states):
+            turn = await self._loader.load(turn.session.guid, model, before, turn.participants.speaker.unique_name)
+        return replace(turn, prefix=prefix)
+
+    async def generate(
+        self,
+        turn: TurnContext,
+        model: LoadedModel,
+        memory: TurnMemory | None,
+        writing: ReplyWriter,
+        so_far: Alternative | None = None,
+    ) -> AsyncGenerator[TurnEvent]:
+        """Generate the reply to a turn that has its prefix, in as many rounds as the model calls tools.
+
+        `so_far` is the alternative to continue. Raise ModelError, PromptTooLong and the errors of storing.
+        """
+        tools = await self._tooling.turn(turn, model, so_far, writing)
+        while tools.goes_on:
+            async with aclosing(tools.work()) as work:
+                async for done in work:
+                    yield done
+            if tools.has_stored:  # calls and results are part of the history now
+                above = writing.message if turn.before is not None or writing.is_stored else None
+                fresh = await self._loader.load(turn.session.guid, model, above, turn.participants.speaker.unique_name)
+                turn = await self.with_prefix(fresh, model, above)
+            async with aclosing(self._speak(turn, model, memory, writing, tools)) as events:
+                async for spoken in events:
+                    yield spoken
+
+    async def _speak(
+        self, turn: TurnContext, model: LoadedModel, memory: TurnMemory | None, writing: ReplyWriter, tools: ToolTurn
+    ) -> AsyncGenerator[TurnEvent]:
+        """Generate one round. If the model only repeats the memories of its prompt, generate once more without them."""
+        recalled, lead = tools.remembered(memory) or TurnMemory(), tools.lead or Alternative(model=model.file.name)
+        tool_prompt = await self._tooling.prompt_of(turn.participants.persona, model)
+        # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
+        for background in (recalled, recalled.without_background()):
+            prompt = await self._prompting.build(turn, model, background, tools.so_far, tool_prompt)
+            yield Prompted(prompt.receipt)
+            if background is recalled and not tools.rounds:
+                yield Began(writing.message)
+            reply = Reply(prompt, turn.participants.speaker.name, lead, tools.listen())
+            async with aclosing(self._attempt(turn, model, prompt, reply, writing, tools)) as events:
+                async for event in events:
+                    yield event
+            if not reply.is_only_echo or tools.is_wanted:
+                return
+
+    async def _attempt(
+        self, turn: TurnContext, model: LoadedModel, prompt: Prompt, reply: Reply, writing: ReplyWriter, tools: ToolTurn
+    ) -> AsyncGenerator[TurnEvent]:
+        usage = Usage(reason=StopReason.STOPPED)
+        reports = self._client.generate(
+            prompt.text,
+            turn.files.sampler,
+            self._prompting.longest_reply,
+            prompt.stop_strings,
+            surgery=self._prompting.cuts_the_cache,
+            shortest=WORTH_KEEPING,
+            kept_at=self._cache_state.kept_at(turn.session, turn.cache_revision),
+        )
+        ended = False
+        try:
+            async with aclosing(tools.attend(reports)) as stream:
+                async for report in stream:
+                    for event in reply.read_report(report):
+                        yield event
+                    if isinstance(report, Chunk) and not reply.is_empty:
+                        await writing.checkpoint(reply.wording(complete=False))
+                    elif isinstance(report, Done):
+                        usage, ended = report.usage, True
+            for event in reply.finish():
+                yield event
+        finally:
+            # Closing the event stream cancels this generator; `whole` completes the storing first, so that the partial reply
+            # is kept.
+            complete = ended and usage.reason is not StopReason.STOPPED
+            await whole(self._commit(turn, model, prompt, reply, writing, usage if ended else None, complete=complete))
+        if tools.is_wanted:
+            tools.keep_text(reply.wording(complete=False))
+            return
+        if reply.is_only_echo:
+            return
+        if reply.is_empty:
+            raise ModelError(f"{model.file.name} returned an empty reply.", "Regenerate the reply, or write another message.")
+        yield Finished(writing.message, usage)
+
+    async def _commit(
+        self,
+        turn: TurnContext,
+        model: LoadedModel,
+        prompt: Prompt,
+        reply: Reply,
+        writing: ReplyWriter,
+        usage: Usage | None,
+        *,
+        complete: bool,
+    ) -> None:
+        """Store what was generated, however generation ended, with the receipt of its prompt."""
+        reply.finish(stopped=True)  # a reply that ran to its end has emitted what it held back already
+        if reply.is_empty:
+            return
+        text = reply.wording(complete=True).content
+        receipt = await self._receipts.receipt_of(turn, model, prompt, text, usage)
+        await writing.store_wording(reply.wording(complete=complete), receipt)
+
+
+def reply_of(turn: TurnContext) -> Message:
+    """Return an empty reply of the turn's speaker, not stored yet."""
+    who = turn.participants.speaker
+    return Message(session_id=turn.session.guid, role=Role.ASSISTANT, speaker=who.unique_name, speaker_name=who.name)

@@ -1,0 +1,60 @@
+"""Decision whether the persona brings up a memory unprompted in a turn, by the settings and the pace of the session."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from lethe_app.brain.proactive.selection import ProactiveEvidence, waiting
+from lethe_app.brain.recall.keyword_recall import Pool
+from lethe_app.brain.recall.proactive_rules import ProactiveRules
+from lethe_app.domain.chat import Message
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.services.indexing.calibration import Calibration
+from lethe_app.services.memory.proactive import Initiative, ProactiveMemory, rules_of, was_announced
+from lethe_app.services.memory.recall_context import RecallContext
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.offload import apart
+from lethe_app.storage.chats.messages import MessageStanding
+
+
+class InitiativeService:
+    """Choose what the persona brings up unprompted: the note at the user's return, else a waiting memory that matches the
+    turn.
+    """
+
+    def __init__(self, proactive: ProactiveMemory, recall: Recall, calibration: Calibration, preferences: Preferences) -> None:
+        self.proactive = proactive
+        self._recall = recall
+        self._calibration = calibration
+        self._preferences = preferences
+        self._keywords = Pool()
+
+    async def take(self, context: RecallContext, question: Message, standing: MessageStanding) -> Initiative:
+        """Return what the persona brings up in answer to `question`, its mood, and the memories to prune. Nothing is
+        changed.
+        """
+        settings, cast = self._preferences.current, context.participants
+        if cast.persona.disable_bot_guidance or cast.user.disable_bot_guidance:
+            return Initiative()
+        if (settings.guidance_latest_only and not standing.is_latest) or was_announced(context.history):
+            return Initiative()
+        rules = rules_of(settings, (await self._calibration.thresholds()).natural)
+        felt = self.proactive.felt(context, question)
+        returned = await self.proactive.at_return(context, standing, rules, felt)
+        if returned is not None:
+            return Initiative(returned, felt=felt)
+        eureka = await self._eureka(context, rules)
+        faded = await self.proactive.faded(context.session.persona_id, context.memories, context.moment, rules)
+        return replace(eureka, faded=faded, felt=felt)
+
+    async def _eureka(self, context: RecallContext, rules: ProactiveRules) -> Initiative:
+        held, embedding = context.memories.waiting, context.embedding
+        due = await apart(len(held), partial(waiting, held, context.moment, rules))
+        scan = partial(self._keywords.keywords, due, context.window, context.turn)
+        keywords = await apart(len(due), scan) if due else {}
+        compared = [memory.guid for memory in due if memory.category not in rules.silent]
+        distances = await self._recall.distances(embedding, compared) if compared and embedding is not None else {}
+        evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
+        tagged = self._preferences.current.tagged_events
+        return await self.proactive.of_its_own(context, due, evidence, rules, tagged=tagged)

@@ -1,0 +1,89 @@
+"""Lookup of memories: by search, by the recall of a message not sent yet, and by a stored recall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.recall import Recollection, TurnMemory
+from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.memory.recall import SCRATCH, RecallService, notes_in
+from lethe_app.services.memory.recall_context import RecallContexts
+from lethe_app.services.memory.search import MemoryQuery
+from lethe_app.services.memory.time_search import TimeSearch
+from lethe_app.services.participants import ParticipantService
+from lethe_app.storage.key_value import SessionState
+
+MOST = 50
+"""Maximum number of results of one search."""
+USUAL = 3
+"""Default number of results of a search."""
+
+
+class MemoryLookup:
+    """Read memories; only the notes of a session are written."""
+
+    def __init__(
+        self,
+        participants: ParticipantService,
+        lore: LoreKeeping,
+        memories: MemoryCache,
+        searching: TimeSearch,
+        indexing: Indexing,
+        contexts: RecallContexts,
+        recall: RecallService,
+        state: SessionState,
+    ) -> None:
+        self._participants = participants
+        self._lore = lore
+        self._memories = memories
+        self._searching = searching
+        self._indexing = indexing
+        self._contexts = contexts
+        self._recall = recall
+        self._state = state
+
+    async def search(self, persona_id: str, text: str, count: int = USUAL, *, only_sure: bool = False) -> list[Recollection]:
+        """Return the memories of a persona nearest to a text, best first; `count` is limited to 1 to 50.
+
+        An empty text gives no results. With `only_sure` the threshold is that of recall for a message. Raise FileError.
+        """
+        if not text.strip():
+            return []
+        await self._indexing.settle_all()
+        participants = await self._participants.of_persona(persona_id)
+        query = MemoryQuery(
+            persona_id=persona_id,
+            text=text,
+            moment=now(),
+            bound=await self._lore.bound(participants, None),
+            memories={memory.guid: memory for memory in await self._memories.memories_of(persona_id)},
+            dates=participants.persona.dates_in_session_summaries,
+        )
+        return (await self._searching.search(query, min(max(count, 1), MOST), only_sure=only_sure)).recollections
+
+    async def would_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
+        """Return what a message would recall, by World Info, keywords and meaning, with reasons. Nothing is changed.
+
+        The message belongs to the given session, or else begins a new one. Raise StorageError and FileError.
+        """
+        await self._indexing.settle_all()
+        if session_id is not None:
+            return await self._recall.preview(await self._contexts.of_next_message(session_id, text))
+        return await self._recall.preview(await self._contexts.of_new_session(persona_id, text))
+
+    async def recalled(self, message_id: UUID) -> TurnMemory | None:
+        """Return what a message of the user recalled, without deleted memories; None if no recall is stored for it."""
+        return await self._recall.again(message_id)
+
+    async def notes(self, session_id: UUID) -> dict[str, str]:
+        """Return the notes on the current session, by key."""
+        return notes_in(await self._state.get(session_id, SCRATCH))
+
+    async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
+        """Replace the notes on a session by the user's; later messages add to them."""
+        kept = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
+        await self._state.set(session_id, SCRATCH, kept or None)

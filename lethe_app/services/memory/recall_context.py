@@ -1,0 +1,216 @@
+"""Input of the recallers of a turn: the user's message, its history, and all records that decide what it recalls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
+
+from lethe_app.brain.lore.evaluation import EvaluationTurn
+from lethe_app.brain.notebooks.document import Notebook
+from lethe_app.brain.recall.memory_set import MemorySet
+from lethe_app.brain.text.scan_window import ScanWindow
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.passage import TextEmbedding
+from lethe_app.prompt.macros import expand
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.services.bound_worlds import Bound
+from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.participants import NOBODY, Participants, ParticipantService
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.stable_prefix import StablePrefix, stored_prefix
+from lethe_app.services.prompting.turn_context import DEEPEST, USUAL_CONTEXT, TurnContext, TurnLoader
+from lethe_app.storage.chats.sessions import Chats
+
+WINDOW = 24
+"""Messages before the newest one that are scanned for keys; more if a world has a greater scan depth."""
+LONGEST_QUESTION = 4000
+"""Characters of a message that are embedded and searched with; an embedding model reads fewer still."""
+ANNOUNCED = "told"
+"""Key of the session state: memories that were announced in the session, and the hidden message of each."""
+_ANNOUNCED = TypeAdapter(dict[UUID, UUID])
+
+
+@dataclass(frozen=True)
+class RecallContext:
+    """Message of the user with all records that decide what it recalls."""
+
+    session: ChatSession
+    participants: Participants
+    text: str
+    moment: datetime
+    turn: EvaluationTurn
+    window: ScanWindow
+    history: Sequence[Message]
+    memories: MemorySet
+    sessions: Sequence[ChatSession]
+    """Sessions that are sticky or have keywords."""
+    bound: Bound
+    context: int
+    """Context size in tokens."""
+    prefix: StablePrefix | None = None
+    states: Mapping[str, object] = field(default_factory=dict)
+    """State of the session by key; empty if it does not apply, as for an old reply that is regenerated."""
+    app_state: Mapping[tuple[str, str], object] = field(default_factory=dict)
+    notebooks: Sequence[Notebook] = ()
+    embedding: TextEmbedding | None = None
+    announced: frozenset[UUID] = frozenset()
+    """Memories that are in the history because the persona brought them up."""
+
+    @property
+    def in_view(self) -> set[UUID]:
+        """Ids of sessions and memories that are in the prompt in full."""
+        return {self.session.guid, *self.announced} | (self.prefix.in_view if self.prefix else set())
+
+    @property
+    def summarised(self) -> set[UUID]:
+        """Ids of sessions whose summaries are in the prompt."""
+        return {one.guid for one in self.prefix.summaries} if self.prefix else set()
+
+    @property
+    def known(self) -> set[UUID]:
+        """Ids of facts that are in the prompt."""
+        return {one.guid for one in self.prefix.facts} if self.prefix else set()
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """Names of the speakers. The placeholder user persona is left out, because its name is a common word."""
+        names = self.participants.names
+        return names if self.participants.user is NOBODY else (*names, self.participants.user.name)
+
+    @property
+    def dates(self) -> bool:
+        """True if the persona wants dates with sessions."""
+        return self.participants.persona.dates_in_session_summaries
+
+
+class RecallContexts:
+    """Create recall contexts."""
+
+    def __init__(
+        self,
+        loader: TurnLoader,
+        memories: MemoryCache,
+        recall: Recall,
+        preferences: Preferences,
+        participants: ParticipantService,
+        lore: LoreKeeping,
+        chats: Chats,
+    ) -> None:
+        self._loader = loader
+        self._memories = memories
+        self._recall = recall
+        self._preferences = preferences
+        self._participants = participants
+        self._lore = lore
+        self._chats = chats
+
+    async def of_turn(self, turn: TurnContext, context: int) -> RecallContext:
+        """Return the recall context of a turn that has a question."""
+        question = turn.question
+        assert question is not None
+        above = turn.messages[: next(index for index, one in enumerate(turn.messages) if one.id == question.id)]
+        history = above[-max(WINDOW, 2 * min(turn.files.worlds.depth, DEEPEST)) :]
+        standing = turn.rows.standing
+        made = RecallContext(
+            session=turn.session,
+            participants=turn.participants,
+            text=question.content,
+            moment=question.time,
+            turn=_evaluation_turn(turn.participants, turn.session, question, standing.spoken, standing.asked),
+            window=ScanWindow.of(history, question),
+            history=history,
+            memories=await self._memories.memories_of(turn.session.persona_id),
+            sessions=turn.rows.mentionable,
+            bound=turn.files.worlds,
+            context=context,
+            prefix=turn.prefix,
+            states=turn.states,
+            app_state=turn.rows.app_state,
+            notebooks=turn.files.notebooks,
+            announced=announced_in_view(turn),
+        )
+        return await self._embedded(made)
+
+    async def of_next_message(self, session_id: UUID, text: str) -> RecallContext:
+        """Return the recall context of a message that is not sent yet. Raise StorageError and FileError."""
+        turn = await self._loader.load(session_id, None, adds_question=True)
+        if turn.files.problem is not None:
+            raise turn.files.problem
+        turn = replace(turn.with_question(_unsent(session_id, text)), prefix=stored_prefix(turn.states))
+        return await self.of_turn(turn, USUAL_CONTEXT)
+
+    async def of_new_session(self, persona_id: str, text: str) -> RecallContext:
+        """Return the recall context of a session that would begin with a message. Raise FileError."""
+        participants = await self._participants.of_persona(persona_id)
+        session = ChatSession(persona_id=persona_id)
+        question = _unsent(session.guid, text)
+        made = RecallContext(
+            session=session,
+            participants=participants,
+            text=question.content,
+            moment=question.time,
+            turn=_evaluation_turn(participants, session, question, 1, 1),
+            window=ScanWindow.of((), question),
+            history=(),
+            memories=await self._memories.memories_of(session.persona_id),
+            sessions=await self._chats.mentionable(persona_id),
+            bound=await self._lore.bound(participants, None),
+            context=USUAL_CONTEXT,
+            app_state=await self._loader.app_state_of(persona_id),
+            notebooks=await self._loader.notebooks_of(persona_id),
+        )
+        return await self._embedded(made)
+
+    async def _embedded(self, context: RecallContext) -> RecallContext:
+        if not self._preferences.current.rag_enabled or not context.text.strip():
+            return context
+        embedding = await self._recall.understand(context.text[:LONGEST_QUESTION], context.present)
+        return replace(context, embedding=embedding)
+
+
+def announced_lines(state: object) -> dict[UUID, UUID]:
+    """Return the hidden message of each memory announced in a session, from the value in its state."""
+    try:
+        return _ANNOUNCED.validate_python(state or {})
+    except ValidationError:
+        return {}
+
+
+def with_announced(state: object, memories: Sequence[UUID], line: UUID) -> object:
+    """Return the value of the session state with these memories announced by a hidden message."""
+    lines = {**announced_lines(state), **dict.fromkeys(memories, line)}
+    return _ANNOUNCED.dump_python(lines, mode="json") or None
+
+
+def announced_in_view(turn: TurnContext) -> frozenset[UUID]:
+    """Return the memories whose hidden messages are in the prompt; a memory whose message has left it may be recalled again."""
+    ids, prefix = [message.id for message in turn.messages], turn.prefix
+    first = prefix.first if prefix is not None else None
+    visible = set(ids[ids.index(first) if first in ids else 0 :])
+    here = {memory for memory, line in announced_lines(turn.states.get(ANNOUNCED)).items() if line in visible}
+    earlier = prefix.earlier if prefix is not None else ()
+    states = (turn.rows.earlier_states.get(guid, {}) for guid in earlier)
+    return frozenset(here.union(*(announced_lines(state.get(ANNOUNCED)) for state in states)))
+
+
+def _unsent(session_id: UUID, text: str) -> Message:
+    return Message(session_id=session_id, role=Role.USER, alternatives=[Alternative(content=text)])
+
+
+def _evaluation_turn(
+    participants: Participants, session: ChatSession, question: Message, spoken: int, asked: int
+) -> EvaluationTurn:
+    scene = participants.scene(session, session.added)
+    return EvaluationTurn(
+        id=str(question.id),
+        number=asked,
+        spoken=spoken,
+        moment=question.time,
+        seed=str(session.guid),
+        expand=lambda text: expand(text, scene),
+    )

@@ -1,0 +1,250 @@
+"""Recallers: World Info keys, keywords, meaning, constant memories, and memories that stay active for several turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import nsmallest
+from typing import Protocol
+from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
+
+from lethe_app.brain.dreams.preferences import firm
+from lethe_app.brain.lore.evaluation import Evaluation
+from lethe_app.brain.lore.state import LoreState
+from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, recollection
+from lethe_app.brain.recall.memory_text import form_of, snippet
+from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
+from lethe_app.domain.recall import NotRecalled, Reason, ReasonKind, RecallWay, Recollection
+from lethe_app.services.memory import lore
+from lethe_app.services.memory.lore import LoreKeeping, lore_state
+from lethe_app.services.memory.recall_context import LONGEST_QUESTION, RecallContext
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, is_open, session_text
+from lethe_app.services.memory.time_search import TimeSearch
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.offload import apart
+from lethe_app.services.truncation import LONGEST_MEMORY, shortened
+
+LORE, POOL, STAYING = "lore", "pool", "staying"
+"""Keys of the session state: active World Info entries, memories active by keyword, memories that stay active for some
+turns.
+"""
+STATES = (LORE, POOL, STAYING)
+LASTING = frozenset({RecallWay.ACTIVE, RecallWay.CONSTANT})
+"""Ways of recall that do not depend on the newest message."""
+_STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
+"""By memory: the turn in which it was recalled, and the last turn in which it stays active."""
+
+
+@dataclass(frozen=True)
+class RecallCandidates:
+    """Candidates that one recaller proposes for a turn."""
+
+    recollections: Sequence[Recollection] = ()
+    blocked: Iterable[NotRecalled] = ()
+    states: Mapping[str, object] = field(default_factory=dict)
+    """Session state to store, by key."""
+    remark: str = ""
+    """Remark for the prompt about a time that the user asked for."""
+    closed_entries: Collection[UUID] = ()
+    """World Info entries that may not be recalled by meaning either, because a rule of their world keeps them back."""
+    first: Sequence[Recollection] = ()
+    """Recollections that precede all others and are exempt from objections, such as a notebook."""
+    covers: Callable[[Recollection], bool] = lambda _one: False
+    """Predicate: True for a memory that is left out because `first` contains it."""
+
+
+class Recaller(Protocol):
+    """One way of recall. It changes nothing, and the same context gives the same candidates."""
+
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        """Return what this turn recalls in this way; `earlier` are the candidates of the preceding recallers."""
+
+
+class LoreRecaller:
+    """Recall World Info entries whose keys are in the scanned messages."""
+
+    def __init__(self, keeping: LoreKeeping) -> None:
+        self._lore = keeping
+
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        stored = lore_state(context.states.get(LORE))
+        if not context.bound.worlds and not stored.entries:
+            return RecallCandidates()
+        evaluation = await self._lore.listen(context.bound, context.window, stored, context.turn, context.context)
+        return RecallCandidates(
+            lore.recalled(evaluation),
+            lore.blocked(evaluation),
+            {LORE: evaluation.state.model_dump(mode="json")},
+            closed_entries=closed_entries(context, stored, evaluation),
+        )
+
+
+class KeywordRecaller:
+    """Recall memories and sessions that are mentioned by keyword or by name."""
+
+    def __init__(self, preferences: Preferences) -> None:
+        self._preferences = preferences
+        self._pool = Pool()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        settings, state = self._preferences.current, lore_state(context.states.get(POOL))
+        if not settings.keyword_retrieval:
+            return RecallCandidates(states={POOL: LoreState().model_dump(mode="json")})
+        there = context.in_view | context.summarised
+        sessions = [session for session in context.sessions if session.guid not in there]
+        triggers = [memory for memory in context.memories.triggers if memory.guid not in context.announced]
+        if not (sessions or triggers or state.entries):
+            return RecallCandidates()
+
+        def scan() -> KeywordRecallResult:
+            most = settings.keyword_max_entries
+            return self._pool.listen(triggers, sessions, context.window, state, context.turn, most=most)
+
+        async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
+            found = await apart(len(context.memories) + len(sessions), scan)
+        recalled = [short(recollection(one, dates=context.dates, session_depth=DEPTH)) for one in found.mentioned]
+        return RecallCandidates(recalled, found.blocked, {POOL: found.state.model_dump(mode="json")})
+
+
+class SemanticRecaller:
+    """Recall sessions, facts, memories and World Info entries by meaning, or by a time that the message asks for."""
+
+    def __init__(self, searching: TimeSearch, preferences: Preferences) -> None:
+        self._search = searching
+        self._preferences = preferences
+
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        settings = self._preferences.current
+        if not settings.rag_enabled or not context.text.strip():
+            return RecallCandidates()
+        closed = {guid for one in earlier for guid in one.closed_entries}
+        query = MemoryQuery(
+            persona_id=context.session.persona_id,
+            text=context.text[:LONGEST_QUESTION],
+            moment=context.moment,
+            bound=context.bound,
+            memories=context.memories.by_guid,
+            in_view=context.in_view,
+            summarised=context.summarised,
+            known=context.known,
+            silent=kinds_named(settings.silent_types),
+            present=context.present,
+            personas=context.participants.names,
+            dates=context.dates,
+            meaning=context.embedding,
+            is_awake=lambda entry: entry.guid not in closed and entry.delay <= context.turn.spoken,
+        )
+        found = await self._search.search(query, settings.rag_entries, session=context.session)
+        return RecallCandidates(found.recollections, remark=found.remark)
+
+
+class ConstantRecaller:
+    """Recall what is in every prompt: sticky memories and sessions, and firm preferences."""
+
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        why = [Reason(kind=ReasonKind.ALWAYS)]
+        firm_ones = firm(context.memories.standing)  # what must never happen again
+        memories = [
+            shown(memory, RecallWay.CONSTANT, why)
+            for memory in context.memories.standing
+            if (memory.sticky or memory.guid in firm_ones) and is_open(memory, context.moment)
+        ]
+        sessions = [
+            shown(session, RecallWay.CONSTANT, why).model_copy(
+                update={"text": session_text(session, (), dates=context.dates, told=False), "position_index": DEPTH}
+            )
+            for session in context.sessions
+            if session.sticky and session.content.strip() and session.guid not in context.summarised
+        ]
+        return RecallCandidates([*memories, *sessions])
+
+
+class StayingRecaller:
+    """Recall memories, and entries found by meaning, that an earlier turn recalled and whose duration has not ended."""
+
+    async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
+        spans = _spans(context)
+        if not spans:
+            return RecallCandidates()
+        why = [Reason(kind=ReasonKind.STAYS)]
+        held = context.memories.some(spans)
+        memories = [shown(memory, RecallWay.ACTIVE, why) for memory in held if is_open(memory, context.moment)]
+        found = [entry for guid in spans if (entry := context.bound.entry(guid)) is not None]
+        entries = [lore.entry_recollection(*one, RecallWay.ACTIVE, why) for one in found if is_open(one[1], context.moment)]
+        return RecallCandidates([*memories, *entries])
+
+
+async def opening(context: RecallContext, recalled: Collection[UUID], preferences: Preferences) -> list[Recollection]:
+    """Return the most important memories, for the first turn of a session whose prompt has no summaries or facts."""
+    if context.turn.number > 1 or (context.prefix and (context.prefix.summaries or context.prefix.facts)):
+        return []
+    settings = preferences.current
+    choose = partial(_most_important, context, recalled, settings.recall_without_match, kinds_named(settings.silent_types))
+    best = await apart(len(context.memories), choose)
+    why = [Reason(kind=ReasonKind.OPENING)]
+    return [shown(memory, RecallWay.OPENING, why) for memory in best]
+
+
+def _most_important(
+    context: RecallContext, recalled: Collection[UUID], most: int, silent: Collection[MemoryType]
+) -> list[MemoryUnit]:
+    open_now = (
+        memory
+        for memory in context.memories
+        if is_open(memory, context.moment) and memory.category not in silent and memory.guid not in recalled
+    )
+    return nsmallest(most, open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
+
+
+def still_there(context: RecallContext, recalled: Iterable[Recollection]) -> dict[str, tuple[int, int]]:
+    """Return the recalled memories that stay active after this turn: since which turn and until which."""
+    number, held = context.turn.number, context.memories.by_guid
+    kept = {guid: span for guid, span in _spans(context).items() if span[1] > number}
+    for one in recalled:
+        entry = context.bound.entry(one.memory) if one.world and one.way is RecallWay.MEANING else None
+        duration = entry[1].duration if entry is not None else (held[one.memory].duration if one.memory in held else 1)
+        if one.way not in LASTING and duration > 1:
+            kept[one.memory] = (number, number + duration - 1)
+    return {str(guid): span for guid, span in kept.items()}
+
+
+def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evaluation) -> set[UUID]:
+    """Return the entries that a rule of their world keeps back: the blocked ones, and those in their cooldown."""
+    number = context.turn.number
+    resting = {guid for guid, record in stored.entries.items() if record.counts_in(number) and record.is_resting(number)}
+    return {blocked.entry.guid for blocked in evaluation.blocked} | resting
+
+
+def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> Recollection:
+    """Return a memory as it goes into the prompt."""
+    return Recollection(
+        memory=memory.guid,
+        category=memory.category,
+        title=memory.name,
+        text=shortened(snippet(memory, form_of(memory.category, dates=True)), LONGEST_MEMORY),
+        way=way,
+        because=because,
+        priority=memory.priority,
+        position_index=memory.position_index,
+    )
+
+
+def short(recollection: Recollection) -> Recollection:
+    """Return a recollection with its text cut to `LONGEST_MEMORY`."""
+    return recollection.model_copy(update={"text": shortened(recollection.text, LONGEST_MEMORY)})
+
+
+def _spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
+    """Return the memories that stay active in this turn. Records of this or a later turn are ignored; they occur when a turn
+    was undone and is run again.
+    """
+    try:
+        spans = _STAYING.validate_python(context.states.get(STAYING) or {})
+    except ValidationError:
+        return {}
+    return {guid: span for guid, span in spans.items() if span[0] < context.turn.number <= span[1]}

@@ -1,0 +1,53 @@
+"""Chat format of the loaded model: its own template, or an instruct preset."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from lethe_app.config.options import ModelChoices
+from lethe_app.domain.clock import now
+from lethe_app.domain.model import LoadedModel
+from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
+from lethe_app.prompt.format.thinking import Markers, pair
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
+
+
+@dataclass(frozen=True)
+class Format:
+    """Chat format of a loaded model."""
+
+    model: LoadedModel
+    instruct: str
+    thinking: Markers | None
+    """Markers around its thinking; None if the user set none."""
+    choice: RendererChoice
+    disarm: Disarmer
+
+
+class ModelFormats:
+    """Choose the format of the loaded model, once per model and choice of the user."""
+
+    def __init__(self, library: Library, preferences: Preferences) -> None:
+        self._library = library
+        self._preferences = preferences
+        self._format: Format | None = None
+
+    async def renderer(self, model: LoadedModel) -> RendererChoice:
+        """Return the renderer of a model's chat format."""
+        return (await self.format_of(model)).choice
+
+    async def format_of(self, model: LoadedModel) -> Format:
+        """Return the chat format of a model. The first call may take two seconds, in a thread, for a hostile template."""
+        name = model.file.path.name
+        instruct = self._preferences.current.for_model(name).instruct
+        own = self._preferences.current.model_choices.get(name, ModelChoices())
+        thinking = pair(own.thinking_start, own.thinking_end)
+        known = self._format
+        if known is None or known.model is not model or (known.instruct, known.thinking) != (instruct, thinking):
+            presets = list((await self._library.instruct_presets()).values())
+            choice = await asyncio.to_thread(choose_renderer, model, presets, instruct, now(), thinking)
+            known = self._format = Format(model, instruct, thinking, choice, Disarmer(model.control_tokens))
+        return known

@@ -1,0 +1,205 @@
+"""Stable prefixes of sessions: creation, storage in the session state, and cuts of the history.
+
+A prefix is made when a session begins. It is made again only after the program has started, when the history is cut, when
+something in it is deleted or edited, or when its settings change. Between these, the beginning of the prompt is identical to
+the letter, and messages that have left the history stay out of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID
+
+from lethe_app.brain.summary import digest
+from lethe_app.brain.text.utterance import Utterance, aloud
+from lethe_app.config.options import SessionHandling
+from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.prompt import PromptPart
+from lethe_app.prompt.budget import CAPS
+from lethe_app.services.events import Listeners
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.past_sessions import NotebookSections, PastSessions
+from lethe_app.services.prompting.stable_prefix import FRAME, PRESENT, SHORTEST_TURN, StablePrefix, longest, stored_prefix
+from lethe_app.services.prompting.turn_context import TurnContext
+from lethe_app.services.token_counts import Counting
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.key_value import SessionState
+
+EARLIER = 0.4
+"""Share of the context for earlier sessions in full."""
+Standing = Callable[[ChatSession, int], Awaitable[NotebookSections]]
+"""Function that returns the notebook sections of a session's prefix, for a context of so many tokens."""
+
+
+class StablePrefixes:
+    """Make and store the stable prefixes of all sessions. `cuts` emits a session of which more messages have left the
+    history.
+    """
+
+    def __init__(
+        self,
+        chats: Chats,
+        state: SessionState,
+        preferences: Preferences,
+        counting: Counting,
+        past: PastSessions,
+        standing: Standing,
+        renewed: Listeners[str],
+    ) -> None:
+        """`renewed` emits the persona of whom something was deleted or edited."""
+        self.cuts: Listeners[UUID] = Listeners()
+        self.renewed = renewed
+        self._chats = chats
+        self._state = state
+        self._preferences = preferences
+        self._counting = counting
+        self._past = past
+        self._standing = standing
+        self._renewals: Counter[str] = Counter()
+        """Number of changes by the user to what is known of a persona."""
+        self._made: dict[UUID, object] = {}
+        """Terms under which each session's prefix was made since the program started. A prefix from before the start is made
+        again, because it may contain what was deleted last.
+        """
+        self._writing = asyncio.Lock()
+        renewed.add(self._note_renewal)
+
+    async def prefix_of(self, turn: TurnContext, model: LoadedModel) -> StablePrefix:
+        """Return the stored prefix of a turn's session, or make one."""
+        return await self._current(turn, model, stored_prefix(turn.states))
+
+    async def refreshed(self, turn: TurnContext, model: LoadedModel) -> StablePrefix:
+        """Return the prefix of a turn, made again if something in it was deleted or edited since it was looked up."""
+        if turn.prefix is None:
+            return await self.prefix_of(turn, model)
+        if self._made.get(turn.session.guid) == self._terms(turn.session):
+            return turn.prefix
+        return await self._current(turn, model, await self.kept(turn.session.guid))
+
+    async def _current(self, turn: TurnContext, model: LoadedModel, kept: StablePrefix | None) -> StablePrefix:
+        session = turn.session
+        if kept is None or kept.context != model.context or turn.rows.spoken_before is None:
+            fresh = await self._begun(session, model)
+            return await self._make(turn, model, fresh, await self._chosen(session, model) if not fresh.first else [])
+        if self._made.get(session.guid) == self._terms(session):
+            return kept
+        earlier = kept.earlier
+        if kept.handling is not self._preferences.current.session_handling:
+            earlier = await self._chosen(session, model) if kept.first is None else []
+        return await self._make(turn, model, kept.model_copy(update={"rolling": kept.summaries_before}), earlier)
+
+    async def kept(self, session_id: UUID) -> StablePrefix | None:
+        """Return the stored prefix of a session; None if there is none that can be read."""
+        return stored_prefix({FRAME: await self._state.get(session_id, FRAME)})
+
+    async def renew(self, persona_id: str) -> None:
+        """Have the prefixes of a persona made again with their next prompt, because something was deleted or edited.
+
+        Messages that have left the history stay out of it.
+        """
+        self.renewed.tell(persona_id)
+
+    def _note_renewal(self, persona_id: str) -> None:
+        self._renewals[persona_id] += 1
+
+    async def drop(self, session_id: UUID) -> None:
+        """Delete the prefix of a session, because messages that had left its history were changed or deleted."""
+        async with self._writing:
+            await self._state.set(session_id, FRAME, None)
+
+    async def cut(
+        self, turn: TurnContext, model: LoadedModel, prefix: StablePrefix, history: Sequence[Message], dropped: int
+    ) -> StablePrefix:
+        """Cut the oldest `dropped` messages of the history: earlier sessions leave in full, messages of the current one are
+        summarised.
+        """
+        left, stays, session = history[:dropped], history[dropped], turn.session
+        if stays.session_id != session.guid:  # only earlier sessions are affected; none is cut in two
+            gone = {message.session_id for message in left}
+            return await self._make(turn, model, prefix, [guid for guid in prefix.earlier if guid not in gone])
+        lines = await self.between(session.guid, prefix.first, stays.id)
+        rolling = await asyncio.to_thread(digest.rolling, lines, prefix.summaries_before, longest(model.context))
+        shorter = prefix.model_copy(update={"first": stays.id, "rolling": rolling})
+        made = await self._make(turn, model, shorter, [], was=prefix.first)
+        self.cuts.tell(session.guid)
+        return made
+
+    async def between(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Utterance]:
+        """Return the utterances from one message on, or from the beginning, up to but not including `end`."""
+        places = {entry.id: place for place, entry in enumerate(await self._chats.outline(session_id))}
+        begin = places.get(first, 0) if first is not None else 0
+        return aloud(await self._chats.page(session_id, begin, max(places.get(end, 0) - begin, 0)))
+
+    async def set_recap(self, session_id: UUID, reaches: UUID, text: str) -> None:
+        """Store a qualified model's summary of the messages before `reaches`. It enters the prompt with the next cut."""
+        async with self._writing:
+            frame = await self.kept(session_id)
+            if frame is not None and frame.first is not None:
+                better = frame.model_copy(update={"recap": text, "recapped": reaches})
+                await self._state.set(session_id, FRAME, better.model_dump(mode="json"))
+
+    async def _make(
+        self, turn: TurnContext, model: LoadedModel, prefix: StablePrefix, earlier: Sequence[UUID], was: UUID | None = None
+    ) -> StablePrefix:
+        """Store the prefix with its sections made again; `earlier` are the sessions that are in it in full.
+
+        `was` is the first message of the history before a cut.
+        """
+        session, terms = turn.session, self._terms(turn.session)
+        before = await self._past.before(session)
+        there, whole = {one.guid for one in before}, set(earlier)
+        rolling = (await self._counting.count([f"{PRESENT}\n{prefix.rolling}"]))[0] + 2 if prefix.rolling else 0
+        rest = [one for one in before if one.guid not in whole]
+        standing = await self._standing(session, model.context)
+        room = int(model.context * CAPS[PromptPart.SUMMARIES]) - rolling - standing.tokens
+        core = await self._past.core(turn.participants, int(model.context * CAPS[PromptPart.FACTS]), session.guid)
+        made = prefix.model_copy(
+            update={
+                "handling": self._preferences.current.session_handling,
+                "earlier": [guid for guid in earlier if guid in there],
+                "summaries": await self._past.summaries(rest, turn.participants, room),
+                "facts": standing.not_said(core),
+                "notebook": standing.notebook,
+                "lately": standing.lately,
+            }
+        )
+        async with self._writing:
+            kept = await self.kept(session.guid)
+            if kept is not None and kept.first == (was or made.first):  # a recap that came meanwhile is not lost
+                made = made.model_copy(update={"recap": kept.recap, "recapped": kept.recapped})
+            await self._state.set(session.guid, FRAME, made.model_dump(mode="json"))
+            self._made[session.guid] = terms
+        return made
+
+    async def _begun(self, session: ChatSession, model: LoadedModel) -> StablePrefix:
+        """Return a prefix without earlier cuts. Messages beyond what a context can hold are summarised."""
+        most = max(model.context // SHORTEST_TURN, 1)
+        outline = await self._chats.outline(session.guid) if session.leaf_id else []
+        if len(outline) <= most:
+            return StablePrefix(context=model.context)
+        first = outline[-most].id
+        lines = await self.between(session.guid, None, first)
+        rolling = await asyncio.to_thread(digest.rolling, lines, "", longest(model.context))
+        return StablePrefix(context=model.context, first=first, rolling=rolling)
+
+    async def _chosen(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
+        if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:
+            return []
+        before = await self._past.before(session)
+        return await self._past.fitting(before, int(model.context * EARLIER))
+
+    def _terms(self, session: ChatSession) -> object:
+        """Return the settings and counters whose change has the prefix made again."""
+        settings = self._preferences.current
+        return (
+            self._renewals[session.persona_id],
+            settings.session_handling,
+            settings.session_memory_system,
+            settings.session_reserved_tokens,
+            settings.fact_retrieval,
+            settings.core_facts_tokens,
+            settings.notebooks,
+        )

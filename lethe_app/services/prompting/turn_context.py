@@ -1,0 +1,213 @@
+"""Context of a turn: the data of a session that one turn needs, read once in one transaction and passed from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from lethe_app.brain.notebooks.document import Notebook
+from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.presets import SamplerPreset, SystemPreset
+from lethe_app.errors import FileError
+from lethe_app.services.bound_worlds import BOUND, Bound, bound_names, bound_of
+from lethe_app.services.library import Library
+from lethe_app.services.participants import Participants, ParticipantService
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.stable_prefix import SHORTEST_TURN, StablePrefix, stored_prefix
+from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, question_of
+
+LOOK_BACK = 64
+"""Minimum number of messages read; the user's newest message is looked for among them."""
+DEEPEST = 200
+"""Maximum number of messages that are scanned for keys."""
+USUAL_CONTEXT = 8192
+"""Context size in tokens if no model is loaded."""
+SMALL_MODEL = 1_000_000_000
+"""Number of parameters below which a model gets simpler presets: it loses the thread in a long system prompt and repeats
+itself.
+"""
+
+NO_SYSTEM, NO_SAMPLER = SystemPreset(name="none", prompt=""), SamplerPreset(name="none")
+"""Presets of a turn whose files cannot be read and which therefore gets no prompt."""
+
+
+@dataclass(frozen=True)
+class TurnFiles:
+    """Data that a turn reads from the user's files."""
+
+    participants: Participants
+    worlds: Bound
+    system: SystemPreset
+    sampler: SamplerPreset
+    notebooks: Sequence[Notebook] = ()
+    problem: FileError | None = None
+    """Set if a file of the persona or a preset cannot be read: the user's message is stored, and no reply is generated."""
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """Session, participants and stored data as one turn sees them. Immutable."""
+
+    rows: TurnRows[TurnFiles]
+    before: UUID | None
+    """Reply that is regenerated, above which the history ends; None for a reply at the end."""
+    model: LoadedModel | None
+    """Model that was loaded when this was read."""
+    participants: Participants
+    messages: Sequence[Message]
+    """Messages of the session above the reply, oldest first."""
+    cache_revision: int = 0
+    """Revision of the saved KV cache states when this was read; later deletions may concern it."""
+    prefix: StablePrefix | None = None
+    """Stable prefix of the prompt, once it was looked up or made."""
+
+    @property
+    def session(self) -> ChatSession:
+        return self.rows.session
+
+    @property
+    def files(self) -> TurnFiles:
+        return self.rows.scope.files
+
+    @property
+    def question(self) -> Message | None:
+        """The user's newest message."""
+        return question_of(self.messages)
+
+    @property
+    def states(self) -> Mapping[str, object]:
+        return self.rows.states
+
+    def spoken_by(self, unique_name: str) -> TurnContext:
+        """Return the same turn with another of the personas as the speaker."""
+        return replace(self, participants=self.participants.spoken_by(unique_name))
+
+    def with_question(self, message: Message) -> TurnContext:
+        """Return the turn with a new message of the user, which was just stored."""
+        session = self.session.model_copy(update={"leaf_id": message.id})
+        rows = replace(self.rows, session=session, known=None, gone=frozenset(), is_reworded=False, is_newest=True)
+        return replace(self, rows=rows, messages=[*self.messages, message])
+
+    def with_line(self, line: Message, above: UUID) -> TurnContext:
+        """Return the turn with a hidden message that was just stored directly above a message."""
+        at = next((index for index, one in enumerate(self.messages) if one.id == above), len(self.messages))
+        return replace(self, messages=[*self.messages[:at], line, *self.messages[at:]])
+
+    def without_lines(self, gone: Sequence[UUID]) -> TurnContext:
+        """Return the turn without messages that were just deleted."""
+        return replace(self, messages=[one for one in self.messages if one.id not in gone])
+
+
+class TurnLoader:
+    """Load turn contexts."""
+
+    def __init__(
+        self,
+        reader: TurnReader,
+        participants: ParticipantService,
+        library: Library,
+        preferences: Preferences,
+        app_keys: Callable[[str], Sequence[tuple[str, str]]],
+        read_notebooks: Callable[[str], Sequence[Notebook]],
+        cache_revision: Callable[[], int],
+    ) -> None:
+        """`app_keys` returns scope and key of the app state that a turn of a persona needs.
+
+        `read_notebooks` is called with the persona's id in the storage thread.
+        """
+        self._reader = reader
+        self._participants = participants
+        self._library = library
+        self._preferences = preferences
+        self._app_keys = app_keys
+        self._read_notebooks = read_notebooks
+        self._cache_revision = cache_revision
+
+    async def load(
+        self,
+        session_id: UUID,
+        model: LoadedModel | None,
+        before: Message | None = None,
+        speaker: str = "",
+        *,
+        adds_question: bool = False,
+    ) -> TurnContext:
+        """Load a session for the reply at its end, or for `before`, a reply that is regenerated.
+
+        `speaker` is the speaking persona in a group. With `adds_question`, a message of the user is about to be stored, and
+        a persona whose file cannot be read is reported in `TurnFiles.problem`. Raise StorageError and FileError.
+        """
+        name = before.speaker if before is not None else speaker
+        context = model.context if model is not None else USUAL_CONTEXT
+
+        def scope(session: ChatSession, states: Mapping[str, object]) -> TurnScope[TurnFiles]:
+            files = self._read_files(session, states, name, small=model is not None and is_small(model), is_safe=adds_question)
+            prefix = stored_prefix(states)
+            return TurnScope(
+                files=files,
+                least=max(LOOK_BACK, 2 * min(files.worlds.depth, DEEPEST)),  # hidden lines lie between
+                most=max(context // SHORTEST_TURN, 1),
+                first=prefix.first if prefix is not None and prefix.context == context else None,
+                earlier=prefix.earlier if prefix is not None else (),
+                app_state=self._app_keys(session.persona_id),
+            )
+
+        above = before.id if before is not None else None
+        revision = self._cache_revision()  # before anything is read, so that no later deletion is missed
+        rows = await self._reader.read(session_id, above, scope, adds_question=adds_question)
+        return TurnContext(rows, above, model, rows.scope.files.participants, rows.messages, revision)
+
+    async def app_state_of(self, persona_id: str) -> Mapping[tuple[str, str], object]:
+        """Return the app state that a turn of a persona needs, by scope and key."""
+        return await self._reader.read_app_state(self._app_keys(persona_id))
+
+    async def notebooks_of(self, persona_id: str) -> Sequence[Notebook]:
+        """Return the notebooks of a persona that can be read; none if notebooks are disabled."""
+        if not self._preferences.current.notebooks:
+            return ()
+        return await self._library.read(lambda: self._read_notebooks(persona_id))
+
+    def _read_files(
+        self, session: ChatSession, states: Mapping[str, object], speaker: str, *, small: bool, is_safe: bool
+    ) -> TurnFiles:
+        settings = self._preferences.current
+        try:
+            participants = self._participants.read(session, speaker)
+            system = self._library.read_system_preset(settings.system_preset or suited_system(small=small))
+            usual = settings.sampler or suited_sampler(small=small)
+            sampler = self._participants.read_sampler(participants.speaker, usual)
+        except FileError as error:
+            if not is_safe:
+                raise
+            return TurnFiles(
+                self._participants.read_without_persona(session),
+                Bound(),
+                NO_SYSTEM,
+                NO_SAMPLER,
+                problem=error,
+            )
+        names = bound_names(participants, states.get(BOUND), settings.global_worlds)
+        return TurnFiles(
+            participants=participants,
+            worlds=bound_of(names, self._library.read_worlds()) if names else Bound(),
+            system=system,
+            sampler=sampler,
+            notebooks=self._read_notebooks(session.persona_id) if settings.notebooks else (),
+        )
+
+
+def is_small(model: LoadedModel) -> bool:
+    """Return whether a model has fewer than `SMALL_MODEL` parameters; an unknown number counts as large."""
+    return 0 < model.file.parameters < SMALL_MODEL
+
+
+def suited_sampler(*, small: bool) -> str:
+    """Return the name of the sampler preset that is used if the user chose none."""
+    return "small-models" if small else "default"
+
+
+def suited_system(*, small: bool) -> str:
+    """Return the name of the system preset that is used if the user chose none."""
+    return "tiny" if small else "default"

@@ -1,0 +1,182 @@
+"""Everything that one turn reads from the database, in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession, Message, Role, SessionSummary
+from lethe_app.domain.recall import TurnMemory
+from lethe_app.errors import StorageError
+from lethe_app.storage import key_value
+from lethe_app.storage.chats import branches, messages, receipts, session_list, sessions
+from lethe_app.storage.chats.messages import MessageStanding
+from lethe_app.storage.database import Database
+from lethe_app.storage.index import pending
+from lethe_app.storage.memory import turn_memories
+
+Files = TypeVar("Files")
+NEAR_END = 24
+"""Messages from the end of a session among which the user's newest one is looked for."""
+
+FIRST = """
+SELECT (SELECT count(*) FROM messages m WHERE m.session_id = first.session_id AND m.seq < first.seq
+        AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant'))
+FROM messages first WHERE first.id = ? AND first.session_id = ? AND first.deleted_at IS NULL
+"""
+
+
+@dataclass(frozen=True)
+class TurnScope(Generic[Files]):
+    """What a turn reads besides the session itself; it depends on what is stored with the session."""
+
+    files: Files
+    """What was read from the user's files, in the storage thread."""
+    least: int
+    """Messages that are read at least, counted from the newest one."""
+    most: int
+    """Messages that are read at most, of each session."""
+    first: UUID | None = None
+    """Message with which the session's history in the prompt begins; None is its first one."""
+    earlier: Sequence[UUID] = ()
+    """Sessions that are in the prompt word for word."""
+    app_state: Sequence[tuple[str, str]] = ()
+    """Scope and key of the values of the app state that are wanted."""
+
+
+@dataclass(frozen=True)
+class TurnRows(Generic[Files]):
+    """A session as one turn sees it."""
+
+    session: ChatSession
+    scope: TurnScope[Files]
+    newest: SessionSummary | None
+    """Session of the persona with the newest activity."""
+    messages: Sequence[Message]
+    """Oldest first, those above the reply that is to be written."""
+    earlier: Mapping[UUID, Sequence[Message]]
+    """Messages of the earlier sessions that still exist."""
+    states: Mapping[str, object]
+    """State of the session by key."""
+    earlier_states: Mapping[UUID, Mapping[str, object]]
+    app_state: Mapping[tuple[str, str], object]
+    mentionable: Sequence[ChatSession]
+    """Sessions of the persona that are sticky or have keywords of their own."""
+    standing: MessageStanding
+    """Position of the user's newest message, or of the one that is about to be added."""
+    spoken_before: int | None
+    """Messages said aloud before `TurnScope.first`; None if that message does not exist."""
+    is_newest: bool
+    """True if no message of the user's follows those that were read."""
+    has_pending: bool
+    """True if anything but this session waits to be indexed."""
+    deletions: int
+    """How often memories of the persona were deleted; what was made before a deletion is not stored after it."""
+    known: TurnMemory | None = None
+    """What the user's newest message recalled, if that was found out for its present wording."""
+    gone: frozenset[UUID] = field(default_factory=frozenset)
+    """Ids in `known` of what was deleted since."""
+    is_reworded: bool = False
+    """True if something was recalled for another wording of the message."""
+
+
+class TurnReader:
+    """Reads what a turn needs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(
+        self,
+        session_id: UUID,
+        before: UUID | None,
+        scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
+        *,
+        adds_question: bool = False,
+    ) -> TurnRows[Files]:
+        """Read the session with its messages above `before`, or all of them.
+
+        With `adds_question`, a message of the user's is about to be stored and `standing` is its position.
+
+        `scope` is called in the storage thread with the session and its state, and may read files. Raises StorageError if the
+        session or `before` is gone, and what `scope` raises.
+        """
+        return await self._database.run(lambda connection: _read(connection, session_id, before, scope, adds_question))
+
+    async def read_app_state(self, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], object]:
+        """Return those of these values of the app state that exist, by scope and key."""
+        return await self._database.run(lambda connection: key_value.app_values(connection, keys))
+
+
+def _read(
+    connection: sqlite3.Connection,
+    session_id: UUID,
+    before: UUID | None,
+    make_scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
+    adds_question: bool,
+) -> TurnRows[Files]:
+    session = sessions.load_session(connection, str(session_id))
+    states = key_value.states_of(connection, session_id)
+    scope = make_scope(session, states)
+    read = _messages(connection, session_id, before, scope)
+    question = question_of(read)
+    turn = turn_memories.load_turn(connection, question.id) if question is not None else turn_memories.NO_TURN
+    if question is None or adds_question:
+        position = messages.standing_of_next(connection, str(session_id))
+    else:
+        position = messages.standing(connection, str(question.id))
+    return TurnRows(
+        session=session,
+        scope=scope,
+        newest=next(iter(session_list.listed(connection, session.persona_id, deleted=False, most=1)), None),
+        messages=read,
+        earlier={guid: found for guid in scope.earlier if (found := _earlier(connection, guid, scope.most)) is not None},
+        states=states,
+        earlier_states={guid: key_value.states_of(connection, guid) for guid in scope.earlier},
+        app_state=key_value.app_values(connection, scope.app_state),
+        mentionable=sessions.load_mentionable(connection, session.persona_id),
+        standing=position,
+        spoken_before=_spoken_before(connection, session_id, scope.first),
+        is_newest=before is None or _is_newest(connection, str(session_id), question),
+        has_pending=pending.waits_outside(connection, session_id),
+        deletions=receipts.deletions_of(connection, session.persona_id),
+        known=turn.memory,
+        gone=turn.gone,
+        is_reworded=turn.is_reworded,
+    )
+
+
+def question_of(read: Sequence[Message]) -> Message | None:
+    """Return the newest message of the user's."""
+    return next((one for one in reversed(read) if one.role is Role.USER and not one.hidden), None)
+
+
+def _messages(connection: sqlite3.Connection, session_id: UUID, before: UUID | None, scope: TurnScope[Files]) -> list[Message]:
+    """Return messages from the one with which the history begins, and at least `scope.least`."""
+    above = str(before) if before is not None else None
+    ids = branches.newest(connection, str(session_id), max(scope.most, scope.least), above)
+    first = str(scope.first)
+    begins = ids.index(first) if first in ids else 0
+    return messages.load(connection, ids[min(begins, max(len(ids) - scope.least, 0)) :])
+
+
+def _earlier(connection: sqlite3.Connection, guid: UUID, most: int) -> list[Message] | None:
+    try:
+        return messages.load(connection, branches.newest(connection, str(guid), most, None))
+    except StorageError:  # deleted meanwhile
+        return None
+
+
+def _is_newest(connection: sqlite3.Connection, session_id: str, question: Message | None) -> bool:
+    ids = branches.newest(connection, session_id, NEAR_END, None)
+    return question is not None and question_of(messages.load(connection, ids)) == question
+
+
+def _spoken_before(connection: sqlite3.Connection, session_id: UUID, first: UUID | None) -> int | None:
+    if first is None:
+        return 0
+    row = connection.execute(FIRST, (str(first), str(session_id))).fetchone()
+    return int(row[0]) if row else None

@@ -1,0 +1,82 @@
+"""Reasons are data below the window, and every one of them has words that can be translated."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QTranslator
+
+from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut
+from lethe_app.domain.recall import BlockReason, Reason, ReasonKind
+from lethe_app.retrieval.signals import SIGNALS
+from lethe_app.services.memory import reason_words
+from lethe_app.ui.core import reason_labels
+
+
+@pytest.mark.parametrize("kind", ReasonKind)
+def test_every_reason_has_words_of_its_own(kind: ReasonKind):
+    words = reason_words.reason_in_english(Reason(kind=kind, values={"signal": "said"}))
+
+    assert words
+    assert words == reason_labels.reason_words(Reason(kind=kind, values={"signal": "said"}))
+
+
+@pytest.mark.parametrize("why", BlockReason)
+def test_every_block_has_words_of_its_own(why: BlockReason):
+    assert reason_words.filled(reason_words.block_template(why, {}), {}) == reason_labels.block_words(why, {}) != ""
+
+
+def test_every_ranking_signal_has_words():
+    assert set(reason_words.SIGNALS) == set(SIGNALS)
+
+
+def test_every_template_is_among_those_that_translators_get():
+    reasons = [Reason(kind=kind, values={"before": before, "count": before}) for kind in ReasonKind for before in range(4)]
+    shown = {reason_words.reason_template(reason) for reason in reasons} - {"{signal}"}
+    values: list[dict[str, str | int | float]] = [{}, {"more": 1}, {"begins": "x"}, {"round": 1}]
+    blocks = {reason_words.block_template(why, one) for why in BlockReason for one in values}
+
+    assert shown <= set(reason_words.reason_templates())
+    assert blocks <= set(reason_words.block_templates())
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_key_is_told_with_its_place(before: int):
+    words = reason_words.reason_in_english(Reason(kind=ReasonKind.KEY, values={"key": "lamp", "before": before}))
+
+    assert "“lamp”" in words
+    assert ("messages earlier" in words) == (before > 1)
+
+
+@pytest.mark.parametrize("reason", CacheMiss)
+def test_every_cache_miss_has_words(reason: CacheMiss):
+    words = reason_labels.miss_words(Cost(1, 1, again=1, reason=reason, part="style"))
+
+    assert words
+    assert ("style" in words) == (reason is CacheMiss.PART)
+
+
+@pytest.mark.parametrize("kind", CutKind)
+def test_every_cut_has_words_with_its_numbers(kind: CutKind):
+    words = reason_labels.cut_words(PromptCut(kind, 3, 9, 0.2, 1))
+
+    assert re.search(r"\b3\b", words)
+    assert not re.search(r"[{}]", words)
+
+
+class Loud(QTranslator):
+    def translate(self, context: str, source: str, _disambiguation: str | None = None, _n: int = -1) -> str:
+        return source.replace("is in the message", "IST IN DER NACHRICHT") if context == "Reason" else ""
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_template_is_translated_around_its_values():
+    loud = Loud()
+    QCoreApplication.installTranslator(loud)
+    try:
+        told = reason_labels.reason_words(Reason(kind=ReasonKind.KEY, values={"key": "the {lamp}", "before": 0}))
+    finally:
+        QCoreApplication.removeTranslator(loud)
+
+    assert told == "its key “the {lamp}” IST IN DER NACHRICHT"
