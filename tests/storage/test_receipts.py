@@ -11,7 +11,7 @@ from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.prompt import Cost, PromptPart, PromptSpan, Receipt, ReceiptEntry, Share
+from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut, PromptPart, PromptSpan, Receipt, ReceiptEntry, Share
 from lethe_app.storage.chats.archive_jobs import Parts
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import Chats
@@ -22,10 +22,10 @@ from lethe_app.storage.memory.memories import Memories
 Say = Callable[..., Message]
 SHARES = (
     Share(PromptPart.PERSONA, 70),
-    Share(PromptPart.MEMORIES, 20, 9, "1 of 3 omitted: there is no space beside the conversation"),
+    Share(PromptPart.MEMORIES, 20, 9, (PromptCut(CutKind.NO_SPACE, 1, 3),)),
 )
 ENTRY = ReceiptEntry(
-    Receipt(SHARES, 90, 1000, 100, "model", 3, PromptLayout.DEPTH), Cost(40, 50, 2, 30, "memories stand among the messages")
+    Receipt(SHARES, 90, 1000, 100, "model", 3, PromptLayout.DEPTH), Cost(40, 50, 2, 30, CacheMiss.MEMORIES_AMONG_MESSAGES)
 )
 SPANS = [
     PromptSpan(PromptPart.TEMPLATE, "<|im_start|>"),
