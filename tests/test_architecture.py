@@ -95,6 +95,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "markdown_it": ("ui/transcript/markdown/",),
     "httpx": ("web/", "llm/models/hugging_face.py"),
     "httpcore": ("web/pinned_dns.py",),
+    "protego": ("web/robots.py",),
     "ddgs": ("web/duckduckgo.py",),
     "trafilatura": ("web/html_text.py",),
     "psutil": ("llm/native/model.py", "services/models/memory_fit.py", "services/scheduling/power.py"),

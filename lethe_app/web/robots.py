@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 import httpx
+from protego import Protego
 
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import host_of
 from lethe_app.web.http import Before, Fetcher
-from lethe_app.web.robots_rules import RobotsRules, read
 
 NAME = "Lethe"
 """Product name that rules for this program are addressed to."""
@@ -26,6 +27,25 @@ MOST_DELAY = 10.0
 _LATER = {429}
 PAGES = {"text/html", "application/xhtml+xml"}
 """Media types of a page that a site without robots.txt sends with status 200."""
+_VERSION = re.compile(r"^(\s*user-agent\s*:\s*[a-z_-]+)/.*$", re.IGNORECASE | re.MULTILINE)
+"""Version of a product in a rule (`Lethe/1.0`). Protego takes it for a part of the name; RFC 9309 does not."""
+
+
+class RobotsRules:
+    """Rules of one site for this program, by RFC 9309: the longest matching pattern decides, and an allowing one among equals."""
+
+    def __init__(self, text: str = "") -> None:
+        self._parsed = Protego.parse(_VERSION.sub(r"\1", text))
+
+    def allows(self, url: str) -> bool:
+        """Return whether the page at an absolute address, with its query, may be read."""
+        return self._parsed.can_fetch(url, NAME)
+
+    @property
+    def delay(self) -> float:
+        """Seconds between two visits; 0 if the site does not specify any."""
+        return self._parsed.crawl_delay(NAME) or 0.0
+
 
 ALL = RobotsRules()
 
@@ -60,7 +80,7 @@ class Robots:
                     self._known.popitem(last=False)
         if known.is_closed:
             raise PageUnreadable(f"“{host_of(url)}” is currently unavailable.", "Try again later.")
-        if not known.rules.allows(url.raw_path.decode("ascii")):
+        if not known.rules.allows(str(url)):
             raise PageUnreadable(f"“{host_of(url)}” does not allow programs to read this page.", "Open it in your browser.")
         return min(known.rules.delay, MOST_DELAY)
 
@@ -76,4 +96,4 @@ class Robots:
             return _Known(moment + TROUBLE_STAYS, is_closed=True)
         if answer.status != httpx.codes.OK or answer.kind in PAGES:
             return _Known(moment + STAYS)
-        return _Known(moment + STAYS, read(answer.body[:LONGEST].decode("utf-8-sig", "replace"), NAME))
+        return _Known(moment + STAYS, RobotsRules(answer.body[:LONGEST].decode("utf-8-sig", "replace")))
