@@ -32,7 +32,7 @@ _VERSION = re.compile(r"^(\s*user-agent\s*:\s*[a-z_-]+)/.*$", re.IGNORECASE | re
 
 
 class RobotsRules:
-    """Rules of one site for this program, by RFC 9309: the longest matching pattern decides, and an allowing one among equals."""
+    """Rules of one site for this program by RFC 9309: the longest matching pattern decides; of equal ones, an allowing one."""
 
     def __init__(self, text: str = "") -> None:
         self._parsed = Protego.parse(_VERSION.sub(r"\1", text))

@@ -5,10 +5,10 @@ vectors of 384 dimensions, each a random unit centre (one of 100, or of only 20,
 of the same length, made unit; a fixed random token vector per word. Questions are three to five words of a passage, their
 vectors new ones of the same kind. Embedding is left out everywhere: all vectors are given. Keys end in size and clusters:
 `p50_ms` of a whole search (vectors, words, ranking), `recall` the share of the ten nearest that the index finds, `width` the
-ef it chose or, where they lie in cells, how many vectors it compares, `queries_per_s` of the index alone, `startup_s` from
+ef it chose, `queries_per_s` of the index alone, `startup_s` from
 opening the database to the first answer (by words; `index_s` until meaning is compared too), `insert_ms` storing and
 indexing a passage, 20 at a time, while its owner is open, `bytes_per_vector` by which the process grew for each passage,
-`rss_mb` all of the process. A million only with --full.
+`rss_mb` all of the process. 200,000 only with --full.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages, Vectors
 from tests.bench.report import arguments, show
 
-SIZES, FULL = (100_000,), 1_000_000
+SIZES, FULL = (100_000,), 200_000
 CLUSTERS = (100, 20)
 DIMENSIONS, VOCABULARY, SESSION, CHUNK = 384, 30_000, 20, 10_000
 QUESTIONS, WARM_UP, INSERTED = 200, 20, 1_000
@@ -281,7 +281,7 @@ def main() -> None:
         __doc__,
         ("--sizes", {"default": "", "help": "passages, such as 100000,1000000"}),
         ("--clusters", {"default": ",".join(map(str, CLUSTERS))}),
-        ("--full", {"action": "store_true", "help": "a million too, which takes a long time to build"}),
+        ("--full", {"action": "store_true", "help": f"{FULL} too, which takes long to build"}),
         ("--folder", {"type": Path, "help": "where to build; kept"}),
         ("--phase", {"default": "", "help": argparse.SUPPRESS}),
     )

@@ -1,4 +1,4 @@
-"""The index holds exactly what was put in and not taken out, as a table, as a graph and in cells."""
+"""The index holds exactly what was put in and not taken out, as a table and as a graph."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.retrieval.vectors.index import Graph, VectorTable
-from lethe_app.retrieval.vectors.inverted_file import Cells
 from lethe_app.retrieval.vectors.search_width import width_for
 
 SIZE = 8
-Kind = type[VectorTable] | type[Graph] | type[Cells]
-KINDS = [VectorTable, Graph, Cells]
+Kind = type[VectorTable] | type[Graph]
+KINDS = [VectorTable, Graph]
 
 
 def unit(number: int, version: int = 0) -> np.ndarray:
@@ -25,7 +24,7 @@ def stack(*numbers: int) -> np.ndarray:
     return np.stack([unit(number) for number in numbers])
 
 
-def filled(kind: Kind, count: int) -> VectorTable | Graph | Cells:
+def filled(kind: Kind, count: int) -> VectorTable | Graph:
     index = kind(SIZE)
     index.add(np.arange(count), stack(*range(count)))
     return index
@@ -49,20 +48,18 @@ def test_an_empty_index_finds_nothing(kind: Kind):
     assert len(numbers) == len(cosines) == 0
 
 
-@pytest.mark.parametrize("kind", [Graph, Cells])
-def test_what_is_left_is_found_also_when_nearly_all_was_taken_out(kind: type[Graph] | type[Cells]):
-    index = filled(kind, 3000)
+def test_what_is_left_is_found_also_when_nearly_all_was_taken_out():
+    index = filled(Graph, 3000)
     index.remove(range(2990))
 
     assert set(index.nearest(unit(0), 10)[0].tolist()) <= set(range(2990, 3000))
     assert len(index) == len(index.numbers()) == 10
 
 
-@pytest.mark.parametrize("kind", [Graph, Cells])
-def test_it_is_searched_as_widely_as_it_needs(kind: type[Graph] | type[Cells]):
+def test_it_is_searched_as_widely_as_it_needs():
     vectors = np.random.default_rng(1).normal(size=(4000, 48)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    index = kind(48)
+    index = Graph(48)
     index.add(np.arange(4000), vectors)
 
     index.width = width_for(index)

@@ -162,7 +162,8 @@ def test_what_is_told_in_passing_to_an_acting_persona_is_listed_and_what_is_said
 
         stage.click(page.views.chips[FactListView.KNOWN])
         stage.click(page.extract_button)
-        await stage.until(lambda: any("Mira now knows" in toast.text for toast in stage.window.findChildren(Toast)), "it is done")
+        toasts = stage.window.findChildren
+        await stage.until(lambda: any("Mira now knows" in toast.text for toast in toasts(Toast)), "it is done")
         assert sorted(listed(page)) == sorted(learnt)
 
     Stage(home).play(evening)

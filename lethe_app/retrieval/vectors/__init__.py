@@ -1,1 +1,1 @@
-"""Vector indexes (exact table, HNSW graph, inverted file) and the metadata columns of the passages they index."""
+"""Vector indexes (exact table, HNSW graph) and the metadata columns of the passages they index."""

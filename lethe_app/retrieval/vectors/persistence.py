@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors.index import Graph, Numbers, Vectors
-from lethe_app.retrieval.vectors.inverted_file import Cells
 from lethe_app.storage.atomic import remove_draft, sync_file, write_atomically
 from lethe_app.storage.error_translation import translated
 
@@ -24,7 +23,8 @@ Read = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
 """Function that returns the vectors storage has for these numbers, and the numbers that have one."""
 
 FORMAT = 1
-KINDS: dict[str, type[Graph] | type[Cells]] = {Graph.__name__: Graph, Cells.__name__: Cells}
+KIND = "Graph"
+"""Kind of an index. Lethe 0.1 wrote a second kind for more than 200,000 vectors; such an index is built again from storage."""
 CHECKED = 256
 """Vectors compared with storage per step."""
 CHUNK = 1 << 23
@@ -56,7 +56,7 @@ class Label(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: int
-    kind: str = Graph.__name__
+    kind: str = KIND
     owner: str
     embedder: str
     size: int = Field(gt=0)
@@ -67,7 +67,7 @@ class Label(BaseModel):
     """CRC-32 of the index file."""
 
 
-def write(place: GraphLocation, graph: Graph | Cells) -> None:
+def write(place: GraphLocation, graph: Graph) -> None:
     """Write the index and its label, replacing the previous pair."""
     draft = place.graph.with_suffix(".tmp")
     with translated(place.graph):
@@ -76,7 +76,7 @@ def write(place: GraphLocation, graph: Graph | Cells) -> None:
             graph.save(draft)
             sync_file(draft)
             label = Label(
-                format=FORMAT, kind=type(graph).__name__, owner=place.owner, embedder=place.embedder, size=graph.size,
+                format=FORMAT, owner=place.owner, embedder=place.embedder, size=graph.size,
                 width=graph.width, tuned_for=graph.tuned_for, gone=sorted(graph.gone), checksum=_checksum(draft),
             )  # fmt: skip
             draft.replace(place.graph)
@@ -88,22 +88,22 @@ def write(place: GraphLocation, graph: Graph | Cells) -> None:
     write_atomically(place.label, label.model_dump_json().encode())
 
 
-def read(place: GraphLocation) -> Graph | Cells | None:
+def read(place: GraphLocation) -> Graph | None:
     """Read the index at this location; None if it is missing, foreign, corrupt or half-written."""
     try:
         label = Label.model_validate_json(place.label.read_bytes())
-        if (label.format, label.owner, label.embedder) != (FORMAT, place.owner, place.embedder):
+        if (label.format, label.kind, label.owner, label.embedder) != (FORMAT, KIND, place.owner, place.embedder):
             return None
         if _checksum(place.graph) != label.checksum:
             return None
-        graph = KINDS[label.kind].load(place.graph, label.size, label.width, label.gone)
+        graph = Graph.load(place.graph, label.size, label.width, label.gone)
         graph.tuned_for = label.tuned_for
-    except (OSError, KeyError, ValidationError, LetheError):
+    except (OSError, ValidationError, LetheError):
         return None
     return graph
 
 
-async def differences(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
+async def differences(graph: Graph, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
     """Return the numbers to remove from an index and those to (re)insert so that it matches storage; None if rebuilding is
     cheaper.
 
@@ -128,7 +128,7 @@ async def differences(graph: Graph | Cells, numbers: Numbers, read_vectors: Read
     return gone, np.sort(np.concatenate([missing, *changed]))
 
 
-async def _changed(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> Numbers:
+async def _changed(graph: Graph, numbers: Numbers, read_vectors: Read) -> Numbers:
     """Return the numbers whose vector in storage differs from that in the index."""
     known, vectors = await read_vectors(numbers)
     if len(known) == 0 or vectors.shape[1] != graph.size:

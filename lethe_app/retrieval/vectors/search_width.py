@@ -1,7 +1,6 @@
 """Measurement of the search width that an approximate index needs to reach the wanted recall.
 
-With the width measured here, 98.9 to 99.4 % of the exact ten nearest are found among 100,000 passages, and 99.9 to 100 %
-among a million (docs/benchmarks.md).
+With the width measured here, 98.9 to 99.4 % of the exact ten nearest are found among 100,000 passages (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from lethe_app.retrieval.vectors.index import Graph, Numbers, Vectors
-from lethe_app.retrieval.vectors.inverted_file import Cells
 
 SAMPLE, COUNT = 100, 10
 """Queries of a measurement, and nearest neighbours wanted for each."""
@@ -17,12 +15,12 @@ WANTED = 0.985
 """Recall target: share of the exact neighbours that must be found."""
 
 
-def tune(graph: Graph | Cells) -> None:
+def tune(graph: Graph) -> None:
     """Measure the search width of an index and set it."""
     graph.width, graph.tuned_for = width_for(graph), len(graph)
 
 
-def width_for(graph: Graph | Cells) -> int:
+def width_for(graph: Graph) -> int:
     """Return the smallest of the index's `widths` that reaches the recall target; the last one if none does.
 
     The result at `widest` counts as exact, because an exhaustive comparison would stall the window. The queries are
@@ -41,7 +39,7 @@ def width_for(graph: Graph | Cells) -> int:
     return int(width)
 
 
-def _like(graph: Graph | Cells, numbers: Numbers) -> Vectors:
+def _like(graph: Graph, numbers: Numbers) -> Vectors:
     """Return synthetic queries: each vector plus the difference of two of its neighbours, which keeps it within its cluster."""
     stored = graph.stored(numbers)
     near = np.array([graph.nearest(vector, 31)[0][[10, -1]] for vector in stored])
@@ -50,5 +48,5 @@ def _like(graph: Graph | Cells, numbers: Numbers) -> Vectors:
     return unit
 
 
-def _found(graph: Graph | Cells, questions: Vectors, width: int) -> Numbers:
+def _found(graph: Graph, questions: Vectors, width: int) -> Numbers:
     return np.stack([graph.nearest(question, COUNT, width)[0] for question in questions])

@@ -17,7 +17,6 @@ import numpy as np
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors import persistence
 from lethe_app.retrieval.vectors.index import NOTHING, Graph, Numbers, Vectors, VectorTable
-from lethe_app.retrieval.vectors.inverted_file import Cells
 from lethe_app.retrieval.vectors.persistence import GraphLocation
 from lethe_app.retrieval.vectors.search_width import tune
 from lethe_app.storage.index.passages import Passages
@@ -26,11 +25,8 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-EXACT_UP_TO, GRAPH_UP_TO = 20_000, 200_000
-"""Vectors up to which search is exhaustive (a millisecond at 384 dimensions), and up to which an HNSW graph is used. Beyond
-that a graph takes a quarter of an hour to build and many milliseconds per insertion; an inverted file takes a hundredth of
-that.
-"""
+EXACT_UP_TO = 20_000
+"""Vectors up to which search is exhaustive (a millisecond at 384 dimensions); an HNSW graph is used for more."""
 READ = 2_000
 """Vectors read from storage per query."""
 THREADS = max(1, (os.cpu_count() or 1) // 2)
@@ -47,8 +43,8 @@ class Owned:
     """Vector index of one owner."""
 
     owner: str
-    serving: VectorTable | Graph | Cells | None = None
-    """Index that answers searches; None while a graph or inverted file is read from its file."""
+    serving: VectorTable | Graph | None = None
+    """Index that answers searches; None while a graph is read from its file."""
     later: list[tuple[Numbers, Vectors | None]] | None = None
     """Changes queued while an index is being built: inserted vectors, or None for removed ones. None if nothing is being
     built.
@@ -124,7 +120,7 @@ class VectorStore:
             held.later.append((named, vectors))
         elif held.serving is None:
             held.serving = VectorTable(vectors.shape[1])
-        if isinstance(held.serving, Graph | Cells):
+        if isinstance(held.serving, Graph):
             await self._aside(held.serving.add, named, vectors)
             self._changed(held, len(named))
         elif held.serving is not None:
@@ -174,14 +170,14 @@ class VectorStore:
             return
         place = self._place(held.owner)
         graph = await self._aside(persistence.read, place) if place else None
-        # A graph that outgrew its limit is not updated but rebuilt as an inverted file.
-        outgrown = isinstance(graph, Graph) and len(numbers) > GRAPH_UP_TO
-        mended = await self._mend(graph, numbers) if graph is not None and not outgrown else None
-        if graph is None or mended is None:
-            graph = await self._build(held.owner, numbers)
-            mended = len(graph)
-        held.unsaved = mended
-        await self._take_over(held, graph)
+        differences = await persistence.differences(graph, numbers, self._read) if graph is not None else None
+        if graph is None or differences is None:
+            graph, differences = None, (NOTHING[0], numbers)
+        removed, missing = differences
+        if graph is not None:
+            graph.remove(removed.tolist())
+        held.unsaved = len(removed) + len(missing)
+        await self._take_over(held, await self._extend(held.owner, graph, missing))
 
     async def _grow(self, held: Owned, table: VectorTable) -> None:
         """Convert a table that became too large into a graph; the table keeps answering searches until then."""
@@ -193,16 +189,23 @@ class VectorStore:
         held.unsaved = len(graph)
         await self._take_over(held, graph)
 
-    async def _build(self, owner: str, numbers: Numbers) -> Graph | Cells:
-        """Build an index from storage. If cancelled, write the unfinished index, from which the next start continues."""
-        graph: Graph | Cells | None = None
+    async def _extend(self, owner: str, graph: Graph | None, numbers: Numbers) -> Graph:
+        """Insert vectors from storage into a graph, or into a new one.
+
+        The graph is written to its file each time it has grown by half, and when the work is cancelled: the next start
+        continues there.
+        """
+        saved = len(graph) if graph is not None else 0
         try:
             for start in range(0, len(numbers), READ // 8):
                 known, vectors = await self._read(numbers[start : start + READ // 8])
                 if len(known):
-                    size = vectors.shape[1]
-                    graph = graph or (Cells(size) if len(numbers) > GRAPH_UP_TO else Graph(size, len(numbers) + 1024))
+                    if graph is None:
+                        graph = Graph(vectors.shape[1], len(numbers) + 1024)
                     await self._aside(graph.add, known, vectors, THREADS)
+                    if len(graph) > OUTGROWN * max(saved, self._exact_up_to):
+                        await self._write(owner, graph)
+                        saved = len(graph)
         except asyncio.CancelledError:
             if graph is not None:
                 await self._write(owner, graph)
@@ -210,19 +213,7 @@ class VectorStore:
         assert graph is not None, "there are more vectors than fit into a table"
         return graph
 
-    async def _mend(self, graph: Graph | Cells, numbers: Numbers) -> int | None:
-        """Bring an index from a file up to date with storage. Return the number of changes, or None if rebuilding is better."""
-        stale = await persistence.differences(graph, numbers, self._read)
-        if stale is None:
-            return None
-        gone, fresh = stale
-        graph.remove(gone.tolist())
-        for start in range(0, len(fresh), READ // 8):
-            known, vectors = await self._read(fresh[start : start + READ // 8])
-            await self._aside(graph.add, known, vectors)
-        return len(gone) + len(fresh)
-
-    async def _take_over(self, held: Owned, graph: Graph | Cells) -> None:
+    async def _take_over(self, held: Owned, graph: Graph) -> None:
         """Apply the changes queued during the build to the new index, then let it answer searches."""
         if len(graph) > OUTGROWN * graph.tuned_for:
             await self._aside(tune, graph)
@@ -264,20 +255,20 @@ class VectorStore:
     def _changed(self, held: Owned, count: int) -> None:
         """Count unsaved changes, and write the index to its file when there are enough."""
         held.unsaved += count
-        if isinstance(held.serving, Graph | Cells) and held.unsaved > max(UNSAVED, SAVE_AFTER * len(held.serving)):
+        if isinstance(held.serving, Graph) and held.unsaved > max(UNSAVED, SAVE_AFTER * len(held.serving)):
             held.unsaved, count = 0, held.unsaved
             self._start(self._save(held, count))
 
     async def _save(self, held: Owned, unsaved: int | None = None) -> None:
         graph, count = held.serving, held.unsaved if unsaved is None else unsaved
-        if isinstance(graph, Graph | Cells) and count:
+        if isinstance(graph, Graph) and count:
             held.unsaved = 0
             if len(graph) > OUTGROWN * graph.tuned_for:
                 await self._aside(tune, graph)
             if not await self._write(held.owner, graph):
                 held.unsaved += count
 
-    async def _write(self, owner: str, graph: Graph | Cells) -> bool:
+    async def _write(self, owner: str, graph: Graph) -> bool:
         """Write an index to its file and return whether that succeeded. On failure it is rebuilt from storage at the next
         start.
         """
@@ -293,7 +284,7 @@ class VectorStore:
     def _place(self, owner: str) -> GraphLocation | None:
         return GraphLocation(self._folder, owner, self._embedder) if self._folder is not None else None
 
-    # One thread for all index work: hnswlib and `Cells` allow insertion and saving from a single thread only.
+    # One thread for all index work: hnswlib allows insertion and saving from a single thread only.
     async def _aside(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *given, **named))
 
