@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from lethe_app.agents.web_reading import Gathering, ReadPage, TaskModel, fitted
-from lethe_app.brain.llm_schemas.citation_check import extracts, is_foul, sourced
+from lethe_app.brain.llm_schemas.citation_check import extract_relevant_sentences, is_unsafe_sentence, keep_supported_sentences
 from lethe_app.brain.llm_schemas.web import Enough, Outline, PageSummaryAnswer, ReportAnswer
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.web import Inquiry, PageSummary, PageText, Round
@@ -156,7 +156,7 @@ class DeepResearch:
                 text = None
             if text is not None:
                 return text
-        quotes = extracts(f"{topic} {query}", [page.whole])
+        quotes = extract_relevant_sentences(f"{topic} {query}", [page.whole])
         return f"“{quotes[0].text}”" if quotes else ""
 
     async def _asked(self, asker: TaskModel, topic: str, query: str, page: ReadPage) -> str | None:
@@ -167,7 +167,7 @@ class DeepResearch:
         if not fitting:
             return None
         answer = await asker.ask("finding", PageSummaryAnswer, topic=topic, query=query, page=quoter.quoted_all(fitting))
-        return (sourced(answer.text, fitting, (topic, query)) or None) if answer.text else ""
+        return (keep_supported_sentences(answer.text, fitting, (topic, query)) or None) if answer.text else ""
 
     # Report
 
@@ -184,7 +184,7 @@ class DeepResearch:
                 answer = None
             pages = [PageText(one.address, one.title, one.text) for one in inquiry.findings]
             known = (inquiry.topic, *inquiry.questions)
-            text = _cited(sourced(answer.text, pages, known), len(inquiry.findings)) if answer else ""
+            text = _cited(keep_supported_sentences(answer.text, pages, known), len(inquiry.findings)) if answer else ""
             if text and len(text) * 2 >= len(inquiry.report):  # shorter, it has lost what was known
                 return text
         return _beside(inquiry.report, new)
@@ -207,7 +207,7 @@ class DeepResearch:
         except ModelError:
             return False, waiting
         known = [content_words(one) for one in asked]
-        fresh = [one for one in answer.next_queries if content_words(one) not in known and not is_foul(one)]
+        fresh = [one for one in answer.next_queries if content_words(one) not in known and not is_unsafe_sentence(one)]
         return answer.is_enough, list(dict.fromkeys((*fresh, *waiting)))
 
 

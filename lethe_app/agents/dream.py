@@ -17,14 +17,14 @@ from lethe_app.agents.task import NOTHING, AgentTask, Result, Sight, TaskContext
 from lethe_app.brain.dreams.consolidation import (
     DREAM,
     Decision,
-    alike_by_words,
-    categories_of,
-    changes_of,
-    may_dream_of,
-    may_dream_of_fact,
-    same_words,
+    build_changes,
+    can_change_fact,
+    can_change_memory,
+    count_categories,
+    group_by_identical_words,
+    group_by_pairs,
+    merge_identical,
     signature,
-    together,
 )
 from lethe_app.brain.llm_schemas.dreams import Sorted
 from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange
@@ -127,13 +127,13 @@ class Dream(AgentTask):
     async def _tidy(self, scene: TaskContext, known: set[str]) -> int:
         """Merge records of equal wording first, which needs no model, then let a qualified model judge the others."""
         count = 0
-        for group in alike_by_words(await _open_to_change(scene)):
-            count += await self._settle(scene, known, group, same_words(group))
+        for group in group_by_identical_words(await _open_to_change(scene)):
+            count += await self._settle(scene, known, group, merge_identical(group))
         return count + (await self._tidy_with_a_model(scene, known) if self._desk.may_write() else 0)
 
     async def _tidy_with_a_model(self, scene: TaskContext, known: set[str]) -> int:
         records = await _open_to_change(scene)
-        groups = together(records, await self._pairs(scene.persona.unique_name, records))
+        groups = group_by_pairs(records, await self._pairs(scene.persona.unique_name, records))
         asked = {one.guid for group in groups for one in group}
         looked_at = _texts((await scene.state()).get(FILED))
         alone = [one for one in records if isinstance(one, MemoryUnit) and not one.filed_under and one.guid not in asked]
@@ -148,15 +148,15 @@ class Dream(AgentTask):
         return count
 
     async def _judged(self, scene: TaskContext, group: Sequence[Kept]) -> Decision:
-        there = ", ".join(categories_of(await scene.memories())) or "(none yet)"
+        there = ", ".join(count_categories(await scene.memories())) or "(none yet)"
         told = [await self._desk.describe_record(one, LONGEST_NOTE) for one in group]
         notes = "\n".join(f"{number}. {words}" for number, words in enumerate(told, 1))
         answer = await scene.ask("dream", Sorted, categories=there[:LONGEST_NOTE], notes=notes)
-        return answer.decision(len(group))
+        return answer.to_decision(len(group))
 
     async def _settle(self, scene: TaskContext, known: set[str], group: Sequence[Kept], decision: Decision) -> int:
         names, moment = (scene.persona.name, scene.user.name), scene.moment
-        found = changes_of(decision, group, scene.persona.unique_name, scene.run_id, moment, names)
+        found = build_changes(decision, group, scene.persona.unique_name, scene.run_id, moment, names)
         return await self._bring(scene, known, found)
 
     async def _pairs(self, persona_id: str, records: Sequence[Kept]) -> list[tuple[UUID, UUID]]:
@@ -170,8 +170,8 @@ class Dream(AgentTask):
 
 async def _open_to_change(sight: Sight) -> list[Kept]:
     """Return the records a dream may change: memories newest first, then facts newest first."""
-    memories = [one for one in await sight.memories() if may_dream_of(one, sight.moment)]
-    return [*memories, *(one for one in await sight.facts() if may_dream_of_fact(one))]
+    memories = [one for one in await sight.memories() if can_change_memory(one, sight.moment)]
+    return [*memories, *(one for one in await sight.facts() if can_change_fact(one))]
 
 
 def _title(change: RecordedChange) -> str:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from lethe_app.agents.task import TaskContext
-from lethe_app.brain.dreams.dislikes import LEAST, MOST, Disliked, concluded, spelled
+from lethe_app.brain.dreams.dislikes import (
+    MAX_DISLIKED_REPLIES,
+    MIN_DISLIKED_REPLIES,
+    Disliked,
+    format_disliked_replies,
+    infer_dislike,
+)
 from lethe_app.brain.llm_schemas.dreams import Common
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.errors import ModelError
@@ -30,9 +36,9 @@ async def suspected(scene: TaskContext, desk: Looking) -> tuple[RecordedChange, 
     """
     if not desk.may_write():
         return None
-    disliked = (await desk.disliked(scene.persona.unique_name))[-MOST:]
+    disliked = (await desk.disliked(scene.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
     here, state = [str(one.message) for one in disliked], await scene.state()
-    if len(disliked) < LEAST or here == state.get(ASKED):
+    if len(disliked) < MIN_DISLIKED_REPLIES or here == state.get(ASKED):
         return None
     found = await _asked(scene, disliked)
     await scene.set_state({**await scene.state(), ASKED: here})
@@ -42,10 +48,12 @@ async def suspected(scene: TaskContext, desk: Looking) -> tuple[RecordedChange, 
 async def _asked(scene: TaskContext, disliked: list[Disliked]) -> tuple[RecordedChange, list[Disliked]] | None:
     user, name = scene.user.name, scene.persona.name
     try:
-        answer = await scene.ask("disliked", Common, user=user, name=name, replies=spelled(disliked, user, name))
+        answer = await scene.ask(
+            "disliked", Common, user=user, name=name, replies=format_disliked_replies(disliked, user, name)
+        )
     except ModelError:
         return None  # it could not say
-    meant = [disliked[place] for place in answer.places(len(disliked))]
+    meant = [disliked[place] for place in answer.reply_indices(len(disliked))]
     frame = (scene.persona.unique_name, scene.run_id, scene.moment)
-    change = concluded(answer.pattern, meant, (user, name), frame)
+    change = infer_dislike(answer.pattern, meant, (user, name), frame)
     return (change, meant) if change is not None else None

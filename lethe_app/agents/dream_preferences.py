@@ -8,11 +8,18 @@ from typing import Protocol
 from uuid import UUID
 
 from lethe_app.agents.task import TaskContext
-from lethe_app.brain.dreams.consolidation import category
+from lethe_app.brain.dreams.consolidation import normalize_category
 from lethe_app.brain.dreams.corrections import Strength
-from lethe_app.brain.dreams.preferences import PreferenceRemarks, Remark, anti_pattern, preference, told_anti_pattern, wishes
+from lethe_app.brain.dreams.preferences import (
+    PreferenceRemarks,
+    Remark,
+    build_anti_pattern_change,
+    build_preference_change,
+    build_worded_anti_pattern,
+    group_remarks,
+)
 from lethe_app.brain.fact_guard.grounding import is_grounded
-from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.dreams import Avoided, StatedPreferences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RecordedChange
@@ -51,8 +58,8 @@ async def understand(scene: TaskContext, desk: Listening) -> AsyncIterator[tuple
     if desk.may_write():
         for lines in await desk.unheard(persona_id):
             told += await _read(scene, desk, lines)
-    for wish in wishes(await desk.store_remarks(persona_id, told)):
-        if wish.counts:
+    for wish in group_remarks(await desk.store_remarks(persona_id, told)):
+        if wish.is_frequent_enough:
             change = await _concluded(scene, desk, wish)
             yield change, [one.message for one in wish.remarks]
 
@@ -62,7 +69,7 @@ async def _read(scene: TaskContext, desk: Listening, lines: Sequence[Utterance])
     found: list[Remark] = []
     names = {"user": scene.user.name, "name": scene.persona.name}
     for part in await scene.portions("infer", StatedPreferences, lines, **names):
-        heard = await scene.ask("infer", StatedPreferences, conversation=spell_all(part, numbered=True), **names)
+        heard = await scene.ask("infer", StatedPreferences, conversation=format_lines(part, numbered=True), **names)
         for one in heard.wishes:
             line = part[one.line - 1] if one.line <= len(part) else None
             # “Stop”, “hate” and similar words become “not”, so that the grounding check sees equal polarity.
@@ -76,17 +83,17 @@ async def _concluded(scene: TaskContext, desk: Listening, wish: PreferenceRemark
     frame = (scene.persona.unique_name, scene.run_id, scene.moment)
     fails_clearly = any(one.unwanted and one.strength is Strength.STRONG for one in wish.remarks)
     if not fails_clearly:
-        return preference(wish, scene.user.name, *frame)
+        return build_preference_change(wish, scene.user.name, *frame)
     told = await _avoided(scene, wish) if desk.may_write() else None
     if told is None:
-        return anti_pattern(wish, scene.user.name, *frame)
-    domain = category(told.domain).replace("/", "-")
-    return told_anti_pattern(told.avoid, told.because, told.instead, domain, wish, frame)
+        return build_anti_pattern_change(wish, scene.user.name, *frame)
+    domain = normalize_category(told.domain).replace("/", "-")
+    return build_worded_anti_pattern(told.avoid, told.because, told.instead, domain, wish, frame)
 
 
 async def _avoided(scene: TaskContext, wish: PreferenceRemarks) -> Avoided | None:
     """Let a model word an anti-pattern. Return None if the answer contains words that the user did not use."""
-    words, names = [one.words for one in wish.occasions], (scene.user.name, scene.persona.name)
+    words, names = [one.words for one in wish.distinct_remarks], (scene.user.name, scene.persona.name)
     try:
         told = await scene.ask("avoid", Avoided, words="\n".join(words), user=names[0], name=names[1])
     except ModelError:

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 from lethe_app.agents.journal import NOTHING_YET
 from lethe_app.agents.self_reflection import describe_session, plain
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
-from lethe_app.brain.llm_schemas.archive import LlmAnswer, tidy
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, clean_answer_text
 from lethe_app.config.options import RoleplayGoals
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import ChatSession
@@ -28,7 +28,7 @@ LOOKED_AT = 10
 """Number of newest sessions that are searched for one that may be used."""
 LAST = "last"
 """Key of the state: the session that was used last."""
-_Line = BeforeValidator(lambda value: tidy(value) if isinstance(value, str) else value)
+_Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
 Short = Annotated[str, _Line, Field(max_length=160)]
 Long = Annotated[str, _Line, Field(min_length=8, max_length=500)]
 
@@ -36,7 +36,7 @@ Long = Annotated[str, _Line, Field(min_length=8, max_length=500)]
 class Aims(LlmAnswer):
     """Goals of the persona for itself, and its wishes for the user."""
 
-    most_tokens: ClassVar[int] = 300
+    max_tokens: ClassVar[int] = 300
     own: list[Short] = Field(max_length=MOST_OWN)
     wishes: list[Short] = Field(max_length=MOST_WISHES)
 
@@ -44,7 +44,7 @@ class Aims(LlmAnswer):
 class GoalAnswer(LlmAnswer):
     """A goal, worked out."""
 
-    most_tokens: ClassVar[int] = 480
+    max_tokens: ClassVar[int] = 480
     title: Annotated[str, _Line, Field(min_length=3, max_length=80)]
     details: Long
     reason: Long

@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.self_reflection import describe_session, plain
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
-from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, tidy
-from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, clean_answer_text
+from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -30,13 +30,13 @@ LONGEST_MEMORY = 400
 UNTIL = "until"
 """Key of the state: last activity of the newest session that was considered."""
 NOTHING_YET = "(none yet)"
-_Line = BeforeValidator(lambda value: tidy(value) if isinstance(value, str) else value)
+_Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
 
 
 class JournalOccasionAnswer(LlmAnswer):
     """Decision whether there is something worth an entry, and its topic."""
 
-    most_tokens: ClassVar[int] = 160
+    max_tokens: ClassVar[int] = 160
     write: bool
     topic: Annotated[str, _Line, Field(max_length=200)]
 
@@ -44,8 +44,8 @@ class JournalOccasionAnswer(LlmAnswer):
 class JournalEntryAnswer(LlmAnswer):
     """Journal entry of a few paragraphs."""
 
-    most_tokens: ClassVar[int] = 1400
-    ending: ClassVar[str] = '"]}'
+    max_tokens: ClassVar[int] = 1400
+    truncation_suffix: ClassVar[str] = '"]}'
     title: Annotated[str, _Line, Field(max_length=80)]
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=6)
 
@@ -151,11 +151,11 @@ async def newest_talk(
     """Return the end of a session, in as many tokens as the prompt has room for and at most `most`."""
     lines = (await scene.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:]
     room = min(most, await scene.room(errand, answer, **material))
-    counts = await scene.count([spell_all([line]) for line in lines])
+    counts = await scene.count([format_lines([line]) for line in lines])
     kept = 0
     for tokens in reversed(counts):
         room -= tokens + 1
         if room < 0:
             break
         kept += 1
-    return spell_all(lines[len(lines) - kept :]) or NOTHING_YET
+    return format_lines(lines[len(lines) - kept :]) or NOTHING_YET

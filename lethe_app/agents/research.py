@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
 from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, ReadingRequest, sites
-from lethe_app.brain.llm_schemas.chunking import spell_all
-from lethe_app.brain.llm_schemas.citation_check import same_topic
+from lethe_app.brain.llm_schemas.chunking import format_lines
+from lethe_app.brain.llm_schemas.citation_check import is_same_topic
 from lethe_app.brain.llm_schemas.web import TopicAnswer, Topics
-from lethe_app.brain.recall.duplicates import searched, with_search
+from lethe_app.brain.recall.duplicates import add_search, is_recent_search
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import ChatSession, SessionSummary
@@ -105,7 +105,7 @@ async def research(scene: TaskContext, gathering: Gathering, asked: Assignment) 
         if merge.plain_text:
             await _keep(scene, asked, topic, merge)
             found.append(topic.topic)
-        recent = with_search(recent, topic.topic)
+        recent = add_search(recent, topic.topic)
         await scene.set_state({**await scene.state(), RECENT: recent})
     await scene.set_state({**await scene.state(), **asked.done})
     return _told(scene, found, [one.topic for one in topics[:MOST_TOPICS]])
@@ -116,9 +116,9 @@ async def _topics(scene: TaskContext, asked: Assignment) -> list[TopicAnswer]:
     gaps = {"name": scene.persona.name, "role": role_of(scene), "context": asked.context[:LONGEST_CONTEXT] or NOTHING_KNOWN}
     found: list[TopicAnswer] = []
     for lines in (await scene.portions("topics", Topics, asked.lines, **gaps))[-MOST_PORTIONS:]:
-        answer = await scene.ask("topics", Topics, conversation=spell_all(lines), **gaps)
+        answer = await scene.ask("topics", Topics, conversation=format_lines(lines), **gaps)
         for topic in answer.topics:
-            if not any(same_topic(topic.topic, one.topic) for one in found) and _queries(topic, scene):
+            if not any(is_same_topic(topic.topic, one.topic) for one in found) and _queries(topic, scene):
                 found.append(topic)
     return sorted(found, key=lambda topic: -topic.urgency)
 
@@ -132,7 +132,7 @@ def _queries(topic: TopicAnswer, scene: Sight) -> list[str]:
 async def _is_known(scene: TaskContext, recent: Sequence[str], topic: str) -> bool:
     """Return whether the subject was looked up recently, according to the task's state and the stored memories."""
     kept = [one.name for one in await scene.memories() if one.category is MemoryType.WEB_SEARCH]
-    return searched(recent, topic, {}) or any(same_topic(one, topic) for one in (*recent, *kept))
+    return is_recent_search(recent, topic, {}) or any(is_same_topic(one, topic) for one in (*recent, *kept))
 
 
 async def _looked_up(scene: TaskContext, gathering: Gathering, asked: Assignment, topic: TopicAnswer) -> Merge:

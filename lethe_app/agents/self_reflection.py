@@ -9,8 +9,8 @@ from typing import ClassVar
 from pydantic import Field
 
 from lethe_app.agents.task import NOTHING, AgentTask, Need, Result, Sight, TaskContext
-from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, whole_sentences
-from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, keep_complete_sentences
+from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
 
@@ -29,8 +29,8 @@ NO_THOUGHTS = "(none yet)"
 class OwnThoughts(LlmAnswer):
     """Personal thoughts in the first person."""
 
-    most_tokens: ClassVar[int] = 700
-    ending: ClassVar[str] = '"]}'
+    max_tokens: ClassVar[int] = 700
+    truncation_suffix: ClassVar[str] = '"]}'
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=3)
 
     @property
@@ -90,7 +90,7 @@ async def new_sessions(sight: Sight) -> list[SessionSummary]:
 
 async def describe_session(sight: Sight, session: ChatSession) -> str:
     """Return a session in a few words: its summary, or its last messages."""
-    text = session.content or spell_all((await sight.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
+    text = session.content or format_lines((await sight.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:])
     heading = f"“{session.name}”:\n" if session.name else ""
     return heading + text[:LONGEST_TEXT]
 
@@ -98,7 +98,7 @@ async def describe_session(sight: Sight, session: ChatSession) -> str:
 async def fitted(scene: TaskContext, text: str) -> str:
     """Return as many whole sentences as fit the persona's token limit."""
     ends = [end for end in range(1, len(text) + 1) if text[end - 1] in '.!?…”"' and (end == len(text) or text[end].isspace())]
-    beginnings = list(dict.fromkeys(whole_sentences(text[:end]) for end in ends)) or [text]
+    beginnings = list(dict.fromkeys(keep_complete_sentences(text[:end]) for end in ends)) or [text]
     counts: Sequence[int] = await scene.count(beginnings)
     fitting = [words for words, tokens in zip(beginnings, counts, strict=True) if tokens <= scene.persona.self_edit_tokens]
     return max(fitting, key=len, default="").strip()

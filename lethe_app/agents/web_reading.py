@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
-from lethe_app.brain.llm_schemas.citation_check import extracts, quotable, sourced
+from lethe_app.brain.llm_schemas.citation_check import escape_quotation, extract_relevant_sentences, keep_supported_sentences
 from lethe_app.brain.llm_schemas.web import Merged
 from lethe_app.domain.web import PageText, WebHit
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, NotAllowed, WebError
@@ -100,7 +100,7 @@ class Merge:
     @property
     def plain_text(self) -> str:
         """Return the text without its sources."""
-        said = (f"On {site_of(one.address)} it says: “{quotable(one.text)}”" for one in self.quotes)
+        said = (f"On {site_of(one.address)} it says: “{escape_quotation(one.text)}”" for one in self.quotes)
         return self.text or "\n".join(said)
 
     @property
@@ -164,10 +164,10 @@ class Gathering:
             room = await asker.room("merge_pages", Merged, **wish.gaps)
             fitting = await fitted(pages, min(room, most or room), quoter, asker)
             text = await self._asked(wish, fitting, quoter, asker) if fitting else ""
-            held = sourced(text, fitting, (wish.name, wish.topic))
+            held = keep_supported_sentences(text, fitting, (wish.name, wish.topic))
             if held:
                 return Merge(held, sources=tuple(WebHit(one.title, one.address) for one in fitting))
-        quotes = tuple(extracts(wish.topic, [page.whole for page in pages]))
+        quotes = tuple(extract_relevant_sentences(wish.topic, [page.whole for page in pages]))
         return Merge(quotes=quotes, sources=tuple(WebHit(one.title, one.address) for one in quotes))
 
     async def _asked(self, wish: ReadingRequest, pages: Sequence[PageText], quoter: Quoter, asker: TaskModel) -> str:

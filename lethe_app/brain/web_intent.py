@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-LONGEST = 200
+MAX_QUERY_LENGTH = 200
 """Maximum length of a query in characters, as search engines accept it."""
-SHORTEST = 3
+MIN_QUERY_LENGTH = 3
 """Minimum length in characters of what remains of the message as a query."""
 _EXPLICIT = re.compile(
     r"\b(?:search(?:ing)? (?:for|the (?:web|internet|net)|on ?line|up)|search (?:google|duckduckgo|brave)"
@@ -16,14 +16,14 @@ _EXPLICIT = re.compile(
     r"|(?:ask|check|browse|consult|use) the (?:web|internet)|web ?search)",
     re.IGNORECASE,
 )
-_PERHAPS = re.compile(
+_POSSIBLE_REQUEST = re.compile(
     r"\b(?:what(?:'s|’s| is| are| was| were)|who(?:'s|’s| is| are| was| were)|where(?:'s|’s| is| are| can)"
     r"|when(?:'s|’s| is| are| was| does| do| did| will)|how (?:many|much|old|far|long|tall|big|high|deep)"
     r"|do you know|have you heard|the (?:latest|newest|current)|news (?:about|of|on)|look(?:ing)? for"
     r"|find out|the (?:web|internet)|weather|forecast|opening hours|price of|release date)\b",
     re.IGNORECASE,
 )
-_POLITE = re.compile(
+_POLITE_PREFIX = re.compile(
     r"^\W*(?:(?:hey|hi|hello|so|well|ok(?:ay)?|oh|and|please|now)\b[\s,]*)*"
     r"(?:(?:can|could|would|will) you (?:please |just |maybe |perhaps )*|please |i (?:want|need|would like|'d like) you to |"
     r"let(?:'|’)s |i(?:'|’)d like to |go and |try to )?",
@@ -36,7 +36,7 @@ _VERB = re.compile(
     r"|check (?:on ?line|the (?:web|internet))(?: for| about)?|web ?search(?: for)?)\b\s*",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
+_REQUEST_SUFFIX = re.compile(
     r"[\s,]*\b(?:(?:on|in) the (?:web|internet|net)|on ?line|for me|please|with google|will you|would you|can you|up)\b\W*$",
     re.IGNORECASE,
 )
@@ -52,22 +52,24 @@ class WebIntent(IntEnum):
     PLAINLY = 2
 
 
-def wanted(text: str) -> WebIntent:
+def detect_web_intent(text: str) -> WebIntent:
     """Classify the web intent of a message by regular expressions, cheap enough to run on every message."""
     if _EXPLICIT.search(text):
         return WebIntent.PLAINLY
-    return WebIntent.PERHAPS if _PERHAPS.search(text) else WebIntent.NO
+    return WebIntent.PERHAPS if _POSSIBLE_REQUEST.search(text) else WebIntent.NO
 
 
-def topic_in(text: str) -> str:
+def extract_query(text: str) -> str:
     """Return the search query in the user's own words, without the request around it; used where no model extracts it."""
-    sentence = next((one for one in re.split(r"(?<=[.!?])\s+|\n", text.strip()) if _EXPLICIT.search(one)), text.strip())
-    words = _POLITE.sub("", sentence, count=1)
-    words = _SPLIT_VERB.sub(r"\1\2", words)
-    verb = _VERB.search(words)
-    words = words[verb.end() :] if verb and len(words) - verb.end() >= SHORTEST else words
-    before = ""
-    while words != before:
-        before, words = words, _TAIL.sub("", words)
-    plain = " ".join(re.sub(r"[\"“”«»<>{}\[\]|]", " ", words).split())
-    return plain.strip(" .,;:!?-")[:LONGEST].strip()
+    sentence = next(
+        (candidate for candidate in re.split(r"(?<=[.!?])\s+|\n", text.strip()) if _EXPLICIT.search(candidate)), text.strip()
+    )
+    query = _POLITE_PREFIX.sub("", sentence, count=1)
+    query = _SPLIT_VERB.sub(r"\1\2", query)
+    verb = _VERB.search(query)
+    query = query[verb.end() :] if verb and len(query) - verb.end() >= MIN_QUERY_LENGTH else query
+    previous = ""
+    while query != previous:
+        previous, query = query, _REQUEST_SUFFIX.sub("", query)
+    cleaned = " ".join(re.sub(r"[\"“”«»<>{}\[\]|]", " ", query).split())
+    return cleaned.strip(" .,;:!?-")[:MAX_QUERY_LENGTH].strip()

@@ -13,7 +13,7 @@ from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.self_reflection import Thoughts
 from lethe_app.agents.task import AgentTask, Need
 from lethe_app.agents.web_reading import Gathering
-from lethe_app.brain.notebooks.subjects import read as read_matters
+from lethe_app.brain.notebooks.subjects import load_subjects as read_matters
 from lethe_app.composition.app_services import MindServices
 from lethe_app.composition.core import CoreServices
 from lethe_app.domain.agent_runs import MadeKind

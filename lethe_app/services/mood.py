@@ -9,9 +9,9 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.mood.dynamics import Life, affected, installed, moodlets
-from lethe_app.brain.mood.model import Moodlet, MoodMessage, news, sentence
-from lethe_app.brain.mood.sentiment import SentimentPhrases, read
+from lethe_app.brain.mood.dynamics import Life, find_plugins, load_moodlets, mark_changed_by
+from lethe_app.brain.mood.model import Moodlet, MoodMessage, describe_mood, describe_mood_changes
+from lethe_app.brain.mood.sentiment import SentimentPhrases, load_phrases
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import Feeling, Mood, MoodReading, MoodSample
@@ -92,8 +92,8 @@ class Moods:
 
     async def mood(self, persona_id: str) -> Mood:
         """Return the mood now, including its drift since it was stored. Nothing is changed."""
-        mood = self._life.complete(await self._stored(persona_id) or self._life.fresh(now()))
-        return mood if self.is_steady else self._life.at(mood, now())
+        mood = self._life.add_missing_feelings(await self._stored(persona_id) or self._life.create_mood(now()))
+        return mood if self.is_steady else self._life.apply_decay(mood, now())
 
     def adjectives(self, mood: Mood) -> dict[str, str]:
         """Return the adjective of each dimension; empty for a neutral value."""
@@ -108,8 +108,8 @@ class Moods:
             return ""
         stored = await self._stored(persona.unique_name)
         if stored is not None and stored.session == session_id:
-            return sentence(persona.name, stored.told)
-        return sentence(persona.name, self.adjectives(await self.mood(persona.unique_name)))
+            return describe_mood(persona.name, stored.told)
+        return describe_mood(persona.name, self.adjectives(await self.mood(persona.unique_name)))
 
     async def sides(self, persona_id: str) -> list[Side]:
         """Return the mood now, by dimension."""
@@ -154,16 +154,16 @@ class Moods:
         if not self.is_on(cast.persona):
             return None
         stored = mood_in(state.get((MOODS, session.persona_id)))
-        before = self._life.complete(stored or self._life.fresh(message.time))
+        before = self._life.add_missing_feelings(stored or self._life.create_mood(message.time))
         if before.message == message.id:
-            return Felt(before, sentence(cast.persona.name, self._life.adjectives(before, before.told)))
+            return Felt(before, describe_mood(cast.persona.name, self._life.adjectives(before, before.told)))
         moved = before.model_copy(update={"at": message.time})
         if not self.is_steady:
             moved = self._life.after_message(before, self._heard(message, history))
-        mood = affected(moved, session.guid, message.id)
+        mood = mark_changed_by(moved, session.guid, message.id)
         words = self._life.adjectives(mood, before.told)
-        said = news(cast.persona.name, mood.told, words)
-        return Felt(mood.model_copy(update={"told": words, "said": said}), sentence(cast.persona.name, words))
+        said = describe_mood_changes(cast.persona.name, mood.told, words)
+        return Felt(mood.model_copy(update={"told": words, "said": said}), describe_mood(cast.persona.name, words))
 
     async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:
         """Set a dimension to the user's value; return the former one, for `put_back`."""
@@ -260,4 +260,10 @@ def sample_of(mood: Mood) -> MoodSample:
 def made_moods(app_state: AppState, preferences: Preferences, paths: Paths) -> Moods:
     """Return the mood service with the moodlets of all installed packages, and the shipped and the user's word lists."""
     folders = (paths.resources / "mood", paths.home / "mood")
-    return Moods(app_state, preferences, Life(moodlets(installed())), read(folders, "praise"), read(folders, "harsh"))
+    return Moods(
+        app_state,
+        preferences,
+        Life(load_moodlets(find_plugins())),
+        load_phrases(folders, "praise"),
+        load_phrases(folders, "harsh"),
+    )

@@ -172,7 +172,7 @@ async def test_without_pages_and_without_room_nothing_is_made_up():
 
     assert await gathering.merged(ReadingRequest("Mira", "keepers"), [], Clerk()) == Merge()
     assert (await gathering.merged(ReadingRequest("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
-    assert Merged.most_tokens == 1024
+    assert Merged.max_tokens == 1024
 
 
 def test_sites_are_named_once():

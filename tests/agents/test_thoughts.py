@@ -15,7 +15,7 @@ SHIPPED = TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "promp
 def test_the_worked_example_is_an_answer_of_the_shape():
     ((question, answer),) = SHIPPED.prompt_of("thoughts").examples
 
-    assert len(OwnThoughts.read(answer).paragraphs) == 2
+    assert len(OwnThoughts.parse(answer).paragraphs) == 2
     assert "Clara" in question
 
 
@@ -26,9 +26,9 @@ def test_it_asks_for_what_the_task_gives():
 def test_an_answer_that_was_broken_off_keeps_its_whole_sentences():
     broken = '{"paragraphs": ["He was stung and laughed about it. I think I can rely on him. And tomorrow I wi'
 
-    assert OwnThoughts.read(broken).text == "He was stung and laughed about it. I think I can rely on him."
+    assert OwnThoughts.parse(broken).text == "He was stung and laughed about it. I think I can rely on him."
 
 
 def test_an_answer_without_a_thought_is_useless():
     with pytest.raises(ValueError, match="paragraphs"):
-        OwnThoughts.read('{"paragraphs": []}')
+        OwnThoughts.parse('{"paragraphs": []}')

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
@@ -138,10 +138,10 @@ def _given(session: ChatSession, sample: dict, number: int) -> list[Passage]:
 
 def _told(session: ChatSession, lines: Sequence[Utterance]) -> list[Passage]:
     """The same by our rules, as the archive writes it."""
-    made = digest.digest(lines)
+    made = digest.build_digest(lines)
     over = session.model_copy(update={"name": made.title, "content": made.summary})
     facts = [
         ExtractedFact(fact=each.text, first_seen=each.time, last_seen=each.time, source_memories=[session.guid])
-        for each in extract(lines)
+        for each in extract_statements(lines)
     ]
     return of_session(over) + [passage for fact in facts for passage in of_fact(session.persona_id, fact, [over])]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from lethe_app.brain.summary.digest import digest, rolling
+from lethe_app.brain.summary.digest import build_digest, extend_rolling_summary
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench.report import arguments, show
@@ -51,8 +51,11 @@ def main() -> None:
     """Measure and print."""
     wanted = arguments(__doc__)
     lines = conversation()
-    whole = digest(lines).summary
-    figures = {"digest_ms": best(lambda: digest(lines)), "rolling_ms": best(lambda: rolling(lines[:20], whole, len(whole)))}
+    whole = build_digest(lines).summary
+    figures = {
+        "digest_ms": best(lambda: build_digest(lines)),
+        "rolling_ms": best(lambda: extend_rolling_summary(lines[:20], whole, len(whole))),
+    }
     show(list(figures.items()), figures, as_json=wanted.json)
 
 

@@ -23,7 +23,7 @@ from uuid import NAMESPACE_URL, uuid5
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
 from lethe_app.brain.fact_guard.claims import Claim, Support
 from lethe_app.brain.fact_guard.guard import check_claim
-from lethe_app.brain.fact_guard.quotations import clauses_of
+from lethe_app.brain.fact_guard.quotations import split_clauses
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
@@ -72,7 +72,9 @@ def sessions_of(path: Path) -> Iterator[Session]:
 def quotation_for(fact: str, text: str) -> str:
     """The clause of a message that shares most words with a fact."""
     wanted = content_words(fact)
-    return max((clause.text for clause in clauses_of(text)), key=lambda clause: len(wanted & content_words(clause)), default="")
+    return max(
+        (clause.text for clause in split_clauses(text)), key=lambda clause: len(wanted & content_words(clause)), default=""
+    )
 
 
 def claims_of(session: Session, chance: random.Random) -> Iterator[tuple[str, Claim]]:

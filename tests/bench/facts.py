@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from lethe_app.brain.fact_rules.extractor import extract
-from lethe_app.brain.text.sentences import sentences
+from lethe_app.brain.fact_rules.extractor import extract_statements
+from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
@@ -174,7 +174,7 @@ def _label(line: UUID, fact: dict[str, Any]) -> Label:
 
 
 def by_rules(talks: Collection[Sequence[Utterance]]) -> list[Produced]:
-    return [Produced(fact.messages[-1], fact.text, fact.in_story) for talk in talks for fact in extract(talk)]
+    return [Produced(fact.message_ids[-1], fact.text, fact.in_story) for talk in talks for fact in extract_statements(talk)]
 
 
 async def by_model(talks: Collection[Sequence[Utterance]]) -> tuple[list[Produced], dict[str, float]]:
@@ -279,7 +279,7 @@ def speed() -> float:
     talks, _labels = read("dev")
     start = time.perf_counter()
     for _round in range(ROUNDS):
-        sentences.cache_clear()
+        extract_sentences.cache_clear()
         by_rules(talks)
     return ROUNDS * sum(map(len, talks)) / (time.perf_counter() - start)
 

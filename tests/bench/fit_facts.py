@@ -27,11 +27,11 @@ from uuid import uuid4
 import numpy as np
 
 from lethe_app.brain.dialogue.dialogue_acts import SentenceMeaning, read_pieces
-from lethe_app.brain.fact_rules.judged_sentences import WORTH_KEEPING
+from lethe_app.brain.fact_rules.judged_sentences import KEEP_THRESHOLD
 from lethe_app.brain.fact_rules.sentence_classifier import BIAS
-from lethe_app.brain.fact_rules.sentence_features import features
-from lethe_app.brain.fact_rules.told_facts import question_of
-from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.fact_rules.sentence_features import extract_features
+from lethe_app.brain.fact_rules.told_facts import extract_question
+from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench.facts import words_of
@@ -75,13 +75,13 @@ def read() -> tuple[list[Example], int, int]:
             marked += len(kept)
             found += sum(any(_overlaps(words, words_of(text)) for text in plain) for _kind, words in kept)
             for place, (text, kind) in enumerate(zip(plain, kinds, strict=True)):
-                examples.append(Example(talk, features(text, "" if place else question, place), kind))
+                examples.append(Example(talk, extract_features(text, "" if place else question, place), kind))
     return examples, marked, found
 
 
 def sentences() -> Iterator[str]:
     """All sentences, spelt as rules read them."""
-    return (tidy(text) for _talk, rows in _talks() for plain, _question in _sentences(rows) for text in plain)
+    return (correct_spelling(text) for _talk, rows in _talks() for plain, _question in _sentences(rows) for text in plain)
 
 
 def _talks() -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -110,7 +110,7 @@ def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[list[str], str]
         if line.role is Role.USER:
             yield [piece.text for piece in pieces if piece.meaning is SentenceMeaning.PLAIN], asked
         else:
-            asked = question_of(line.text)
+            asked = extract_question(line.text)
             yield [], ""
 
 
@@ -175,7 +175,7 @@ def measured(examples: Sequence[Example]) -> dict[str, float]:
         rows = matrix([example for example, its in zip(examples, fold, strict=True) if its == number], columns)
         chances[fold == number] = chance(rows @ keep)
         guessed[fold == number] = np.array(KINDS, dtype=object)[np.argmax([rows @ one for one in each], axis=0)]
-    wanted, taken = kinds != "", chances >= WORTH_KEEPING
+    wanted, taken = kinds != "", chances >= KEEP_THRESHOLD
     sorted_wanted = wanted[np.argsort(-chances)]
     precisions = np.cumsum(sorted_wanted) / np.arange(1, len(sorted_wanted) + 1)
     return {

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from gguf import GGUFReader
 
-from lethe_app.brain.fact_rules.sentence_features import plain_words
+from lethe_app.brain.fact_rules.sentence_features import lowercase_words
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.engines.llama_embedding import EmbeddingEngine
 from lethe_app.llm.models import bundled
@@ -40,7 +40,7 @@ def vocabulary(model: Path) -> set[str]:
 
 def main() -> None:
     """Embed, reduce and write."""
-    seen = Counter(word for text in sentences() for word in set(plain_words(text)) if _WORD.fullmatch(word))
+    seen = Counter(word for text in sentences() for word in set(lowercase_words(text)) if _WORD.fullmatch(word))
     count = sum(1 for _ in sentences())
     with tempfile.TemporaryDirectory() as folder:
         model = bundled.embedder(Path(folder))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
-from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench._locomo_stories import ADVERSARIAL, moment_of, places_of, sessions_of
@@ -56,7 +56,8 @@ def facts_of(sample: dict) -> tuple[list[Taken], dict[str, str]]:
             Utterance(message, Role.USER, turn["speaker"], turn["text"], time) for message, turn in zip(ids, turns, strict=True)
         ]
         found += [
-            Taken(sample["sample_id"], ids[fact.messages[-1]], fact.text, fact.kind.value, fact.key) for fact in extract(lines)
+            Taken(sample["sample_id"], ids[fact.message_ids[-1]], fact.text, fact.kind.value, fact.key)
+            for fact in extract_statements(lines)
         ]
     return found, told
 

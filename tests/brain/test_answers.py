@@ -22,8 +22,8 @@ from lethe_app.brain.llm_schemas.archive import (
     Settlement,
     Summary,
     TitleAnswer,
-    stands_alone,
-    tidy,
+    clean_answer_text,
+    is_self_contained,
 )
 from lethe_app.domain.facts import FactKind
 from lethe_app.errors import ModelError
@@ -51,7 +51,7 @@ def test_the_worked_examples_are_answers_we_would_take_as_they_are(task: TaskKin
     for _question, answer in (
         TaskPrompts(Path(__file__).parent.parent.parent / "resources" / "prompts").prompt_of(task).examples
     ):
-        assert KINDS[task].read(answer).model_dump() == json.loads(answer)
+        assert KINDS[task].parse(answer).model_dump() == json.loads(answer)
 
 
 @pytest.mark.parametrize("kind", [*dict.fromkeys(KINDS.values()), LongSummary], ids=lambda kind: kind.__name__)
@@ -79,35 +79,37 @@ def test_what_is_no_schema_becomes_no_grammar():
     ],
 )
 def test_preambles_and_markup_are_taken_away_and_nothing_else(said: str, meant: str):
-    assert tidy(said) == meant
+    assert clean_answer_text(said) == meant
 
 
 @given(st.text())
 def test_tidying_adds_nothing_and_leaves_one_line(text: str):
-    once = tidy(text)
+    once = clean_answer_text(text)
 
     assert len(once) <= len(text)
     assert "\n" not in once
 
 
 def test_an_object_is_found_between_fences_and_pleasantries():
-    assert TitleAnswer.read('Sure!\n```json\n{"title": "\\"The green boat.\\""}\n```\nAnything else?').title == "The green boat"
+    assert (
+        TitleAnswer.parse('Sure!\n```json\n{"title": "\\"The green boat.\\""}\n```\nAnything else?').title == "The green boat"
+    )
 
 
 @pytest.mark.parametrize("text", ["", "no object", "{", '{"title": ""}', '{"title": "Certainly!"}', '{"name": "x"}', "[1]"])
 def test_useless_answers_are_refused(text: str):
     with pytest.raises(ValueError):
-        TitleAnswer.read(text)
+        TitleAnswer.parse(text)
 
 
 def test_a_sentence_broken_off_is_left_out():
     long = "Tomas came much too late. " * 2 + "He had walked " + "on and " * 200
 
-    assert Summary.read(json.dumps({"paragraphs": [long[:700]]})).text == "Tomas came much too late."
+    assert Summary.parse(json.dumps({"paragraphs": [long[:700]]})).text == "Tomas came much too late."
 
 
 def test_a_sentence_that_lacks_its_full_stop_gets_it():
-    answer = Summary.read('{"paragraphs": ["Tomas came much too late. Mira waited"]}')
+    answer = Summary.parse('{"paragraphs": ["Tomas came much too late. Mira waited"]}')
 
     assert answer.text == "Tomas came much too late. Mira waited."
 
@@ -128,69 +130,69 @@ GOOD_FACT = {"line": 1, "quote": "I keep bees", "about": "Tomas", "kind": "work"
     ],
 )
 def test_one_fact_that_cannot_be_used_spoils_no_other(bad: object):
-    answer = FactsAnswer.read(json.dumps({"facts": [bad, GOOD_FACT]}))
+    answer = FactsAnswer.parse(json.dumps({"facts": [bad, GOOD_FACT]}))
 
     assert [fact.fact for fact in answer.facts] == ["Tomas keeps bees."]
     with pytest.raises(ValueError, match="can be used"):
-        FactsAnswer.read(json.dumps({"facts": [bad]}))
+        FactsAnswer.parse(json.dumps({"facts": [bad]}))
 
 
 def test_a_list_that_ran_out_of_tokens_keeps_the_facts_that_are_whole():
     text = json.dumps({"facts": [GOOD_FACT, GOOD_FACT | {"fact": "Tomas keeps wasps."}]})
 
-    assert [fact.fact for fact in FactsAnswer.read(text[:-20]).facts] == ["Tomas keeps bees."]
+    assert [fact.fact for fact in FactsAnswer.parse(text[:-20]).facts] == ["Tomas keeps bees."]
 
 
 def test_more_facts_than_allowed_are_cut_and_an_unknown_kind_is_other():
-    answer = FactsAnswer.read(json.dumps({"facts": [GOOD_FACT | {"kind": "bees"}] * 12}))
+    answer = FactsAnswer.parse(json.dumps({"facts": [GOOD_FACT | {"kind": "bees"}] * 12}))
 
     assert [fact.kind for fact in answer.facts] == [FactKind.OTHER] * 8
 
 
 def test_a_plan_too_long_is_left_out():
-    assert Goals.read(json.dumps({"goals": ["Tomas will " + "walk and " * 40, "Tomas will bring bread."]})).goals == [
+    assert Goals.parse(json.dumps({"goals": ["Tomas will " + "walk and " * 40, "Tomas will bring bread."]})).goals == [
         "Tomas will bring bread."
     ]
 
 
 def test_a_summary_that_ran_out_of_tokens_is_kept_as_far_as_it_came():
-    assert Summary.read('{"paragraphs": ["Tomas came much too late. He had').text == "Tomas came much too late."
+    assert Summary.parse('{"paragraphs": ["Tomas came much too late. He had').text == "Tomas came much too late."
     with pytest.raises(ValueError):
-        FactsAnswer.read('{"facts": [{"line": 1, "fact": "Tomas doesn')
+        FactsAnswer.parse('{"facts": [{"line": 1, "fact": "Tomas doesn')
 
 
 def test_a_summary_says_nothing_twice_and_one_that_goes_round_in_circles_is_refused():
-    once = Summary.read('{"paragraphs": ["Tomas came late. Mira waited. Tomas came late."]}')
+    once = Summary.parse('{"paragraphs": ["Tomas came late. Mira waited. Tomas came late."]}')
 
     assert once.text == "Tomas came late. Mira waited."
     with pytest.raises(ValueError, match="repeats"):
-        Summary.read(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker. " * 5]}))
+        Summary.parse(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker. " * 5]}))
     with pytest.raises(ValueError, match="repeats"):
-        Summary.read(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker." * 5]}))
+        Summary.parse(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker." * 5]}))
 
 
 def test_lines_broken_inside_a_string_are_no_trouble():
-    assert Summary.read('{"paragraphs": ["Tomas came late.\nMira waited."]}').text == "Tomas came late. Mira waited."
+    assert Summary.parse('{"paragraphs": ["Tomas came late.\nMira waited."]}').text == "Tomas came late. Mira waited."
 
 
 def test_keywords_are_distinct_and_enough():
-    assert KeywordsAnswer.read('{"keywords": ["boat", "Boat", "rope", "tide", "Luis"]}').keywords == [
+    assert KeywordsAnswer.parse('{"keywords": ["boat", "Boat", "rope", "tide", "Luis"]}').keywords == [
         "boat",
         "rope",
         "tide",
         "Luis",
     ]
     with pytest.raises(ValueError, match="too few"):
-        KeywordsAnswer.read('{"keywords": ["boat", "Boat", "BOAT", "rope"]}')
+        KeywordsAnswer.parse('{"keywords": ["boat", "Boat", "BOAT", "rope"]}')
 
 
 @pytest.mark.parametrize(("felt", "stars"), [(1, 1), (3, 1), (4, 2), (5, 2), (6, 3), (7, 3), (8, 4), (9, 4), (10, 5)])
 def test_relevance_is_brought_down_to_five_steps(felt: int, stars: int):
-    assert Relevance.read(json.dumps({"relevance": felt})).stars == stars
+    assert Relevance.parse(json.dumps({"relevance": felt})).stars == stars
 
 
 def test_a_fact_is_one_sentence():
-    answer = FactsAnswer.read(json.dumps({"facts": [GOOD_FACT | {"fact": "Tomas met Dr. Vale in Leeds. He liked her"}]}))
+    answer = FactsAnswer.parse(json.dumps({"facts": [GOOD_FACT | {"fact": "Tomas met Dr. Vale in Leeds. He liked her"}]}))
 
     assert answer.facts[0].fact == "Tomas met Dr. Vale in Leeds."
 
@@ -211,4 +213,4 @@ def test_a_fact_is_one_sentence():
     ],
 )
 def test_a_fact_stands_alone_only_if_it_names_whom_it_is_about(fact: str, alone: bool):
-    assert stands_alone(fact) is alone
+    assert is_self_contained(fact) is alone

@@ -41,7 +41,7 @@ def test_the_worked_examples_are_answers_we_would_take_as_they_are(name: str):
     assert errand.examples
     for question, answer in errand.examples:
         assert question.splitlines()[-1].startswith(last_words)
-        assert json.loads(KINDS[name].read(answer).model_dump_json()).items() >= json.loads(answer).items()
+        assert json.loads(KINDS[name].parse(answer).model_dump_json()).items() >= json.loads(answer).items()
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
@@ -59,6 +59,6 @@ def test_ten_steps_of_urgency_are_three(urgency: int, weight: int):
 
 
 def test_a_finding_that_says_nothing_is_none():
-    assert PageSummaryAnswer.read('{"finding": ""}').text == ""
-    assert PageSummaryAnswer.read('{"finding": "None."}').text == ""
-    assert PageSummaryAnswer.read('{"finding": "The hive gives thirty kilograms"}').text == "The hive gives thirty kilograms."
+    assert PageSummaryAnswer.parse('{"finding": ""}').text == ""
+    assert PageSummaryAnswer.parse('{"finding": "None."}').text == ""
+    assert PageSummaryAnswer.parse('{"finding": "The hive gives thirty kilograms"}').text == "The hive gives thirty kilograms."

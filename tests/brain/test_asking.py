@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.recall.explicit_requests import RequestedTopic, topic
+from lethe_app.brain.recall.explicit_requests import RequestedTopic, find_requested_topic
 from tests.brain.memories import quick
 
 PRESENT = ("Mira", "Tomas")
@@ -78,7 +78,7 @@ SILENT = [
 
 @pytest.mark.parametrize("text", ASKED)
 def test_what_was_told_is_meant_when_it_is_asked_for(text: str):
-    asked = topic(text, PRESENT)
+    asked = find_requested_topic(text, PRESENT)
 
     assert asked is not None
     assert asked.is_met(KNOWN)
@@ -86,21 +86,21 @@ def test_what_was_told_is_meant_when_it_is_asked_for(text: str):
 
 @pytest.mark.parametrize("text", SILENT)
 def test_nothing_is_meant_that_was_not_asked_for_or_never_told(text: str):
-    asked = topic(text, PRESENT)
+    asked = find_requested_topic(text, PRESENT)
 
     assert asked is None or not asked.is_met(KNOWN)
 
 
 @pytest.mark.parametrize("text", ASKED)
 def test_of_other_things_nothing_is_meant(text: str):
-    asked = topic(text, PRESENT)
+    asked = find_requested_topic(text, PRESENT)
 
     assert asked is not None
     assert not asked.is_met(["The rain kept us in.", "Mira told Tomas about tides.", "They talked of the new captain."])
 
 
 def test_every_name_must_stand_there_and_more_than_half_of_the_words():
-    asked = topic("What did I tell you about my walk with Otto by the river?", PRESENT)
+    asked = find_requested_topic("What did I tell you about my walk with Otto by the river?", PRESENT)
 
     assert asked == RequestedTopic(frozenset({"otto", "river"}), frozenset({"otto"}))
     assert asked.is_met(["We went along the rivers.", "Otto is my neighbour."])
@@ -109,7 +109,7 @@ def test_every_name_must_stand_there_and_more_than_half_of_the_words():
 
 
 def test_of_several_questions_the_last_one_is_meant():
-    asked = topic("Do you remember my cat? And what do you know about my sister?", PRESENT)
+    asked = find_requested_topic("Do you remember my cat? And what do you know about my sister?", PRESENT)
 
     assert asked == RequestedTopic(frozenset({"sister"}), frozenset())
 
@@ -117,4 +117,4 @@ def test_of_several_questions_the_last_one_is_meant():
 @quick
 @given(st.text() | st.text("remember do you my know about?! \n*“”"))
 def test_whatever_is_said_it_is_heard_out(text: str):
-    topic(text, PRESENT)
+    find_requested_topic(text, PRESENT)

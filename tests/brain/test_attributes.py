@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_rules.extractor import Statement, extract
+from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
@@ -16,7 +16,7 @@ MONDAY = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 
 
 def told(*texts: str) -> list[Statement]:
-    return extract([Utterance(uuid4(), Role.USER, "Tom", text, MONDAY) for text in texts])
+    return extract_statements([Utterance(uuid4(), Role.USER, "Tom", text, MONDAY) for text in texts])
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def told(*texts: str) -> list[Statement]:
 def test_an_update_states_the_same_attribute_or_ends_what_was_said(before: str, after: str):
     old, new = told(before), told(after)
 
-    assert any((one.key and one.key == other.key) or one.text in other.ends for one in old for other in new)
+    assert any((one.key and one.key == other.key) or one.text in other.ended_statements for one in old for other in new)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_stands_side_by_side_shares_no_attribute(one: str, other: str):
     assert first
     assert second
     assert not any(old.key and old.key == new.key for old in first for new in second)
-    assert not any(new.ends for new in second)
+    assert not any(new.ended_statements for new in second)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_stands_side_by_side_shares_no_attribute(one: str, other: str):
     ],
 )
 def test_a_changed_mind_ends_what_was_said(said: str, ended: str):
-    assert ended in [end for statement in told(said) for end in statement.ends]
+    assert ended in [end for statement in told(said) for end in statement.ended_statements]
 
 
 @pytest.mark.parametrize(

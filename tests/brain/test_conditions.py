@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.lore.keyword_logic import KeywordVerdict, judge, waking
+from lethe_app.brain.lore.keyword_logic import KeywordVerdict, activating_keywords, evaluate_keywords
 from lethe_app.domain.memory import WordLink
 from tests.brain.scenes import entry, names, reasons, wake, world
 
@@ -110,7 +110,7 @@ numbers = st.lists(st.integers(0, 6), max_size=3)
 @settings(max_examples=300, database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
 def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, heard: set[int]):
-    awake = judge(main, secondary, link, heard) is KeywordVerdict.AWAKE
+    awake = evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.AWAKE
 
     assert awake is plainly(main, secondary, link, heard)
 
@@ -120,7 +120,7 @@ def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], li
 def test_nothing_wakes_without_one_of_its_waking_keywords(
     main: list[int], secondary: list[int], link: WordLink, heard: set[int]
 ):
-    wakers = waking(main, secondary, link)
+    wakers = activating_keywords(main, secondary, link)
 
     if wakers and not heard & {*wakers}:
-        assert judge(main, secondary, link, heard) is KeywordVerdict.ASLEEP
+        assert evaluate_keywords(main, secondary, link, heard) is KeywordVerdict.ASLEEP

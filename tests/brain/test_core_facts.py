@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.brain.facts.core_facts import candidates, choose_core, kind_at, rank_of
+from lethe_app.brain.facts.core_facts import calculate_rank, kind_at, select_candidates, select_core_facts
 from lethe_app.domain.facts import ExtractedFact, FactKind
 from tests.brain.memories import MOMENT
 
@@ -19,8 +19,8 @@ def fact(text: str, kind: FactKind = FactKind.OTHER, days_old: float = 0, **more
 
 
 def chosen(facts: list[ExtractedFact], budget: int) -> list[str]:
-    some = candidates(facts, MOMENT, 40)
-    return [one.fact for one in choose_core(some, MOMENT, budget, {one.guid: TOKENS for one in some})]
+    some = select_candidates(facts, MOMENT, 40)
+    return [one.fact for one in select_core_facts(some, MOMENT, budget, {one.guid: TOKENS for one in some})]
 
 
 LASTING = [
@@ -75,12 +75,15 @@ def test_pinned_ones_come_first_and_superseded_ones_never():
 def test_one_that_does_not_fit_is_skipped_and_smaller_ones_still_come():
     big, small = fact("big", FactKind.IDENTITY), fact("small", FactKind.TASTE)
 
-    assert choose_core([big, small], MOMENT, 30, {big.guid: 500, small.guid: 10}) == [small]
+    assert select_core_facts([big, small], MOMENT, 30, {big.guid: 500, small.guid: 10}) == [small]
 
 
 def test_a_fact_counts_less_as_it_is_not_said_any_more_and_what_lasts_more_slowly():
     taste, health = fact("x", FactKind.TASTE, 60), fact("x", FactKind.HEALTH, 60)
-    kept = [rank_of(one, MOMENT) / rank_of(one.model_copy(update={"last_seen": MOMENT}), MOMENT) for one in (taste, health)]
+    kept = [
+        calculate_rank(one, MOMENT) / calculate_rank(one.model_copy(update={"last_seen": MOMENT}), MOMENT)
+        for one in (taste, health)
+    ]
 
     assert kept == [pytest.approx(0.25), pytest.approx(1 / 1.3)]
 

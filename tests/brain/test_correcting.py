@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.dreams.corrections import THAT, Strength, corrections, is_alike
+from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Strength, find_corrections, is_alike
 
 STRONG, MILD, CASUAL = Strength.STRONG, Strength.MILD, Strength.CASUAL
 
@@ -12,9 +12,9 @@ STRONG, MILD, CASUAL = Strength.STRONG, Strength.MILD, Strength.CASUAL
 @pytest.mark.parametrize(
     ("said", "strength", "unwanted"),
     [
-        ("Don't do that.", MILD, THAT),
-        ("Stop it!", MILD, THAT),
-        ("I told you not to.", STRONG, THAT),
+        ("Don't do that.", MILD, UNNAMED_BEHAVIOUR),
+        ("Stop it!", MILD, UNNAMED_BEHAVIOUR),
+        ("I told you not to.", STRONG, UNNAMED_BEHAVIOUR),
         ("I told you not to call me Tommy!", STRONG, "call me Tommy"),
         ("I've already asked you not to call me that.", STRONG, "call me that"),
         ("Please don’t call me Tommy.", MILD, "call me Tommy"),
@@ -32,7 +32,7 @@ STRONG, MILD, CASUAL = Strength.STRONG, Strength.MILD, Strength.CASUAL
     ],
 )
 def test_a_correction_is_heard_with_what_it_forbids_and_how_it_was_said(said: str, strength: Strength, unwanted: str):
-    (one,) = corrections(f"The tea is cold. {said}")
+    (one,) = find_corrections(f"The tea is cold. {said}")
 
     assert (one.strength, one.unwanted) == (strength, unwanted)
 
@@ -53,18 +53,18 @@ def test_a_correction_is_heard_with_what_it_forbids_and_how_it_was_said(said: st
     ],
 )
 def test_what_is_no_wish_about_the_talk_is_not_heard(said: str):
-    assert corrections(said) == []
+    assert find_corrections(said) == []
 
 
 def test_what_is_wanted_in_its_place_is_heard_too():
-    (one,) = corrections("Don't use emojis, just words.")
+    (one,) = find_corrections("Don't use emojis, just words.")
 
     assert (one.unwanted, one.instead) == ("use emojis", "words")
 
 
 def test_two_ask_for_the_same_where_they_share_the_words_that_carry_them():
     short, shorter, tommy, named, poetry = (
-        corrections(said)[0]
+        find_corrections(said)[0]
         for said in (
             "Keep it short.",
             "Maybe shorter answers next time.",
@@ -81,6 +81,6 @@ def test_two_ask_for_the_same_where_they_share_the_words_that_carry_them():
 
 
 def test_two_complaints_that_name_nothing_are_not_the_same():
-    one, other = corrections("Don't do that. Stop it!")
+    one, other = find_corrections("Don't do that. Stop it!")
 
     assert not is_alike(one, other)

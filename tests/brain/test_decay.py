@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.recall.decay import faded, over, touched
+from lethe_app.brain.recall.decay import count_recall, find_expired, find_faded
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
@@ -17,7 +17,7 @@ RULES = ProactiveRules()
 
 
 def has_faded(held: MemoryUnit) -> bool:
-    return faded([held], MOMENT, RULES) == [held]
+    return find_faded([held], MOMENT, RULES) == [held]
 
 
 def goal(days_old: float, **fields: object) -> MemoryUnit:
@@ -61,7 +61,7 @@ def test_what_waits_for_the_return_or_was_told_does_not_decay(insertion: MemoryI
 def test_what_has_ended_is_over():
     ended = goal(3, end_time=MOMENT)
 
-    assert over([ended, goal(3), goal(3, end_time=MOMENT + timedelta(seconds=1))], MOMENT) == [ended]
+    assert find_expired([ended, goal(3), goal(3, end_time=MOMENT + timedelta(seconds=1))], MOMENT) == [ended]
 
 
 def test_conversations_and_lore_are_never_over():
@@ -70,12 +70,12 @@ def test_conversations_and_lore_are_never_over():
         for category in (MemoryType.CHAT_SESSION, MemoryType.WORLD_INFO)
     ]
 
-    assert over(held, MOMENT) == []
+    assert find_expired(held, MOMENT) == []
 
 
 def test_being_brought_up_is_counted_on_a_copy():
     before = memory("any", trigger_count=1)
-    after = touched(before, MOMENT)
+    after = count_recall(before, MOMENT)
 
     assert (before.trigger_count, after.trigger_count, after.last_trigger) == (1, 2, MOMENT)
 
@@ -85,8 +85,8 @@ def test_being_brought_up_is_counted_on_a_copy():
 def test_what_has_faded_or_is_over_stays_so(held: list[MemoryUnit], days: float):
     later = MOMENT + timedelta(days=days)
 
-    assert {each.guid for each in faded(held, MOMENT, RULES)} <= {each.guid for each in faded(held, later, RULES)}
-    assert {each.guid for each in over(held, MOMENT)} <= {each.guid for each in over(held, later)}
+    assert {each.guid for each in find_faded(held, MOMENT, RULES)} <= {each.guid for each in find_faded(held, later, RULES)}
+    assert {each.guid for each in find_expired(held, MOMENT)} <= {each.guid for each in find_expired(held, later)}
 
 
 @quick
@@ -94,12 +94,12 @@ def test_what_has_faded_or_is_over_stays_so(held: list[MemoryUnit], days: float)
 def test_what_is_protected_or_sticky_never_goes(held: list[MemoryUnit], days: float):
     later = MOMENT + timedelta(days=days)
 
-    assert not [each for each in (*faded(held, later, RULES), *over(held, later)) if each.protected or each.sticky]
+    assert not [each for each in (*find_faded(held, later, RULES), *find_expired(held, later)) if each.protected or each.sticky]
 
 
 @quick
 @given(memories())
 def test_what_was_just_brought_up_does_not_fade_at_once(held: list[MemoryUnit]):
-    lively = [touched(each, MOMENT) for each in held if each.insertion is MemoryInsertion.TRIGGER]
+    lively = [count_recall(each, MOMENT) for each in held if each.insertion is MemoryInsertion.TRIGGER]
 
-    assert faded(lively, MOMENT, RULES) == []
+    assert find_faded(lively, MOMENT, RULES) == []

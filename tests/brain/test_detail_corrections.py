@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.dialogue.detail_corrections import corrected, detail_corrections
-from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.dialogue.detail_corrections import find_detail_corrections, replace_detail
+from lethe_app.brain.fact_rules.extractor import extract_statements
 from tests.brain.talks import talk
 
 
@@ -21,12 +21,12 @@ from tests.brain.talks import talk
     ],
 )
 def test_the_wrong_detail_and_the_right_one_are_read(message: str, expected: list[tuple[str, str]]):
-    assert list(detail_corrections(message)) == expected
+    assert list(find_detail_corrections(message)) == expected
 
 
 def test_a_detail_is_replaced_however_it_is_spelled():
-    assert corrected("about 50 we think", "fifty", "SIXTY two") == "about sixty two we think"
-    assert corrected("about 15 we think", "fifty", "sixty") is None
+    assert replace_detail("about 50 we think", "fifty", "SIXTY two") == "about sixty two we think"
+    assert replace_detail("about 15 we think", "fifty", "sixty") is None
 
 
 def test_the_earlier_statement_is_learnt_as_corrected():
@@ -38,7 +38,7 @@ def test_the_earlier_statement_is_learnt_as_corrected():
         "Tomas: It is twelve years, not eleven, since my brother spoke to me.",
     )
 
-    told = " ".join(one.text for one in extract(lines))
+    told = " ".join(one.text for one in extract_statements(lines))
 
     assert "dog is eleven" in told
     assert "for twelve years" in told
@@ -52,14 +52,16 @@ def test_a_day_given_anew_is_right_where_it_was_first_said():
         "Tomas: no wait the plays on the 11th, i read the letter wrong",
     )
 
-    told = " ".join(one.text for one in extract(lines))
+    told = " ".join(one.text for one in extract_statements(lines))
 
     assert "school play is on 11 December" in told
     assert "10 December" not in told
 
 
 def test_an_interview_somebody_got_is_to_come():
-    told = " ".join(one.text for one in extract(talk("Tomas: got a job interview on friday, manager at the sorting office.")))
+    told = " ".join(
+        one.text for one in extract_statements(talk("Tomas: got a job interview on friday, manager at the sorting office."))
+    )
 
     assert "27 November 2026" in told
     assert "20 November 2026" not in told

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.summary.digest import LONGEST, Digest, digest, is_roleplay, rolling, summary, title
+from lethe_app.brain.summary.digest import (
+    MAX_SUMMARY_LENGTH,
+    Digest,
+    build_digest,
+    build_summary,
+    build_title,
+    extend_rolling_summary,
+    is_roleplay,
+)
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.retrieval.passage_builder import summary as cut_into_passages
 from tests.brain.talks import EVENING, KEEPER, PORTO, SMALL_TALK, said, talk
@@ -59,14 +67,14 @@ def long_talk(lines: int) -> list[Utterance]:
 
 
 def test_nothing_said_is_an_empty_digest():
-    assert digest([]) == Digest()
-    assert summary([]) == ""
-    assert title([]) == ""
-    assert rolling([], "", 100) == ""
+    assert build_digest([]) == Digest()
+    assert build_summary([]) == ""
+    assert build_title([]) == ""
+    assert extend_rolling_summary([], "", 100) == ""
 
 
 def test_a_summary_tells_what_was_said_in_the_third_person():
-    told = summary(PORTO).splitlines()
+    told = build_summary(PORTO).splitlines()
 
     assert told[0] == "Tomas is moving to Porto in May 2027."
     assert any("Tomas's sister Ana has her exam there" in line for line in told)
@@ -74,14 +82,16 @@ def test_a_summary_tells_what_was_said_in_the_third_person():
 
 
 def test_an_answer_too_short_to_stand_alone_comes_with_its_question():
-    told = next(line for line in summary(PORTO).splitlines() if "allergic" in line)
+    told = next(line for line in build_summary(PORTO).splitlines() if "allergic" in line)
 
     assert told.startswith('Mira asked, "And are you allergic to anything')
     assert told.endswith('before I cook?" and Tomas answered, "Peanuts, badly."')
 
 
 def test_an_answer_that_says_what_was_asked_is_told_as_a_statement():
-    told = summary(talk("Mira: What is your sister called?", "Tomas: Ana.", "Mira: And where do you live?", "Tomas: In Leeds."))
+    told = build_summary(
+        talk("Mira: What is your sister called?", "Tomas: Ana.", "Mira: And where do you live?", "Tomas: In Leeds.")
+    )
 
     assert "asked" not in told
     assert "Leeds" in told
@@ -94,11 +104,13 @@ def test_a_pronoun_comes_with_the_sentence_that_names_whom_it_means():
         "Tomas: A little. He wants to sell our house in Aarhus.",
     )
 
-    assert summary(lines) == ("Tomas went to the cemetery with their brother Nils; he wants to sell their house in Aarhus.")
+    assert build_summary(lines) == (
+        "Tomas went to the cemetery with their brother Nils; he wants to sell their house in Aarhus."
+    )
 
 
 def test_relative_dates_are_spelled_out():
-    assert summary(talk("Tomas: I have a driving test tomorrow.")) == "Tomas has a driving test on 22 November 2026."
+    assert build_summary(talk("Tomas: I have a driving test tomorrow.")) == "Tomas has a driving test on 22 November 2026."
 
 
 def test_fragments_and_items_of_a_list_are_not_told():
@@ -109,7 +121,7 @@ def test_fragments_and_items_of_a_list_are_not_told():
         "Tomas: My dad is coming from Leeds.",
     )
 
-    assert summary(lines) == "Tomas's dad is coming from Leeds."
+    assert build_summary(lines) == "Tomas's dad is coming from Leeds."
 
 
 INVENTING = talk(
@@ -127,9 +139,15 @@ INVENTED = ("Crete", "Orsolo", "Vienna", "Feliks", "Trieste", "Bellini", "Sevill
 
 
 def test_what_the_persona_invents_and_nobody_takes_up_is_told_nowhere():
-    made = digest(INVENTING)
+    made = build_digest(INVENTING)
 
-    for text in (made.title, made.summary, " ".join(made.keywords), " ".join(made.goals), rolling(INVENTING, "", 2000)):
+    for text in (
+        made.title,
+        made.summary,
+        " ".join(made.keywords),
+        " ".join(made.goals),
+        extend_rolling_summary(INVENTING, "", 2000),
+    ):
         assert not [word for word in INVENTED if word.casefold() in text.casefold()]
     assert "Tomas's sister Ana is getting married in June and Tomas is the best man." in made.summary
     assert made.title == "Ana's wedding and the new flat"
@@ -149,54 +167,63 @@ def test_what_the_persona_invents_and_nobody_takes_up_is_told_nowhere():
 def test_a_line_of_the_persona_counts_once_the_user_takes_it_up(reply: str, is_told: bool):
     lines = talk("Tomas: hey", "Mira: My grandmother gave a parrot to the mayor of Trieste.", f"Tomas: {reply}")
 
-    assert ("Trieste" in digest(lines).summary) is is_told
+    assert ("Trieste" in build_digest(lines).summary) is is_told
 
 
 def test_a_time_together_counts_only_when_the_user_remembers_it():
     line = "Mira: I remember when we sailed to Crete."
 
-    assert "Crete" in summary(talk("Tomas: hey", line, "Tomas: yes, that was wonderful"))
-    assert "sailed" not in summary(talk("Tomas: hey", line, "Tomas: Crete must be lovely in spring, my sister lives there"))
+    assert "Crete" in build_summary(talk("Tomas: hey", line, "Tomas: yes, that was wonderful"))
+    assert "sailed" not in build_summary(
+        talk("Tomas: hey", line, "Tomas: Crete must be lovely in spring, my sister lives there")
+    )
 
 
 def test_a_promise_of_the_persona_counts_when_the_user_agrees():
     line = "Mira: Let's visit the observatory on Friday."
 
-    assert digest(talk("Tomas: hey", line, "Tomas: yes, let's!")).goals == ("Mira: Let's visit the observatory on Friday",)
-    assert digest(talk("Tomas: hey", line, "Tomas: I burned the soup again")).goals == ()
+    assert build_digest(talk("Tomas: hey", line, "Tomas: yes, let's!")).goals == (
+        "Mira: Let's visit the observatory on Friday",
+    )
+    assert build_digest(talk("Tomas: hey", line, "Tomas: I burned the soup again")).goals == ()
 
 
 def test_what_somebody_asks_about_themselves_is_no_summary():
-    assert summary(talk("Tomas: Where does my sister live now?", "Mira: In Perth.", "Tomas: What do I do on Thursdays?")) == ""
-    assert "tides" in summary(talk("Tomas: How do the tides work?", "Mira: It is the moon."))
+    assert (
+        build_summary(talk("Tomas: Where does my sister live now?", "Mira: In Perth.", "Tomas: What do I do on Thursdays?"))
+        == ""
+    )
+    assert "tides" in build_summary(talk("Tomas: How do the tides work?", "Mira: It is the moon."))
 
 
 def test_a_deed_does_not_answer_a_question():
     lines = talk("Mira: Did you ever sail around the Azores?", "Tomas: *stares at the sea*")
 
-    assert "answered" not in summary(lines)
+    assert "answered" not in build_summary(lines)
 
 
 def test_thanks_do_not_answer_a_question():
     lines = talk("Mira: Did you ever sail around the Azores?", "Tomas: Thanks!", "Tomas: My father sailed to Faial in 1987.")
 
-    assert "answered" not in summary(lines)
+    assert "answered" not in build_summary(lines)
 
 
 def test_every_report_stays_whole_when_the_summary_is_cut_into_sentences():
-    passages = cut_into_passages("mira", UUID(int=1), summary(PORTO), EVENING)
+    passages = cut_into_passages("mira", UUID(int=1), build_summary(PORTO), EVENING)
 
-    assert [passage.text.rstrip('"') for passage in passages] == [line.rstrip('"') for line in summary(PORTO).splitlines()]
+    assert [passage.text.rstrip('"') for passage in passages] == [
+        line.rstrip('"') for line in build_summary(PORTO).splitlines()
+    ]
 
 
 def test_greetings_and_filler_are_left_out():
-    assert summary(SMALL_TALK) == ""
-    assert "Sleep well" not in summary(PORTO)
-    assert "Noted" not in summary(PORTO)
+    assert build_summary(SMALL_TALK) == ""
+    assert "Sleep well" not in build_summary(PORTO)
+    assert "Noted" not in build_summary(PORTO)
 
 
 def test_what_opens_and_closes_a_conversation_is_left_out():
-    made = summary(
+    made = build_summary(
         talk(
             "Tomas: Things have been great since we last talked - I've been learning the cello.",
             "Mira: How lovely!",
@@ -213,7 +240,7 @@ def test_a_death_is_told_though_its_words_are_said_only_once():
     chatter = [f"Mira: The old garden has new tulips and the garden wall number {number} is painted." for number in range(30)]
     lines = talk(*chatter[:15], "Tomas: My grandma passed away on Monday.", *chatter[15:])
 
-    assert "Tomas's grandma passed away on 16 November 2026." in summary(lines, 400).splitlines()
+    assert "Tomas's grandma passed away on 16 November 2026." in build_summary(lines, 400).splitlines()
 
 
 def test_a_short_talk_has_a_short_summary_and_a_long_one_fills_its_room():
@@ -224,12 +251,12 @@ def test_a_short_talk_has_a_short_summary_and_a_long_one_fills_its_room():
         "Tomas: Boskoop, the kind my grandfather had in Bremen.",
     )
 
-    assert 1 <= len(summary(four).splitlines()) <= 2
-    assert 0.8 * LONGEST < len(summary(long_talk(600))) <= LONGEST
+    assert 1 <= len(build_summary(four).splitlines()) <= 2
+    assert 0.8 * MAX_SUMMARY_LENGTH < len(build_summary(long_talk(600))) <= MAX_SUMMARY_LENGTH
 
 
 def test_a_long_talk_is_told_from_its_beginning_to_its_end():
-    years = [int(year) for year in re.findall(r"in (\d{4})", summary(long_talk(600)))]
+    years = [int(year) for year in re.findall(r"in (\d{4})", build_summary(long_talk(600)))]
 
     assert years == sorted(years)
     assert all(any(start <= year - 1900 < start + 150 for year in years) for start in (0, 150, 300, 450))
@@ -237,7 +264,7 @@ def test_a_long_talk_is_told_from_its_beginning_to_its_end():
 
 def test_facts_leave_room_for_what_else_was_said():
     many = [said("Tomas", f"I like the number {place} and my cousin {place} lives in Porto.", place) for place in range(1, 120)]
-    told = summary([said("Tomas", "The secret word is xylophone.", 0), *many])
+    told = build_summary([said("Tomas", "The secret word is xylophone.", 0), *many])
 
     assert "xylophone" in told
     assert "cousin" in told
@@ -246,19 +273,19 @@ def test_facts_leave_room_for_what_else_was_said():
 def test_the_same_is_not_told_twice():
     lines = talk(*["Tomas: I keep bees on the roof of the library."] * 5, "Tomas: My knees are bad since the accident in Graz.")
 
-    assert summary(lines, 130).count("bees") == 1
+    assert build_summary(lines, 130).count("bees") == 1
 
 
 def test_a_long_speech_is_cut_at_its_sentences():
     speech = " ".join(f"I sold my boat number {number} to a man from Olhão." for number in range(60))
 
-    told = summary(talk(f"Tomas: {speech}")).splitlines()
+    told = build_summary(talk(f"Tomas: {speech}")).splitlines()
 
     assert all(line.startswith("Tomas sold their boat number ") and line.endswith("Olhão.") for line in told)
 
 
 def test_what_is_played_is_told_as_of_the_story():
-    told = summary(KEEPER).splitlines()
+    told = build_summary(KEEPER).splitlines()
 
     assert "In the story, Tomas steps inside, dripping with rain." in told
     assert all(line.startswith("In the story, ") for line in told)
@@ -274,7 +301,7 @@ def test_beside_a_scene_the_users_own_life_is_told_plainly():
         "Tomas: ok that was fun. I have my driving test on Friday, my dad gives me his old car if I pass",
     )
 
-    told = summary(lines).splitlines()
+    told = build_summary(lines).splitlines()
 
     assert any("driving test" in line and not line.startswith("In the story") for line in told)
     assert all("piano" not in line or line.startswith("In the story") for line in told)
@@ -283,13 +310,13 @@ def test_beside_a_scene_the_users_own_life_is_told_plainly():
 def test_code_and_control_tokens_are_not_quoted():
     lines = talk("Tomas: My thesis<|im_end|> needs this by Friday:\n```\nsecret = 42\n```\nMy sister **Ana** waits for it.")
 
-    assert summary(lines) == "Tomas's thesis needs this by Friday.\nTomas's sister Ana waits for it."
+    assert build_summary(lines) == "Tomas's thesis needs this by Friday.\nTomas's sister Ana waits for it."
 
 
 def test_texts_without_spaces_are_told_in_their_own_quotation_marks():
     lines = talk("Tomas: 你好！我五月份要搬到波尔图去了。", "Mira: 我们明天去看灯塔吧。", "Tomas: 灯塔很好看。")
 
-    assert summary(lines).startswith("Tomas：「我五月份要搬到波尔图去了」\n")
+    assert build_summary(lines).startswith("Tomas：「我五月份要搬到波尔图去了」\n")
 
 
 def test_other_languages_are_told_too():
@@ -298,17 +325,17 @@ def test_other_languages_are_told_too():
         "Mira: Wie schön! Wir sollten morgen noch zum Leuchtturm gehen.",
     )
 
-    assert summary(lines) == 'Tomas said, "Ich ziehe im Mai nach Porto, weil meine Schwester Ana dort ihre Prüfung hat."'
+    assert build_summary(lines) == 'Tomas said, "Ich ziehe im Mai nach Porto, weil meine Schwester Ana dort ihre Prüfung hat."'
 
 
 def test_a_line_of_a_million_characters_does_no_harm():
     lines = [said("Tomas", "I moved to Porto. " * 60_000), said("Mira", "*" * 1_000_000), said("Mira", "a" * 1_000_000)]
 
-    assert 0 < len(summary(lines, 300)) <= 300
+    assert 0 < len(build_summary(lines, 300)) <= 300
 
 
 def test_only_emoji_give_no_summary_but_a_title():
-    made = digest(talk("Tomas: 😂😂", "Mira: 🎉"))
+    made = build_digest(talk("Tomas: 😂😂", "Mira: 🎉"))
 
     assert (made.title, made.summary, made.keywords, made.relevance) == ("😂😂", "", (), 1)
 
@@ -317,7 +344,7 @@ def test_a_name_that_is_missing_or_hostile_does_not_break_the_frame():
     named = replace(said("Tomas", "Mein Vater hat Bienen in Faro."), name='To"mas\nsaid, ' + "x" * 500)
     lines = [replace(said("Tomas", "Meine Schwester Ana wohnt in Porto."), name=""), named]
 
-    told = summary(lines).splitlines()
+    told = build_summary(lines).splitlines()
 
     assert told[0] == 'User said, "Meine Schwester Ana wohnt in Porto."'
     assert told[1].endswith('said, "Mein Vater hat Bienen in Faro."')
@@ -364,25 +391,25 @@ def test_small_talk_weighs_least_and_a_life_told_most():
         )
     )
 
-    assert digest(SMALL_TALK).relevance == 1
-    assert digest(PORTO).relevance == 2
-    assert digest(life).relevance == 5
+    assert build_digest(SMALL_TALK).relevance == 1
+    assert build_digest(PORTO).relevance == 2
+    assert build_digest(life).relevance == 5
 
 
 def test_a_rolling_summary_keeps_what_it_had_while_there_is_room():
-    before = summary(PORTO[:4])
+    before = build_summary(PORTO[:4])
 
-    after = rolling(PORTO[4:], before, 2000)
+    after = extend_rolling_summary(PORTO[4:], before, 2000)
 
     assert after.startswith(before)
     assert "Peanuts" in after
-    assert rolling([], before, 2000) == before
+    assert extend_rolling_summary([], before, 2000) == before
 
 
 def test_a_rolling_summary_that_is_full_lets_old_chatter_go_and_keeps_what_matters():
-    told = rolling(talk("Tomas: My brother Nils died in the avalanche. I bought a green umbrella."), "", 400)
+    told = extend_rolling_summary(talk("Tomas: My brother Nils died in the avalanche. I bought a green umbrella."), "", 400)
     for start in range(0, 120, 6):
-        told = rolling(long_talk(120)[start : start + 6], told, 400)
+        told = extend_rolling_summary(long_talk(120)[start : start + 6], told, 400)
 
     assert len(told) <= 400
     assert "Tomas's brother Nils died in the avalanche." in told
@@ -393,7 +420,7 @@ def test_a_rolling_summary_that_is_full_lets_old_chatter_go_and_keeps_what_matte
 def test_a_rolling_summary_takes_up_one_that_a_model_wrote():
     written = "Tomas told Mira that his father died in Graz. They spoke about tulips for a while. " * 3
 
-    told = rolling(long_talk(10), written, 300)
+    told = extend_rolling_summary(long_talk(10), written, 300)
 
     assert "his father died in Graz" in told
     assert len(told) <= 300
@@ -402,23 +429,23 @@ def test_a_rolling_summary_takes_up_one_that_a_model_wrote():
 @given(TALKS, st.integers(0, 400))
 @settings(max_examples=150)
 def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Utterance], longest: int):
-    made = digest(lines, longest=longest)
+    made = build_digest(lines, max_length=longest)
 
     assert len(made.summary) <= longest
     assert len(made.keywords) <= 6
     assert len(made.goals) <= 5
     assert 1 <= made.relevance <= 5
-    assert made == digest(lines, longest=longest)
-    assert made.title == title(lines)
+    assert made == build_digest(lines, max_length=longest)
+    assert made.title == build_title(lines)
 
 
 @given(TALKS, HOSTILE, st.integers(0, 300))
 @settings(max_examples=150)
 def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Utterance], before: str, longest: int):
-    told = rolling(lines, before, longest)
+    told = extend_rolling_summary(lines, before, longest)
 
     assert len(told) <= longest
-    assert told == rolling(lines, before, longest)
+    assert told == extend_rolling_summary(lines, before, longest)
 
 
 @given(TALKS)
@@ -426,7 +453,7 @@ def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Utterance], be
 def test_every_quotation_was_said_in_that_order(lines: list[Utterance]):
     texts = [letters(line.text) for line in lines]
 
-    for report in summary(lines).splitlines():
+    for report in build_summary(lines).splitlines():
         for quote in quotations(report):
             assert any(is_in_order(letters(quote), text) for text in texts)
 
@@ -436,10 +463,10 @@ def test_every_quotation_was_said_in_that_order(lines: list[Utterance]):
 def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Utterance]):
     texts = [letters(line.text) for line in lines]
 
-    for report in summary(lines).splitlines():
+    for report in build_summary(lines).splitlines():
         for quote in quotations(report):
             assert any(letters(quote) in text for text in texts)
 
 
 def test_a_single_quotation_mark_does_no_harm():
-    assert "Tomas" in summary(talk('Tomas: My sister lives in 0"a Porto.', "Tomas: My sister lives in Porto."))
+    assert "Tomas" in build_summary(talk('Tomas: My sister lives in 0"a Porto.', "Tomas: My sister lives in Porto."))

@@ -11,19 +11,27 @@ import pytest
 
 from lethe_app.brain.dreams.consolidation import (
     Decision,
-    alike_by_words,
-    categories_of,
-    category,
-    changes_of,
-    may_dream_of,
-    may_dream_of_fact,
-    same_words,
+    build_changes,
+    can_change_fact,
+    can_change_memory,
+    count_categories,
+    group_by_identical_words,
+    group_by_pairs,
+    merge_identical,
+    normalize_category,
+    normalize_tags,
     signature,
-    tags,
-    together,
 )
 from lethe_app.brain.dreams.corrections import Strength
-from lethe_app.brain.dreams.preferences import FIRM, Remark, anti_pattern, firm, is_delicate, preference, wishes
+from lethe_app.brain.dreams.preferences import (
+    STRONG_TAG,
+    Remark,
+    build_anti_pattern_change,
+    build_preference_change,
+    group_remarks,
+    is_sensitive,
+    strong_pattern_ids,
+)
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.dreams import Avoided, Sorted, StatedPreferences
 from lethe_app.domain.agent_runs import RecordedChange
@@ -41,7 +49,7 @@ def note(content: str, **fields: object) -> MemoryUnit:
 
 
 def made(decision: Decision, *group: Kept) -> list[RecordedChange]:
-    return changes_of(decision, group, "mira", None, NOON, NAMES)
+    return build_changes(decision, group, "mira", None, NOON, NAMES)
 
 
 def test_one_in_the_place_of_several_has_the_earliest_day_all_sources_summed_counts_and_the_highest_priority():
@@ -49,7 +57,7 @@ def test_one_in_the_place_of_several_has_the_earliest_day_all_sources_summed_cou
     more = {"sources": ["https://b.example"], "tags": ["pets"], "needs_permission": True}
     new = note("Anna has a dog.", added=NOON, trigger_count=3, priority=4, **more)
 
-    (change,) = made(same_words([old, new]), old, new)
+    (change,) = made(merge_identical([old, new]), old, new)
     (one,) = Records.after(change).memories
 
     assert (one.added, one.trigger_count, one.priority, one.made_by) == (old.added, 5, 4, "dream")
@@ -69,7 +77,7 @@ def test_one_fact_in_the_place_of_several_knows_all_that_said_it():
     )
     new = ExtractedFact(fact="Anna sings!", first_seen=NOON, last_seen=NOON + timedelta(days=1), source_messages=[second])
 
-    (change,) = made(same_words([old, new]), old, new)
+    (change,) = made(merge_identical([old, new]), old, new)
     whole, *gone = Records.after(change).facts
 
     assert (whole.first_seen, whole.last_seen, whole.reference_count) == (old.first_seen, new.last_seen, 3)
@@ -91,7 +99,7 @@ def test_no_source_of_a_merger_survives_even_where_the_model_forgets_to_name_it(
     group = [note("Anna has a dog."), note("Anna's dog is Pip."), note("Anna has a dog called Pip.")]
     said = Sorted.model_validate({"text": "Anna has a dog called Pip.", "filed_under": "", "tags": [], **answer})
 
-    changes = made(said.decision(len(group)), *group)
+    changes = made(said.to_decision(len(group)), *group)
 
     before = {guid for change in changes for guid in Records.before(change).guids}
     after = {guid for change in changes for guid in Records.after(change).guids}
@@ -148,7 +156,7 @@ def test_nothing_of_the_users_is_ever_part_of_a_change_whatever_is_decided():
 
 
 def may(one: Kept) -> bool:
-    return may_dream_of(one, NOON) if isinstance(one, MemoryUnit) else may_dream_of_fact(one)
+    return can_change_memory(one, NOON) if isinstance(one, MemoryUnit) else can_change_fact(one)
 
 
 @pytest.mark.parametrize(
@@ -164,21 +172,21 @@ def may(one: Kept) -> bool:
     ],
 )
 def test_what_is_the_users_or_somebody_elses_is_not_dreamt_of(fields: dict[str, object]):
-    assert may_dream_of(note("Anna sings."), NOON)
-    assert not may_dream_of(note("Anna sings.", **fields), NOON)
+    assert can_change_memory(note("Anna sings."), NOON)
+    assert not can_change_memory(note("Anna sings.", **fields), NOON)
 
 
 def test_word_for_word_means_case_and_articles_do_not_count_and_everything_else_does():
     same = [note("The lamp is dark."), note("Lamp is dark!")]
     others = [note("The lamp is not dark."), note("The lamp was dark."), note("The lamp is dark.", category="event")]
 
-    assert alike_by_words([*same, *others]) == [same]
+    assert group_by_identical_words([*same, *others]) == [same]
 
 
 def test_groups_follow_from_pairs_and_never_mix_kinds():
     one, two, three, event = note("a"), note("b"), note("c"), note("d", category="event")
 
-    groups = together([one, two, three, event], [(one.guid, two.guid), (two.guid, three.guid), (three.guid, event.guid)])
+    groups = group_by_pairs([one, two, three, event], [(one.guid, two.guid), (two.guid, three.guid), (three.guid, event.guid)])
 
     assert groups == [[one, two, three]]
 
@@ -196,19 +204,19 @@ def test_a_single_note_is_filed_and_keeps_its_tags():
 def test_the_same_is_not_thought_of_twice():
     group = [note("Anna has a dog."), note("Anna has a dog.")]
 
-    assert signature(made(same_words(group), *group)[0]) == signature(made(same_words(group), *reversed(group))[0])
+    assert signature(made(merge_identical(group), *group)[0]) == signature(made(merge_identical(group), *reversed(group))[0])
 
 
 def test_categories_are_small_and_none_of_a_dreams_own():
-    assert category(" Family / Sister! /x/y ") == "family/sister/x"
-    assert category("Anti-patterns/names") == ""
-    assert tags(["Big Dog", "", "big dog"]) == ("big-dog",)
+    assert normalize_category(" Family / Sister! /x/y ") == "family/sister/x"
+    assert normalize_category("Anti-patterns/names") == ""
+    assert normalize_tags(["Big Dog", "", "big dog"]) == ("big-dog",)
 
 
 def test_a_category_counts_what_lies_in_its_branches():
     filed = [note("a", filed_under="pets/dogs"), note("b", filed_under="pets"), note("c")]
 
-    assert categories_of(filed) == {"pets": 2, "pets/dogs": 1}
+    assert count_categories(filed) == {"pets": 2, "pets/dogs": 1}
 
 
 # wishes
@@ -234,9 +242,9 @@ def remark(words: str, strength: Strength, *, day: int = 0, **fields: object) ->
 def test_a_wish_counts_once_strongly_twice_mildly_three_times_casually(strengths: str, counts: bool):
     named = {"S": Strength.STRONG, "M": Strength.MILD, "C": Strength.CASUAL}
 
-    (wish,) = wishes([remark("Keep it short.", named[letter], day=day) for day, letter in enumerate(strengths)])
+    (wish,) = group_remarks([remark("Keep it short.", named[letter], day=day) for day, letter in enumerate(strengths)])
 
-    assert wish.counts is counts
+    assert wish.is_frequent_enough is counts
 
 
 def test_what_was_said_twice_in_one_message_or_sent_again_is_one_occasion():
@@ -247,36 +255,36 @@ def test_what_was_said_twice_in_one_message_or_sent_again_is_one_occasion():
         remark("Keep it short.", Strength.CASUAL, session=session),
     ]
 
-    (wish,) = wishes([*said[:1], *said[2:]])
-    assert len(wish.occasions) == 1
-    assert not wish.counts
+    (wish,) = group_remarks([*said[:1], *said[2:]])
+    assert len(wish.distinct_remarks) == 1
+    assert not wish.is_frequent_enough
 
 
 def test_a_preference_leads_to_its_messages_and_asks_first_where_money_is_touched():
     said = [remark("I'd prefer shorter answers about money.", Strength.CASUAL, day=day) for day in range(3)]
-    (wish,) = wishes(said)
+    (wish,) = group_remarks(said)
 
-    (memory,) = Records.after(preference(wish, "Tomas", "mira", None, NOON)).memories
+    (memory,) = Records.after(build_preference_change(wish, "Tomas", "mira", None, NOON)).memories
 
     assert memory.filed_under == "user-preferences/inferred"
     assert memory.tags == ["inferred"]
     assert memory.sources == [f"message:{one.message}" for one in said]
     assert memory.needs_permission
     assert memory.content.endswith("Ask before acting on this.")
-    assert not is_delicate("Tomas wants shorter answers.")
+    assert not is_sensitive("Tomas wants shorter answers.")
 
 
 def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
     said = remark("Don't call me Tommy, call me Tom.", Strength.STRONG, unwanted="call me Tommy", instead="call me Tom")
-    (wish,) = wishes([said])
+    (wish,) = group_remarks([said])
 
-    (memory,) = Records.after(anti_pattern(wish, "Tomas", "mira", None, NOON)).memories
+    (memory,) = Records.after(build_anti_pattern_change(wish, "Tomas", "mira", None, NOON)).memories
 
     assert memory.content == (
         "Don't call Tomas Tommy, because Tomas objected: “Don't call me Tommy, call me Tom.” Instead: call Tomas Tom."
     )
     assert memory.filed_under == "anti-patterns/names"
-    assert FIRM in memory.tags
+    assert STRONG_TAG in memory.tags
 
 
 @pytest.mark.parametrize(("errand", "answer"), [("dream", Sorted), ("infer", StatedPreferences), ("avoid", Avoided)])
@@ -285,12 +293,12 @@ def test_the_worked_examples_are_answers_of_the_right_shape(errand: str, answer:
 
     assert examples
     for _question, said in examples:
-        answer.read(said)
+        answer.parse(said)
 
 
 def test_only_the_two_newest_of_what_must_never_happen_stand_in_every_prompt():
-    own = {"filed_under": "anti-patterns/names", "tags": ["anti-pattern", FIRM]}
+    own = {"filed_under": "anti-patterns/names", "tags": ["anti-pattern", STRONG_TAG]}
     held = [note(f"Don't {day}.", added=NOON + timedelta(days=day), **own) for day in range(4)]
     weak = note("Don't hum.", filed_under="anti-patterns/talk", tags=["anti-pattern"], added=NOON + timedelta(days=9))
 
-    assert firm([*held, weak]) == {held[2].guid, held[3].guid}
+    assert strong_pattern_ids([*held, weak]) == {held[2].guid, held[3].guid}

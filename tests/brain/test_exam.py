@@ -9,9 +9,17 @@ from pydantic import TypeAdapter
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_guard.claims import Claim, Support
-from lethe_app.brain.fact_guard.faithfulness import coverage, invented
+from lethe_app.brain.fact_guard.faithfulness import coverage, find_invented_words
 from lethe_app.brain.fact_guard.guard import check_claim
-from lethe_app.brain.llm_schemas.qualification import Dialogue, Marks, Snippet, as_said, is_lost, mark_facts, mark_summary
+from lethe_app.brain.llm_schemas.qualification import (
+    Dialogue,
+    Marks,
+    Snippet,
+    has_already_failed,
+    parse_utterances,
+    score_facts,
+    score_summary,
+)
 
 FOLDER = Path(__file__).parent.parent.parent / "resources" / "selftest"
 SNIPPETS = TypeAdapter(list[Snippet]).validate_json((FOLDER / "facts.json").read_bytes())
@@ -73,12 +81,12 @@ UNFAITHFUL = {
 
 def marks(name: str, *facts: str) -> Marks:
     snippet = next(each for each in SNIPPETS if each.name == name)
-    return mark_facts(snippet, as_said(snippet.lines, snippet.about), facts)
+    return score_facts(snippet, parse_utterances(snippet.lines, snippet.about), facts)
 
 
 def supported(snippet: Snippet, fact: str) -> int:
     """The place of the line whose words support a fact best."""
-    lines = as_said(snippet.lines, snippet.about)
+    lines = parse_utterances(snippet.lines, snippet.about)
     parts = read_parts(lines)
     support = [check_claim(Claim(at, line.text, fact, snippet.about), lines, parts).support for at, line in enumerate(lines)]
     assert max(support) is not Support.NONE
@@ -123,17 +131,17 @@ def test_different_right_facts_are_counted_once_each():
 
 @pytest.mark.parametrize(("name", "summary"), [(name, text) for name, texts in FREE.items() for text in texts])
 def test_a_faithful_summary_in_free_words_passes(name: str, summary: str):
-    assert mark_summary(DIALOGUES[name], summary).failed == ""
+    assert score_summary(DIALOGUES[name], summary).failed == ""
 
 
 @pytest.mark.parametrize("name", UNFAITHFUL)
 def test_a_summary_of_something_else_does_not_pass(name: str):
-    assert mark_summary(DIALOGUES[name], UNFAITHFUL[name]).failed != ""
+    assert score_summary(DIALOGUES[name], UNFAITHFUL[name]).failed != ""
 
 
 @pytest.mark.parametrize("name", DIALOGUES)
 def test_a_good_summary_passes(name: str):
-    assert mark_summary(DIALOGUES[name], GOOD[name]).failed == ""
+    assert score_summary(DIALOGUES[name], GOOD[name]).failed == ""
 
 
 @pytest.mark.parametrize(
@@ -154,21 +162,21 @@ def test_a_good_summary_passes(name: str):
     ],
 )
 def test_a_bad_summary_does_not_pass(summary: str, why: str):
-    assert why in mark_summary(DIALOGUES["boat"], summary).failed
+    assert why in score_summary(DIALOGUES["boat"], summary).failed
 
 
 def test_a_summary_may_write_dates_for_the_days_that_were_named():
     dated = GOOD["boat"].replace("on Sunday", "on 5 January 2020")
 
-    assert mark_summary(DIALOGUES["boat"], dated).failed == ""
-    assert "invented: 6" in mark_summary(DIALOGUES["boat"], dated.replace("5 January", "6 January")).failed
+    assert score_summary(DIALOGUES["boat"], dated).failed == ""
+    assert "invented: 6" in score_summary(DIALOGUES["boat"], dated.replace("5 January", "6 January")).failed
 
 
 def test_inventions_are_names_and_numbers_nobody_said():
     lines = ["Milo: She is nine.", "Dana: I saw Biscuit."]
 
-    assert invented("Milo said that Biscuit is 9. Then Dana left.", lines) == []
-    assert invented("Milo said that Whiskers is 12.", lines) == ["Whiskers", "12"]
+    assert find_invented_words("Milo said that Biscuit is 9. Then Dana left.", lines) == []
+    assert find_invented_words("Milo said that Whiskers is 12.", lines) == ["Whiskers", "12"]
     assert coverage("", lines) == 0
 
 
@@ -176,7 +184,7 @@ def test_trying_ends_when_the_outcome_is_certain():
     snippets, dialogues = SNIPPETS[:4], list(DIALOGUES.values())
     text = snippets[-1]
 
-    assert not is_lost(text, {snippets[0].name: Marks(right=1)}, snippets, dialogues)
-    assert is_lost(text, {snippets[0].name: Marks(wrong=9)}, snippets, dialogues)
-    assert is_lost(dialogues[1], {dialogues[0].name: Marks(failed="x")}, snippets, dialogues)
-    assert not is_lost(dialogues[1], {dialogues[0].name: Marks(right=1)}, snippets, dialogues)
+    assert not has_already_failed(text, {snippets[0].name: Marks(right=1)}, snippets, dialogues)
+    assert has_already_failed(text, {snippets[0].name: Marks(wrong=9)}, snippets, dialogues)
+    assert has_already_failed(dialogues[1], {dialogues[0].name: Marks(failed="x")}, snippets, dialogues)
+    assert not has_already_failed(dialogues[1], {dialogues[0].name: Marks(right=1)}, snippets, dialogues)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.fact_rules.judged_sentences import WORTH_KEEPING
-from lethe_app.brain.fact_rules.sentence_classifier import BIAS, kind, knows_question, probability
-from lethe_app.brain.fact_rules.sentence_features import features, question_words
+from lethe_app.brain.fact_rules.judged_sentences import KEEP_THRESHOLD
+from lethe_app.brain.fact_rules.sentence_classifier import BIAS, is_plausible_question, predict_kind, predict_probability
+from lethe_app.brain.fact_rules.sentence_features import extract_features, question_word_features
 from lethe_app.domain.facts import FactKind
 from lethe_app.paths import shipped_root
 
@@ -90,15 +90,15 @@ def test_every_weight_of_the_shipped_file_is_a_number_for_being_kept_and_for_eac
 
 
 def test_what_tells_of_a_life_is_always_likelier_worth_keeping_than_small_talk():
-    telling = {text: probability(features(text)) for text in TELLING}
-    small = {text: probability(features(text)) for text in SMALL_TALK}
+    telling = {text: predict_probability(extract_features(text)) for text in TELLING}
+    small = {text: predict_probability(extract_features(text)) for text in SMALL_TALK}
 
     assert min(telling.values()) > max(small.values())
 
 
 def test_small_talk_is_not_kept_and_nearly_all_that_tells_of_a_life_is():
-    assert not [text for text in SMALL_TALK if probability(features(text)) >= WORTH_KEEPING]
-    assert sum(probability(features(text)) >= WORTH_KEEPING for text in TELLING) >= 0.9 * len(TELLING)
+    assert not [text for text in SMALL_TALK if predict_probability(extract_features(text)) >= KEEP_THRESHOLD]
+    assert sum(predict_probability(extract_features(text)) >= KEEP_THRESHOLD for text in TELLING) >= 0.9 * len(TELLING)
 
 
 @pytest.mark.parametrize(
@@ -114,31 +114,31 @@ def test_small_talk_is_not_kept_and_nearly_all_that_tells_of_a_life_is():
     ],
 )
 def test_a_sentence_is_of_the_kind_of_what_it_tells(said: str, known: FactKind):
-    assert kind(features(said)) is known
+    assert predict_kind(extract_features(said)) is known
 
 
 def test_features_that_no_labelled_chat_had_count_for_nothing():
-    known = features("my brother lives in Cork with his three kids")
+    known = extract_features("my brother lives in Cork with his three kids")
 
     unknown = {"w zqxv": 1.0, "b zqxv zqxv": 1.0}
 
-    assert probability(known | unknown) == probability(known)
-    assert kind(known | unknown) is kind(known)
-    assert 0 < probability({}) < WORTH_KEEPING
+    assert predict_probability(known | unknown) == predict_probability(known)
+    assert predict_kind(known | unknown) is predict_kind(known)
+    assert 0 < predict_probability({}) < KEEP_THRESHOLD
 
 
 @given(st.text(), st.text())
 def test_any_text_has_a_probability_and_a_kind(sentence: str, question: str):
-    described = features(sentence, question)
+    described = extract_features(sentence, question)
 
-    assert 0 <= probability(described) <= 1
-    assert kind(described) in FactKind
+    assert 0 <= predict_probability(described) <= 1
+    assert predict_kind(described) in FactKind
 
 
 def test_a_question_is_known_if_all_that_it_is_about_is_common_or_was_heard():
     question = "What does Quentin do for work?"
 
-    assert knows_question("What do you do for work?")
-    assert knows_question("")
-    assert not knows_question(question)
-    assert knows_question(question, question_words("my cousin Quentin rang"))
+    assert is_plausible_question("What do you do for work?")
+    assert is_plausible_question("")
+    assert not is_plausible_question(question)
+    assert is_plausible_question(question, question_word_features("my cousin Quentin rang"))

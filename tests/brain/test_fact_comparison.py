@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.facts.comparison import is_told_within, names_only_one, tells_change
+from lethe_app.brain.facts.comparison import is_contained_in, is_name_in_only_one, states_change
 from lethe_app.domain.facts import ExtractedFact, FactKind
 
 MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)
@@ -28,7 +28,7 @@ def fact(text: str, key: str = "", kind: FactKind = FactKind.OTHER, subject: str
     ],
 )
 def test_a_sentence_tells_that_a_known_fact_has_changed(known: str, new: str):
-    assert tells_change(fact(new), fact(known))
+    assert states_change(fact(new), fact(known))
 
 
 @pytest.mark.parametrize(
@@ -41,36 +41,36 @@ def test_a_sentence_tells_that_a_known_fact_has_changed(known: str, new: str):
     ],
 )
 def test_what_adds_to_a_known_fact_or_is_about_something_else_tells_no_change(known: str, new: str):
-    assert not tells_change(fact(new), fact(known))
+    assert not states_change(fact(new), fact(known))
 
 
 def test_facts_with_an_attribute_change_by_their_key_unless_they_are_plans():
     new = fact("Tomas said: “not Rome with the choir, we're going to Athens instead”")
 
-    assert not tells_change(fact("Tomas moved to Rome with the choir.", "home"), fact("Tomas lives in Rome.", "home"))
-    assert not tells_change(new, fact("Tomas is in a choir in Rome.", "choir"))
-    assert tells_change(new, fact("Tomas is in Rome with the choir.", "trip", FactKind.PLAN))
+    assert not states_change(fact("Tomas moved to Rome with the choir.", "home"), fact("Tomas lives in Rome.", "home"))
+    assert not states_change(new, fact("Tomas is in a choir in Rome.", "choir"))
+    assert states_change(new, fact("Tomas is in Rome with the choir.", "trip", FactKind.PLAN))
 
 
 def test_what_a_number_names_has_ended_with_its_number():
     known, other = fact("Tomas drives the 220 bus in Cork since 2004.", "job"), fact("Tomas has driven 4 buses.")
     new = fact("Tomas is on the coach to Limerick, no more 220.")
 
-    assert tells_change(new, known)
-    assert not tells_change(new, other)
+    assert states_change(new, known)
+    assert not states_change(new, other)
 
 
 def test_what_somebody_else_says_changes_nothing():
     known, said = fact("Tomas is going to Rome."), "Mira said: “We're going to Athens instead of Rome.”"
 
-    assert not tells_change(fact(said, subject="Mira"), known)
+    assert not states_change(fact(said, subject="Mira"), known)
 
 
 def test_two_facts_of_one_message_tell_no_change_of_each_other():
     message = uuid4()
     known, new = fact("Tomas is going to Rome."), fact("Tomas said: “We're going to Athens instead of Rome.”")
 
-    assert not tells_change(*(one.model_copy(update={"source_messages": [message]}) for one in (new, known)))
+    assert not states_change(*(one.model_copy(update={"source_messages": [message]}) for one in (new, known)))
 
 
 def test_words_of_the_same_message_say_what_a_statement_says_and_more():
@@ -79,16 +79,16 @@ def test_words_of_the_same_message_say_what_a_statement_says_and_more():
     more = fact("Tomas lives in Porto, the choir rehearses on Tuesdays.").model_copy(update={"source_messages": [message]})
     elsewhere = more.model_copy(update={"source_messages": [uuid4()]})
 
-    assert is_told_within(home, more)
-    assert not is_told_within(more, home)
-    assert not is_told_within(home, elsewhere)
+    assert is_contained_in(home, more)
+    assert not is_contained_in(more, home)
+    assert not is_contained_in(home, elsewhere)
 
 
 def test_a_name_and_what_is_told_of_its_bearer_are_never_the_same():
     name = fact("Tomas's brother is called Ben.", "brother name", FactKind.PEOPLE)
     job = fact("Tomas's brother Ben works in construction.", "ben job", FactKind.PEOPLE)
 
-    assert names_only_one(name, job)
-    assert names_only_one(job, name)
-    assert not names_only_one(name, fact("Tomas's brother's name is Ben.", "brother name", FactKind.PEOPLE))
-    assert not names_only_one(job, fact("Tomas said: “ben is in construction”"))
+    assert is_name_in_only_one(name, job)
+    assert is_name_in_only_one(job, name)
+    assert not is_name_in_only_one(name, fact("Tomas's brother's name is Ben.", "brother name", FactKind.PEOPLE))
+    assert not is_name_in_only_one(job, fact("Tomas said: “ben is in construction”"))

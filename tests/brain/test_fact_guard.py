@@ -69,7 +69,7 @@ def test_a_quotation_on_the_wrong_line_is_found_where_it_stands():
 
     assert found.support is Support.FULL
     assert found.quotation is not None
-    assert found.quotation.place == 0
+    assert found.quotation.message_index == 0
 
 
 @pytest.mark.parametrize("quote", ["", "...", "I keep wasps", "bees keep I"])

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
@@ -21,7 +21,7 @@ def learnt(*texts: str) -> list[str]:
         Utterance(uuid4(), role, "Ana" if role is Role.USER else "Nora", text, WHEN)
         for role, text in zip(roles, texts, strict=True)
     ]
-    return [one.text for one in extract(lines) if lines[-1].id in one.messages]
+    return [one.text for one in extract_statements(lines) if lines[-1].id in one.message_ids]
 
 
 @pytest.mark.parametrize(

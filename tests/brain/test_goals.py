@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.summary.digest import digest
+from lethe_app.brain.summary.digest import build_digest
 from tests.brain.talks import PORTO, talk
 
 
 def goals(*lines: str) -> tuple[str, ...]:
-    return digest(talk(*lines)).goals
+    return build_digest(talk(*lines)).goals
 
 
 def test_plans_wishes_and_reminders_are_kept_with_their_speaker():
-    assert digest(PORTO).goals == (
+    assert build_digest(PORTO).goals == (
         "Tomas: I'm moving to Porto in May",
         "Tomas: we want to take the ferry together",
         "Mira: Shall we try the lighthouse tomorrow?",

@@ -80,7 +80,7 @@ def test_a_member_without_luck_leaves_its_place_to_others():
 def test_a_winner_too_big_for_the_budget_leaves_its_place_to_a_rival():
     book = world(member("big", group_override=True, content="word " * 50), member("small", content="word"))
 
-    evaluation = wake(book, said="weather", limits=LoreLimits(tokens=5, count=lambda text: len(text.split())))
+    evaluation = wake(book, said="weather", limits=LoreLimits(token_budget=5, count_tokens=lambda text: len(text.split())))
 
     assert names(evaluation) == ["small"]
     assert reasons(evaluation) == {"big": "budget"}
@@ -179,6 +179,8 @@ def test_secondary_keys_count_and_forbidden_ones_do_not():
 def test_too_big_for_the_budget_it_leaves_its_place_to_one_with_fewer_keys():
     book = world(scorer("sun", "bright", content="word " * 50), scorer("rain", content="word"))
 
-    evaluation = wake(book, said="bright weather", limits=LoreLimits(tokens=5, count=lambda text: len(text.split())))
+    evaluation = wake(
+        book, said="bright weather", limits=LoreLimits(token_budget=5, count_tokens=lambda text: len(text.split()))
+    )
 
     assert names(evaluation) == ["rain"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from lethe_app.brain.recall.decay import is_prunable
 from lethe_app.brain.recall.memory_set import MemorySet
-from lethe_app.brain.recall.proactive_rules import WAITING
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
@@ -38,11 +38,11 @@ def agree(held: MemorySet, memories: list[MemoryUnit]) -> bool:
         and [held[place] for place in range(len(held))] == memories
         and held[:3] == memories[:3]
         and held.by_guid == {one.guid: one for one in memories}
-        and held.waiting == [one for one in memories if one.insertion in WAITING]
-        and held.returning == [one for one in memories if one.insertion is MemoryInsertion.USER_RETURN]
+        and held.waiting == [one for one in memories if one.insertion in WAITING_INSERTIONS]
+        and held.awaiting_return == [one for one in memories if one.insertion is MemoryInsertion.USER_RETURN]
         and held.triggers == [one for one in memories if one.insertion is MemoryInsertion.TRIGGER]
-        and held.standing == [one for one in memories if one.sticky or one.filed_under]
-        and held.mortal == [one for one in memories if is_prunable(one)]
+        and held.sticky_or_filed == [one for one in memories if one.sticky or one.filed_under]
+        and held.prunable == [one for one in memories if is_prunable(one)]
     )
 
 
@@ -57,16 +57,16 @@ def test_after_any_touch_and_loss_too(memories: list[MemoryUnit], data: some.Dat
     named = data.draw(some.sets(some.sampled_from(guids)) if guids else some.just(set()))
     before = MemorySet(memories)
 
-    touched = before.touched(named, MOMENT)
-    left = touched.without(named)
+    touched = before.with_recalls(named, MOMENT)
+    left = touched.exclude(named)
 
     counts = [one.trigger_count + (one.guid in named) for one in memories]
     assert [one.trigger_count for one in touched] == counts
     assert agree(touched, list(touched))
-    assert touched.is_same_but_touched(before)
-    assert not memories or not MemorySet(memories).is_same_but_touched(before)
+    assert touched.differs_only_in_recalls(before)
+    assert not memories or not MemorySet(memories).differs_only_in_recalls(before)
     assert agree(left, [one for one in memories if one.guid not in named])
-    assert before.some(named) == [one for one in memories if one.guid in named]
+    assert before.select(named) == [one for one in memories if one.guid in named]
     assert agree(before, memories)
 
 
@@ -85,7 +85,7 @@ def test_after_any_change_it_is_as_if_all_had_been_read_again(
     ]
     new = [one for one in others if one.guid not in known]
 
-    kept = MemorySet(memories).kept([*rewritten, *new], named | {one.guid for one in new})
+    kept = MemorySet(memories).with_changes([*rewritten, *new], named | {one.guid for one in new})
 
     there = {one.guid: one for one in [*(one for one in memories if one.guid not in named), *rewritten, *new]}
     assert dict(kept.by_guid) == there

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.brain.lore.keyword_matcher import PATTERNS_SECONDS, Keyword, KeywordMatcher
-from lethe_app.brain.lore.regex_keywords import read_expression
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.lore.regex_keywords import parse_expression
+from lethe_app.brain.vocabulary.normalize import normalize_text
 
 quick = settings(max_examples=150, database=None)
 
@@ -171,14 +171,14 @@ def test_all_keywords_at_once_are_found_as_each_by_itself(keywords: list[Keyword
 @given(st.text(max_size=8), st.text(max_size=8))
 def test_any_text_at_all_contains_itself(key: str, rest: str):
     keyword = Keyword(key, whole_word=False)
-    if read_expression(key.strip()) is None and fold(key, keep_case=False):
+    if parse_expression(key.strip()) is None and normalize_text(key, keep_case=False):
         assert found(f"{rest} {key} {rest}", keyword) == [key]
 
 
 @quick
 @given(st.text(max_size=30), st.booleans())
 def test_ordinary_ascii_and_foreign_text_are_folded_alike(text: str, keep_case: bool):
-    assert fold(text, keep_case=keep_case) == fold(text + "\u200b", keep_case=keep_case)
+    assert normalize_text(text, keep_case=keep_case) == normalize_text(text + "\u200b", keep_case=keep_case)
 
 
 # --- regular expressions --------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_an_expression_keeps_to_its_own_flags(key: str, text: str):
 
 @pytest.mark.parametrize("key", ["/home/user", "and/or", "/", "//", "/a/b/", "/unclosed", "1/2/2026"])
 def test_slashes_alone_make_no_expression(key: str):
-    assert read_expression(key) is None
+    assert parse_expression(key) is None
     assert found(f"so {key} it is", key) == [key]
 
 

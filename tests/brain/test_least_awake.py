@@ -41,7 +41,7 @@ def test_it_looks_no_farther_than_it_may():
     book = court(least_awake=4, deepest_scan=4)
 
     assert set(names(wake(book, said=window("Well?", *TALK)))) == {"king", "queen"}
-    assert Lore([book]).depth == 4
+    assert Lore([book]).max_scan_depth == 4
 
 
 def test_an_entry_with_a_depth_of_its_own_keeps_to_it():
@@ -73,7 +73,9 @@ def test_what_wakes_late_wakes_others_by_its_text():
 def test_the_other_rules_hold_there_too():
     book = world(entry("king", enabled=False), entry("queen", content="word " * 50), entry("page"), scan_depth=1, least_awake=2)
 
-    evaluation = wake(book, said=window("Well?", *TALK), limits=LoreLimits(tokens=9, count=lambda text: len(text.split())))
+    evaluation = wake(
+        book, said=window("Well?", *TALK), limits=LoreLimits(token_budget=9, count_tokens=lambda text: len(text.split()))
+    )
 
     assert names(evaluation) == ["page"]
     assert reasons(evaluation) == {"king": "disabled", "queen": "budget"}

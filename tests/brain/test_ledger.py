@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from lethe_app.brain.facts.merge import (
     FactRelation,
     Near,
+    build_tombstone,
+    find_nearest_current,
     is_forgotten,
     merge_fact,
-    restore,
-    rival,
-    tombstone,
+    restore_fact,
 )
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from tests.brain.memories import MOMENT, NAMES, quick
@@ -176,8 +176,8 @@ def test_the_nearest_one_that_holds_is_the_rival():
     gone = OSLO.model_copy(update={"superseded": True, "superseded_by": ROME.guid})
     far = fact("Tomas sails.")
 
-    assert rival([(gone, 0.0), (far, 0.3), (ROME, 0.2)]) == (ROME, 0.2)
-    assert rival([(gone, 0.0)]) is None
+    assert find_nearest_current([(gone, 0.0), (far, 0.3), (ROME, 0.2)]) == (ROME, 0.2)
+    assert find_nearest_current([(gone, 0.0)]) is None
 
 
 # --- restoring and forgetting -----------------------------------------------------------------------------------------------
@@ -186,10 +186,10 @@ def test_the_nearest_one_that_holds_is_the_rival():
 def test_a_restored_fact_holds_beside_the_one_that_replaced_it():
     gone, holds = merge_fact(ROME, [(OSLO, 0.2)], FactRelation.UPDATE)
 
-    (back,) = restore(gone, [gone, holds])
+    (back,) = restore_fact(gone, [gone, holds])
 
     assert (back.superseded, back.superseded_by) == (False, None)
-    assert restore(holds, [gone, holds]) == []
+    assert restore_fact(holds, [gone, holds]) == []
 
 
 def test_a_fact_restored_instead_takes_the_place_of_the_latest():
@@ -197,7 +197,7 @@ def test_a_fact_restored_instead_takes_the_place_of_the_latest():
     bern = fact("Tomas lives in Bern.")
     rome = ROME.model_copy(update={"superseded": True, "superseded_by": bern.guid})
 
-    back, left = restore(oslo, [oslo, rome, bern], instead=True)
+    back, left = restore_fact(oslo, [oslo, rome, bern], supersede_successor=True)
 
     assert not back.superseded
     assert (left.guid, left.superseded_by) == (bern.guid, oslo.guid)
@@ -206,7 +206,7 @@ def test_a_fact_restored_instead_takes_the_place_of_the_latest():
 def test_a_fact_whose_successor_is_gone_can_be_restored():
     orphan = OSLO.model_copy(update={"superseded": True, "superseded_by": source("nowhere")})
 
-    (back,) = restore(orphan, [orphan], instead=True)
+    (back,) = restore_fact(orphan, [orphan], supersede_successor=True)
 
     assert not back.superseded
 
@@ -225,7 +225,7 @@ def test_a_fact_whose_successor_is_gone_can_be_restored():
 def test_what_the_user_took_out_stays_out_until_it_is_said_anew(
     text: str, messages: list[str], made_by: MadeBy, forgotten: bool
 ):
-    stone = tombstone(OSLO.model_copy(update={"source_messages": [source("a")]}))
+    stone = build_tombstone(OSLO.model_copy(update={"source_messages": [source("a")]}))
     new = fact(text, "spring", source_messages=[source(name) for name in messages], made_by=made_by)
 
     assert is_forgotten(new, [stone]) is forgotten
@@ -233,7 +233,7 @@ def test_what_the_user_took_out_stays_out_until_it_is_said_anew(
 
 
 def test_a_tombstone_does_not_tell_what_was_forgotten():
-    stone = tombstone(OSLO)
+    stone = build_tombstone(OSLO)
 
     assert "oslo" not in repr(stone).lower()
 
@@ -281,7 +281,9 @@ def test_of_two_facts_one_of_which_replaced_the_other_never_both_hold(
         enter(book, new, relation)
         if data.draw(st.booleans()):
             some = data.draw(st.sampled_from(sorted(book.values(), key=lambda each: each.guid)))
-            book |= {each.guid: each for each in restore(some, book.values(), instead=data.draw(st.booleans()))}
+            book |= {
+                each.guid: each for each in restore_fact(some, book.values(), supersede_successor=data.draw(st.booleans()))
+            }
 
         for each in book.values():
             assert each.superseded == (each.superseded_by is not None)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from lethe_app.brain.lore.compiled import KEPT, Lore, OpenLore
+from lethe_app.brain.lore.compiled import CACHE_SIZE, Lore, OpenLore
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import shipped_root
@@ -37,10 +37,10 @@ def test_the_same_worlds_are_made_ready_once():
     desk = OpenLore()
     book = world(entry("king"), entry("self", "{{char}}"))
 
-    first = desk.of([book], naming("Mira"))
+    first = desk.get_compiled([book], naming("Mira"))
 
-    assert desk.of([book], naming("Mira")) is first
-    assert desk.of([book.model_copy(deep=True)], naming("Mira")) is first
+    assert desk.get_compiled([book], naming("Mira")) is first
+    assert desk.get_compiled([book.model_copy(deep=True)], naming("Mira")) is first
 
 
 @pytest.mark.parametrize(
@@ -56,20 +56,20 @@ def test_the_same_worlds_are_made_ready_once():
 def test_changed_worlds_or_names_are_made_ready_anew(again: Callable[[World], tuple[list[World], str]]):
     desk = OpenLore()
     book = world(entry("king"), entry("self", "{{char}}"))
-    first = desk.of([book], naming("Mira"))
+    first = desk.get_compiled([book], naming("Mira"))
 
     worlds, char = again(book)
 
-    assert desk.of(worlds, naming(char)) is not first
+    assert desk.get_compiled(worlds, naming(char)) is not first
 
 
 def test_a_few_conversations_can_take_turns():
     desk = OpenLore()
-    books = [world(entry(str(number)), name=str(number)) for number in range(KEPT + 1)]
-    made = [desk.of([book]) for book in books]
+    books = [world(entry(str(number)), name=str(number)) for number in range(CACHE_SIZE + 1)]
+    made = [desk.get_compiled([book]) for book in books]
 
-    assert desk.of([books[1]]) is made[1]
-    assert desk.of([books[0]]) is not made[0]
+    assert desk.get_compiled([books[1]]) is made[1]
+    assert desk.get_compiled([books[0]]) is not made[0]
 
 
 def test_how_long_it_took_is_known():
@@ -88,7 +88,7 @@ def test_an_unchanged_message_is_not_searched_again():
 
     wake(lore=lore, said=window("new", "a", "b king"))
 
-    searched = lore.keywords._spoken.cache_info()
+    searched = lore.keyword_matcher._find_words_cached.cache_info()
     assert (searched.misses, searched.hits) == (4, 2)
 
 

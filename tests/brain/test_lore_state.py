@@ -67,14 +67,14 @@ def test_an_ordinary_entry_leaves_nothing_to_remember():
 def test_what_did_not_fire_is_not_remembered():
     book = world(entry("king", trigger_chance=0, duration=5), entry("big", "king", duration=5, content="word " * 99))
 
-    assert wake(book, said="king", limits=LoreLimits(tokens=1)).state.entries == {}
+    assert wake(book, said="king", limits=LoreLimits(token_budget=1)).state.entries == {}
 
 
 def test_an_entry_skipped_for_the_budget_while_active_is_still_active_later():
     book = world(entry("king", duration=3))
     first = wake(book, said="king", at=turn(1))
 
-    poor = wake(book, at=turn(2), state=first.state, limits=LoreLimits(tokens=0))
+    poor = wake(book, at=turn(2), state=first.state, limits=LoreLimits(token_budget=0))
     rich = wake(book, at=turn(3), state=poor.state)
 
     assert reasons(poor) == {"king": "budget"}
@@ -195,7 +195,7 @@ conversations = st.lists(lists.map(" ".join), min_size=1, max_size=7)
 @quick
 @given(entries(), conversations, st.sampled_from([None, 0, 3, 8]))
 def test_looking_changes_nothing_and_looking_again_sees_the_same(book: list[WorldEntry], said: list[str], tokens: int | None):
-    lore, limits = Lore([world(*book, recursive=True)]), LoreLimits(tokens=tokens)
+    lore, limits = Lore([world(*book, recursive=True)]), LoreLimits(token_budget=tokens)
     state = LoreState()
     for number, text in enumerate(said, 1):
         before = state.model_dump_json()

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 
-from lethe_app.brain.proactive.selection import waiting
-from lethe_app.brain.recall.decay import faded
-from lethe_app.brain.recall.duplicates import deduplicate, merged, searched, with_search
+from lethe_app.brain.proactive.selection import find_waiting
+from lethe_app.brain.recall.decay import find_faded
+from lethe_app.brain.recall.duplicates import add_search, deduplicate, is_recent_search, merge_memory
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.brain.memories import MOMENT, memories, memory, natural, quick
@@ -67,7 +67,7 @@ def test_a_merge_keeps_identity_life_and_the_users_own_settings():
     old = memory("fog", 90, priority=4, trigger_count=7, sticky=True, keywords_main=["Fog", "mist"], duration=3, enabled=False)
     new = memory("Fog!", 1, priority=2, keywords_main=["fog", "haze"], reason="asked", content="New.")
 
-    after = merged(old, new)
+    after = merge_memory(old, new)
 
     assert (after.guid, after.added, after.priority, after.trigger_count) == (old.guid, old.added, 4, 7)
     assert (after.sticky, after.duration, after.enabled) == (True, 3, False)
@@ -80,24 +80,24 @@ def test_fresh_research_on_an_old_topic_waits_as_if_it_were_new():
     old = memory("fog", 40, category=MemoryType.WEB_SEARCH, trigger_count=1)
     fresh = natural("fog", 0, category=MemoryType.WEB_SEARCH)
 
-    after = merged(old, fresh)
+    after = merge_memory(old, fresh)
 
-    assert waiting([after], MOMENT, rules) == [after]
-    assert faded([after], MOMENT, rules) == []
+    assert find_waiting([after], MOMENT, rules) == [after]
+    assert find_faded([after], MOMENT, rules) == []
 
 
 def test_a_new_date_of_a_reminder_counts():
     tomorrow = MOMENT + timedelta(days=1)
     reminder = {"category": MemoryType.REMINDER, "insertion": MemoryInsertion.USER_RETURN}
 
-    assert merged(memory("call", 9, **reminder), memory("call", added=tomorrow, **reminder)).added == tomorrow
+    assert merge_memory(memory("call", 9, **reminder), memory("call", added=tomorrow, **reminder)).added == tomorrow
 
 
 @quick
 @given(memories(), memories())
 def test_a_merge_loses_nothing(olds: list[MemoryUnit], news: list[MemoryUnit]):
     for old, new in zip(olds, news, strict=False):
-        after = merged(old, new)
+        after = merge_memory(old, new)
 
         assert after.guid == old.guid
         assert after.content == new.content
@@ -110,19 +110,19 @@ def test_a_merge_loses_nothing(olds: list[MemoryUnit], news: list[MemoryUnit]):
 def test_a_topic_is_searched_if_its_words_or_its_meaning_were():
     recent = ["Tidal  power", "Fog"]
 
-    assert searched(recent, "tidal power", {})
-    assert searched(recent, "mist", {"Fog": 0.0749})
-    assert not searched(recent, "mist", {"Fog": 0.075})
-    assert searched(recent, "mist", {"Fog": 0.08}, limit=0.085)
-    assert not searched([], "mist", {})
+    assert is_recent_search(recent, "tidal power", {})
+    assert is_recent_search(recent, "mist", {"Fog": 0.0749})
+    assert not is_recent_search(recent, "mist", {"Fog": 0.075})
+    assert is_recent_search(recent, "mist", {"Fog": 0.08}, limit=0.085)
+    assert not is_recent_search([], "mist", {})
 
 
 def test_only_the_last_twenty_topics_count():
     recent: list[str] = []
     for number in range(25):
-        recent = with_search(recent, f"topic {number}")
+        recent = add_search(recent, f"topic {number}")
 
     assert len(recent) == 20
-    assert not searched(recent, "topic 4", {})
-    assert with_search(recent, "TOPIC 5")[-1] == "TOPIC 5"
-    assert len(with_search(recent, "TOPIC 5")) == 20
+    assert not is_recent_search(recent, "topic 4", {})
+    assert add_search(recent, "TOPIC 5")[-1] == "TOPIC 5"
+    assert len(add_search(recent, "TOPIC 5")) == 20

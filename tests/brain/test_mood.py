@@ -11,17 +11,28 @@ from itertools import pairwise
 import pytest
 
 from lethe_app.brain.mood.dynamics import Life
-from lethe_app.brain.mood.model import CHEER, CURIOSITY, ENERGY, OURS, STEPS, Moodlet, MoodMessage, Nudge, news, sentence
+from lethe_app.brain.mood.model import (
+    BUILTIN_MOODLETS,
+    CHEER,
+    CURIOSITY,
+    ENERGY,
+    STEPS,
+    Moodlet,
+    MoodMessage,
+    Nudge,
+    describe_mood,
+    describe_mood_changes,
+)
 from lethe_app.domain.mood import Mood, MoodCause
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-ADJECTIVES = [(moodlet.id, adjective.word) for moodlet in OURS for adjective in moodlet.adjectives]
+ADJECTIVES = [(moodlet.id, adjective.word) for moodlet in BUILTIN_MOODLETS for adjective in moodlet.adjectives]
 
 
 @pytest.fixture
 def life() -> Life:
-    return Life(OURS)
+    return Life(BUILTIN_MOODLETS)
 
 
 def said(moment: datetime, text: str = "Hm.", **fields: object) -> MoodMessage:
@@ -42,29 +53,29 @@ def value(mood: Mood, id_: str) -> float:
 LIVES: dict[str, Callable[[Life, Mood], Mood]] = {
     "exhausted": lambda life, mood: talked(life, mood, 400),
     "tired": lambda life, mood: talked(life, mood, 200),
-    "rested": lambda life, mood: life.at(mood, NOON),
-    "energetic": lambda life, mood: life.at(mood, NOON + 3 * DAY),
+    "rested": lambda life, mood: life.apply_decay(mood, NOON),
+    "energetic": lambda life, mood: life.apply_decay(mood, NOON + 3 * DAY),
     "sad": lambda life, mood: talked(life, mood, 6, harsh="shut up"),
     "moody": lambda life, mood: talked(life, mood, 2, harsh="shut up"),
     "happy": lambda life, mood: talked(life, mood, 3, praise="well done"),
     "joyful": lambda life, mood: talked(life, mood, 8, praise="well done"),
     "disinterested": lambda life, mood: talked(life, mood, 90, answers=True),
-    "curious": lambda life, mood: life.at(mood, NOON + 4 * DAY),
-    "inquisitive": lambda life, mood: life.at(mood, NOON + 20 * DAY),
+    "curious": lambda life, mood: life.apply_decay(mood, NOON + 4 * DAY),
+    "inquisitive": lambda life, mood: life.apply_decay(mood, NOON + 20 * DAY),
 }
 """A life for every adjective."""
 
 
 @pytest.mark.parametrize(("id_", "word"), ADJECTIVES)
 def test_some_life_leads_to_every_adjective(life: Life, id_: str, word: str):
-    lived = LIVES[word](life, life.fresh(NOON))
+    lived = LIVES[word](life, life.create_mood(NOON))
 
     assert life.adjectives(lived)[id_] == word
 
 
 @pytest.mark.parametrize(("id_", "word"), ADJECTIVES)
 def test_for_every_adjective_there_is_a_value(life: Life, id_: str, word: str):
-    mood = life.fresh(NOON)
+    mood = life.create_mood(NOON)
 
     words = {life.adjectives(life.set_value(mood, id_, step / 1000, NOON))[id_] for step in range(1001)}
 
@@ -72,9 +83,9 @@ def test_for_every_adjective_there_is_a_value(life: Life, id_: str, word: str):
 
 
 def test_no_two_adjectives_share_a_value_and_the_middle_has_none():
-    for moodlet in OURS:
+    for moodlet in BUILTIN_MOODLETS:
         for step in range(1001):
-            holding = [one.word for one in moodlet.adjectives if one.holds(step / 1000)]
+            holding = [one.word for one in moodlet.adjectives if one.includes(step / 1000)]
             assert len(holding) <= 1
         assert moodlet.adjective(0.5) == ""
 
@@ -82,27 +93,27 @@ def test_no_two_adjectives_share_a_value_and_the_middle_has_none():
 @pytest.mark.parametrize("seed", range(20))
 def test_an_absence_is_the_same_however_often_somebody_looks(life: Life, seed: int):
     dice = random.Random(seed)
-    mood = life.fresh(NOON)
-    for moodlet in OURS:
+    mood = life.create_mood(NOON)
+    for moodlet in BUILTIN_MOODLETS:
         mood = life.set_value(mood, moodlet.id, dice.random(), NOON)
     end = NOON + timedelta(days=dice.uniform(0.1, 30))
     looked = mood
     for moment in sorted(NOON + (end - NOON) * dice.random() for _ in range(9)):
-        looked = life.at(looked, moment)
+        looked = life.apply_decay(looked, moment)
 
-    for moodlet in OURS:
-        assert value(life.at(looked, end), moodlet.id) == pytest.approx(value(life.at(mood, end), moodlet.id))
+    for moodlet in BUILTIN_MOODLETS:
+        assert value(life.apply_decay(looked, end), moodlet.id) == pytest.approx(value(life.apply_decay(mood, end), moodlet.id))
 
 
-@pytest.mark.parametrize("moodlet", OURS, ids=lambda one: one.id)
+@pytest.mark.parametrize("moodlet", BUILTIN_MOODLETS, ids=lambda one: one.id)
 def test_no_absence_jumps(moodlet: Moodlet):
     for start in (0.0, 0.5, 1.0):
-        hours = [moodlet.after(start, timedelta(hours=hour)) for hour in range(24 * 30)]
+        hours = [moodlet.decay_value(start, timedelta(hours=hour)) for hour in range(24 * 30)]
         assert max(abs(one - other) for one, other in pairwise(hours)) < 0.02
 
 
 def test_two_weeks_leave_her_rested_curious_and_calm(life: Life):
-    back = life.at(life.fresh(NOON), NOON + 14 * DAY)
+    back = life.apply_decay(life.create_mood(NOON), NOON + 14 * DAY)
 
     assert value(back, "energy") > 0.99
     assert life.adjectives(back)["curiosity"] == "inquisitive"
@@ -110,15 +121,15 @@ def test_two_weeks_leave_her_rested_curious_and_calm(life: Life):
 
 
 def test_who_is_seen_every_day_is_not_beside_herself_with_curiosity(life: Life):
-    mood = life.fresh(NOON)
+    mood = life.create_mood(NOON)
     for day in range(60):
-        mood = talked(life, life.at(mood, NOON + day * DAY), 20)
+        mood = talked(life, life.apply_decay(mood, NOON + day * DAY), 20)
 
     assert life.adjectives(mood) == {"energy": "rested", "cheer": "", "curiosity": "curious"}
 
 
 def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: Life):
-    mood = life.set_value(life.fresh(NOON), "cheer", 1.0, NOON)
+    mood = life.set_value(life.create_mood(NOON), "cheer", 1.0, NOON)
 
     after = [value(talked(life, mood, messages), "cheer") for messages in (0, 20, 200)]
 
@@ -126,7 +137,7 @@ def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: Life
 
 
 def test_praise_cheers_and_a_question_answered_stills_curiosity(life: Life):
-    before = life.fresh(NOON)
+    before = life.create_mood(NOON)
 
     plain = life.after_message(before, said(NOON))
     praised = life.after_message(before, said(NOON, praise="well done"))
@@ -139,13 +150,13 @@ def test_praise_cheers_and_a_question_answered_stills_curiosity(life: Life):
 
 
 def test_a_clock_put_back_moves_nothing(life: Life):
-    mood = life.fresh(NOON)
+    mood = life.create_mood(NOON)
 
-    assert life.at(mood, NOON - 30 * DAY).values == mood.values
+    assert life.apply_decay(mood, NOON - 30 * DAY).values == mood.values
 
 
 def test_many_small_moves_are_noticed_together(life: Life):
-    mood = talked(life, life.set_value(life.fresh(NOON), "energy", 0.45, NOON), 3)
+    mood = talked(life, life.set_value(life.create_mood(NOON), "energy", 0.45, NOON), 3)
     assert mood.feelings["energy"].why == MoodCause.HAND
 
     assert talked(life, mood, 15).feelings["energy"].why == MoodCause.TALK
@@ -154,11 +165,11 @@ def test_many_small_moves_are_noticed_together(life: Life):
 @pytest.mark.parametrize("seed", range(10))
 def test_whatever_happens_values_stay_between_nothing_and_all(life: Life, seed: int):
     dice = random.Random(seed)
-    mood = life.fresh(NOON)
+    mood = life.create_mood(NOON)
     for _event in range(200):
         moment = mood.at + timedelta(hours=dice.uniform(0, 60))
         if dice.random() < 0.3:
-            mood = life.after_session(mood, {one.id: dice.choice(STEPS) for one in OURS}, moment)
+            mood = life.after_session(mood, {one.id: dice.choice(STEPS) for one in BUILTIN_MOODLETS}, moment)
         else:
             mood = life.after_message(mood, said(moment, praise="x" * dice.randint(0, 1), harsh="x" * dice.randint(0, 1)))
 
@@ -166,7 +177,7 @@ def test_whatever_happens_values_stay_between_nothing_and_all(life: Life, seed: 
 
 
 def test_a_conversation_moves_by_one_of_five_steps_and_no_other(life: Life):
-    mood = life.fresh(NOON)
+    mood = life.create_mood(NOON)
 
     moved = life.after_session(mood, {"cheer": -0.2, "energy": 0.1, "curiosity": 0.7, "unknown": 0.1}, NOON)
 
@@ -190,12 +201,12 @@ def test_an_adjective_does_not_flicker_at_its_edge():
 def test_what_is_told_is_short_and_only_what_is_new():
     now = {"energy": "tired", "cheer": "", "curiosity": "curious"}
 
-    assert sentence("Mira", now) == "Mira feels tired and curious."
-    assert sentence("Mira", {"cheer": ""}) == ""
-    assert news("Mira", {}, now) == "Mira feels tired and curious."
-    assert news("Mira", now, now) == ""
-    assert news("Mira", now, {**now, "cheer": "happy"}) == "Mira feels happy now."
-    assert news("Mira", now, {**now, "energy": ""}) == "Mira no longer feels tired."
+    assert describe_mood("Mira", now) == "Mira feels tired and curious."
+    assert describe_mood("Mira", {"cheer": ""}) == ""
+    assert describe_mood_changes("Mira", {}, now) == "Mira feels tired and curious."
+    assert describe_mood_changes("Mira", now, now) == ""
+    assert describe_mood_changes("Mira", now, {**now, "cheer": "happy"}) == "Mira feels happy now."
+    assert describe_mood_changes("Mira", now, {**now, "energy": ""}) == "Mira no longer feels tired."
 
 
 @dataclass(frozen=True)
@@ -204,12 +215,12 @@ class Broken(Moodlet):
 
     fault: str = ""
 
-    def after(self, value: float, away: timedelta) -> float:
+    def decay_value(self, value: float, elapsed_time: timedelta) -> float:
         if self.fault == "after":
             raise RuntimeError("broken")
-        return float("nan") if self.fault == "nan" else super().after(value, away)
+        return float("nan") if self.fault == "nan" else super().decay_value(value, elapsed_time)
 
-    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
         if self.fault == "after_message":
             raise RuntimeError("broken")
         return [Nudge(99.0, "it went mad")] if self.fault == "wild" else ()
@@ -222,9 +233,9 @@ class Broken(Moodlet):
 
 @pytest.mark.parametrize("fault", ["after", "nan", "after_message", "adjective"])
 def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_log):
-    life = Life([Broken("odd", "Oddity", "how odd", (), fault=fault), *OURS])
+    life = Life([Broken("odd", "Oddity", "how odd", (), fault=fault), *BUILTIN_MOODLETS])
 
-    mood = life.after_message(life.fresh(NOON), said(NOON + DAY, praise="well done"))
+    mood = life.after_message(life.create_mood(NOON), said(NOON + DAY, praise="well done"))
     words = life.adjectives(mood)
 
     assert set(words) == {"energy", "cheer", "curiosity"}
@@ -237,18 +248,18 @@ def test_a_broken_moodlet_is_left_out_and_the_others_live_on(fault: str, quiet_l
 def test_a_wild_moodlet_stays_within_bounds():
     life = Life([Broken("odd", "Oddity", "how odd", (), fault="wild")])
 
-    mood = life.after_message(life.fresh(NOON), said(NOON))
+    mood = life.after_message(life.create_mood(NOON), said(NOON))
 
     assert value(mood, "odd") == 1.0
     assert mood.feelings["odd"].why == "it went mad"
 
 
 def test_a_moodlet_that_comes_later_starts_where_it_should_and_one_that_is_gone_is_kept():
-    with_odd = Life([*OURS, Broken("odd", "Oddity", "how odd", (), start=0.3)])
-    before = Life(OURS).fresh(NOON)
+    with_odd = Life([*BUILTIN_MOODLETS, Broken("odd", "Oddity", "how odd", (), start=0.3)])
+    before = Life(BUILTIN_MOODLETS).create_mood(NOON)
 
-    there = with_odd.complete(before)
-    gone = Life(OURS).after_message(there, said(NOON + DAY))
+    there = with_odd.add_missing_feelings(before)
+    gone = Life(BUILTIN_MOODLETS).after_message(there, said(NOON + DAY))
 
     assert value(there, "odd") == 0.3
     assert value(gone, "odd") == 0.3

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.mood.dynamics import moodlets
-from lethe_app.brain.mood.model import OURS, Moodlet
-from lethe_app.brain.mood.sentiment import parse, read
+from lethe_app.brain.mood.dynamics import load_moodlets
+from lethe_app.brain.mood.model import BUILTIN_MOODLETS, Moodlet
+from lethe_app.brain.mood.sentiment import load_phrases, parse_phrases
 
 SHIPPED = Path(__file__).parent.parent.parent / "resources" / "mood"
-PRAISE, HARSH = read([SHIPPED], "praise"), read([SHIPPED], "harsh")
+PRAISE, HARSH = load_phrases([SHIPPED], "praise"), load_phrases([SHIPPED], "harsh")
 WARM = Moodlet("warmth", "Warmth", "how warm", ())
 NO_MOODLET = "warm"
 
@@ -65,7 +65,7 @@ def test_another_language_is_another_file(tmp_path: Path):
     (tmp_path / "praise.ja.txt").write_text("すごい\n", encoding="utf-8")
     (tmp_path / "praise.broken.txt").write_bytes(b"\xff\xfe\xff")
 
-    praise = read([SHIPPED, tmp_path], "praise")
+    praise = load_phrases([SHIPPED, tmp_path], "praise")
 
     assert praise.find("Das hast du gut gemacht!") == "gut gemacht"
     assert praise.find("Nicht gut gemacht.") == ""
@@ -74,7 +74,7 @@ def test_another_language_is_another_file(tmp_path: Path):
 
 
 def test_an_empty_list_hears_nothing():
-    assert parse([]).find("Thank you.") == ""
+    assert parse_phrases([]).find("Thank you.") == ""
 
 
 def offered(name: str, value: str) -> EntryPoint:
@@ -82,7 +82,7 @@ def offered(name: str, value: str) -> EntryPoint:
 
 
 def test_moodlets_of_other_packages_join_ours():
-    found = moodlets([offered("warmth", f"{__name__}:WARM")])
+    found = load_moodlets([offered("warmth", f"{__name__}:WARM")])
 
     assert [one.id for one in found] == ["energy", "cheer", "curiosity", "warmth"]
 
@@ -91,6 +91,6 @@ def test_moodlets_of_other_packages_join_ours():
     "value", ["nowhere.at.all:THING", f"{__name__}:MISSING", f"{__name__}:NO_MOODLET", "lethe_app.brain.mood.model:CHEER"]
 )
 def test_a_plug_in_that_cannot_be_used_is_left_out_and_told(value: str, quiet_log):
-    assert moodlets([offered("odd", value)]) == list(OURS)
+    assert load_moodlets([offered("odd", value)]) == list(BUILTIN_MOODLETS)
     assert "odd" in quiet_log.records[0].getMessage()
     quiet_log.records.clear()

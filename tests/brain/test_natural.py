@@ -11,14 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.proactive.selection import PER_SHARED_WORD, Chosen, ProactiveEvidence, choose, used, waiting
-from lethe_app.brain.recall.proactive_rules import WAITING, Pace, ProactiveRules
+from lethe_app.brain.proactive.selection import (
+    SHARED_WORD_BONUS,
+    Chosen,
+    ProactiveEvidence,
+    choose_memory,
+    find_waiting,
+    mark_used,
+)
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, Pace, ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import ReasonKind, RecallWay
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
 RULES = ProactiveRules()
-RECENTLY = Pace.fresh(MOMENT)
+RECENTLY = Pace.start(MOMENT)
 LONG_AGO = Pace(messages=4, last_insert=MOMENT - timedelta(minutes=30))
 
 
@@ -32,7 +39,7 @@ def pick(
 ) -> Chosen | None:
     near, keywords = near or {}, keywords or {}
     evidence = {each.guid: ProactiveEvidence(near.get(each.name), keywords.get(each.name, "")) for each in held}
-    return choose(held, evidence, said, pace, rules, MOMENT)
+    return choose_memory(held, evidence, said, pace, rules, MOMENT)
 
 
 def name_of(chosen: Chosen | None) -> str | None:
@@ -45,7 +52,7 @@ def name_of(chosen: Chosen | None) -> str | None:
 def test_those_that_wait_are_the_natural_ones_newest_first():
     held = [natural("old", 9), memory("trigger"), forced("new", 1), memory("told", insertion=MemoryInsertion.NONE)]
 
-    assert [each.name for each in waiting(held, MOMENT, RULES)] == ["new", "old"]
+    assert [each.name for each in find_waiting(held, MOMENT, RULES)] == ["new", "old"]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +68,11 @@ def test_those_that_wait_are_the_natural_ones_newest_first():
     ids=lambda value: value.name if isinstance(value, MemoryUnit) else None,
 )
 def test_a_memory_waits_while_it_is_fresh_due_and_switched_on(held: MemoryUnit, waits: bool):
-    assert (waiting([held], MOMENT, RULES) == [held]) is waits
+    assert (find_waiting([held], MOMENT, RULES) == [held]) is waits
 
 
 def test_none_wait_where_they_are_switched_off():
-    assert waiting([natural("any")], MOMENT, ProactiveRules(disable_eurekas=True)) == []
+    assert find_waiting([natural("any")], MOMENT, ProactiveRules(disable_eurekas=True)) == []
     assert pick(forced("any"), said="Any news?", pace=LONG_AGO, rules=ProactiveRules(disable_eurekas=True)) is None
 
 
@@ -146,7 +153,7 @@ def test_a_clock_that_was_put_back_holds_nothing_up():
 def test_the_pace_is_right_in_any_zone():
     tokyo = (MOMENT - timedelta(minutes=29)).astimezone(timezone(timedelta(hours=9)))
 
-    assert not Pace(messages=9, last_insert=tokyo).allows(MOMENT, RULES)
+    assert not Pace(messages=9, last_insert=tokyo).is_insertion_allowed(MOMENT, RULES)
 
 
 def test_whoever_asks_for_news_gets_the_most_important_whatever_the_spacing():
@@ -168,7 +175,7 @@ def test_nothing_comes_of_nothing():
 
 
 def test_the_pace_counts_messages_and_starts_anew():
-    pace = Pace.fresh(MOMENT).counted().counted()
+    pace = Pace.start(MOMENT).count_message().count_message()
 
     assert (pace.messages, pace.last_insert) == (2, MOMENT)
     assert Pace.model_validate_json(pace.model_dump_json()) == pace
@@ -178,7 +185,7 @@ def test_the_pace_counts_messages_and_starts_anew():
 
 
 def test_an_important_one_becomes_a_trigger_and_is_touched_once():
-    after = used(natural("any", priority=2, trigger_count=4), MOMENT)
+    after = mark_used(natural("any", priority=2, trigger_count=4), MOMENT)
 
     assert after is not None
     assert (after.insertion, after.trigger_count, after.last_trigger) == (MemoryInsertion.TRIGGER, 5, MOMENT)
@@ -186,12 +193,12 @@ def test_an_important_one_becomes_a_trigger_and_is_touched_once():
 
 @pytest.mark.parametrize("priority", [-1, 0, 1])
 def test_an_unimportant_one_is_used_up(priority: int):
-    assert used(natural("any", priority=priority, category=MemoryType.GOAL), MOMENT) is None
+    assert mark_used(natural("any", priority=priority, category=MemoryType.GOAL), MOMENT) is None
 
 
 @pytest.mark.parametrize("fields", [{"category": MemoryType.WEB_SEARCH}, {"protected": True}, {"sticky": True}])
 def test_research_and_what_is_protected_survive_their_use(fields: dict[str, object]):
-    after = used(natural("any", priority=0, **fields), MOMENT)
+    after = mark_used(natural("any", priority=0, **fields), MOMENT)
 
     assert after is not None
     assert (after.insertion, after.trigger_count) == (MemoryInsertion.TRIGGER, 1)
@@ -206,16 +213,16 @@ distances = st.none() | st.floats(0, 0.3)
 @quick
 @given(memories(), st.data())
 def test_the_best_one_wins_in_whatever_order_they_come(held: list[MemoryUnit], data: st.DataObject):
-    ready = waiting(held, MOMENT, RULES)
+    ready = find_waiting(held, MOMENT, RULES)
     evidence = {
         each.guid: ProactiveEvidence(data.draw(distances), data.draw(st.sampled_from(["", "", "fog"]))) for each in ready
     }
     said, pace = data.draw(messages), data.draw(st.sampled_from([RECENTLY, LONG_AGO]))
     shuffled = Random(data.draw(st.integers(0, 9))).sample(ready, len(ready))
 
-    chosen = choose(ready, evidence, said, pace, RULES, MOMENT)
+    chosen = choose_memory(ready, evidence, said, pace, RULES, MOMENT)
 
-    assert choose(shuffled, evidence, said, pace, RULES, MOMENT) == chosen
+    assert choose_memory(shuffled, evidence, said, pace, RULES, MOMENT) == chosen
     if chosen is None:
         assert not any(each.keyword for each in evidence.values())
         return
@@ -234,15 +241,15 @@ def assert_best(best: MemoryUnit, evidence: Mapping[UUID, ProactiveEvidence]) ->
         assert own.keyword
         return
     assert own.distance is not None
-    most = 4 * PER_SHARED_WORD + 0.02
+    most = 4 * SHARED_WORD_BONUS + 0.02
     assert all(each.distance is None or each.distance >= own.distance - most for each in evidence.values())
 
 
 @quick
 @given(memories())
 def test_what_was_used_waits_no_more(held: list[MemoryUnit]):
-    for each in waiting(held, MOMENT, RULES):
-        after = used(each, MOMENT)
+    for each in find_waiting(held, MOMENT, RULES):
+        after = mark_used(each, MOMENT)
 
-        assert after is None or (after.insertion not in WAITING and after.trigger_count == each.trigger_count + 1)
+        assert after is None or (after.insertion not in WAITING_INSERTIONS and after.trigger_count == each.trigger_count + 1)
         assert after is not None or not (each.protected or each.sticky)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.proactive.intent import ASKING, asks_for_news
+from lethe_app.brain.proactive.intent import NEWS_PHRASES, find_news_request
 
 
 def test_there_are_enough_ways_to_ask_and_each_is_heard():
-    assert len(set(ASKING)) >= 29
-    assert all(asks_for_news(f"So, {phrase}?") for phrase in ASKING)
+    assert len(set(NEWS_PHRASES)) >= 29
+    assert all(find_news_request(f"So, {phrase}?") for phrase in NEWS_PHRASES)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_there_are_enough_ways_to_ask_and_each_is_heard():
     ],
 )
 def test_whoever_asks_is_heard(message: str):
-    assert asks_for_news(message)
+    assert find_news_request(message)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_whoever_asks_is_heard(message: str):
     ],
 )
 def test_whoever_does_not_ask_is_left_alone(message: str):
-    assert asks_for_news(message) == ""
+    assert find_news_request(message) == ""

@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.dialogue.confirmation import is_confirmed
 from lethe_app.brain.notebooks import document as writing
-from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent, line_of
-from lethe_app.brain.notebooks.matching import DistanceLimits, NotebookSigns, chosen, elected, signs, vocabulary
-from lethe_app.brain.notebooks.splitting import clustered, proposed, texts
+from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent, to_line
+from lethe_app.brain.notebooks.matching import (
+    DistanceLimits,
+    NotebookSigns,
+    build_vocabulary,
+    choose_notebook,
+    find_evidence,
+    majority_notebook,
+)
+from lethe_app.brain.notebooks.splitting import pieces_from_proposal, render_pieces, split_without_model
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
@@ -40,12 +47,12 @@ proposals = st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.lists(st.int
 
 
 def book(*lines: str, title: str = "Cooking") -> Notebook:
-    made = [line_of(Conclusion(text, DAY + timedelta(days=place))) for place, text in enumerate(lines)]
+    made = [to_line(Conclusion(text, DAY + timedelta(days=place))) for place, text in enumerate(lines)]
     return Notebook("cooking", title, f"# {title}\n\n", tuple(made))
 
 
 def test_a_notebook_is_a_title_and_dated_lines():
-    read = writing.read("cooking", COOKING)
+    read = writing.parse_notebook("cooking", COOKING)
 
     assert read.title == "Cooking"
     assert [(line.text, line.day) for line in read.lines] == [
@@ -53,32 +60,32 @@ def test_a_notebook_is_a_title_and_dated_lines():
         ("Broth is always homemade, never from cubes", date(2026, 2, 12)),
         ("Tomas is allergic to tree nuts", None),
     ]
-    assert read.newest == date(2026, 2, 12)
+    assert read.newest_date == date(2026, 2, 12)
 
 
 @given(words)
 def test_what_is_read_can_be_spelled_to_the_letter(text: str):
-    assert writing.spelled(writing.read("any", text)) == text
+    assert writing.render_notebook(writing.parse_notebook("any", text)) == text
 
 
 @given(words, st.lists(st.text(st.sampled_from("abc "), max_size=12), max_size=4))
 def test_adding_leaves_everything_where_it_is(text: str, new: list[str]):
-    after = writing.added(text, "any", [Conclusion(each, DAY) for each in new if each.strip()])
+    after = writing.append_conclusions(text, "any", [Conclusion(each, DAY) for each in new if each.strip()])
 
     assert after.startswith(text.rstrip("\n"))
-    assert writing.added(after, "any", [Conclusion(each, DAY) for each in new if each.strip()]) == after
+    assert writing.append_conclusions(after, "any", [Conclusion(each, DAY) for each in new if each.strip()]) == after
 
 
 def test_what_a_notebook_says_already_is_not_added_again():
     new = [Conclusion("Tomas prefers bomba rice for paella.", DAY), Conclusion("New.", DAY)]
-    after = writing.added(COOKING, "cooking", new)
+    after = writing.append_conclusions(COOKING, "cooking", new)
 
     assert after == COOKING + "- New. (2026-04-01)\n"
 
 
 @given(words, words, words)
 def test_a_merge_of_two_wordings_keeps_every_line_of_both(base: str, mine: str, theirs: str):
-    merged = writing.merged(base, mine, theirs)
+    merged = writing.merge_edits(base, mine, theirs)
 
     rows = Counter(row for row in merged.split("\n") if row.strip())
     new = Counter(row for row in theirs.split("\n") if row.strip()) - Counter(base.split("\n"))
@@ -88,21 +95,21 @@ def test_a_merge_of_two_wordings_keeps_every_line_of_both(base: str, mine: str, 
 
 
 def test_a_line_that_both_changed_is_there_in_both_wordings():
-    merged = writing.merged("- Rice (2026-01-01)\n", "- Long rice (2026-01-01)\n", "- Round rice (2026-01-01)\n")
+    merged = writing.merge_edits("- Rice (2026-01-01)\n", "- Long rice (2026-01-01)\n", "- Round rice (2026-01-01)\n")
 
     assert merged == "- Long rice (2026-01-01)\n- Round rice (2026-01-01)\n"
 
 
 def test_a_fact_is_said_by_a_line_that_has_all_the_words_that_carry_it():
-    read = writing.read("cooking", COOKING)
+    read = writing.parse_notebook("cooking", COOKING)
 
-    assert writing.says(read, "Tomas prefers bomba rice.")
-    assert not writing.says(read, "Tomas prefers basmati rice.")
-    assert not writing.says(read, "Tomas.")
+    assert writing.contains_statement(read, "Tomas prefers bomba rice.")
+    assert not writing.contains_statement(read, "Tomas prefers basmati rice.")
+    assert not writing.contains_statement(read, "Tomas.")
 
 
 def test_only_the_newest_lines_are_told_where_there_is_little_room():
-    told = writing.render_for_model(writing.read("cooking", COOKING), 1)
+    told = writing.render_for_model(writing.parse_notebook("cooking", COOKING), 1)
 
     assert told.splitlines()[1:] == ["(the newest 1 of 3 lines)", "- Tomas is allergic to tree nuts"]
 
@@ -111,8 +118,8 @@ def test_the_index_holds_the_twenty_newest_subjects_and_survives_foreign_lines()
     start = datetime(2026, 2, 1, tzinfo=UTC)
     recents = [Recent(start + timedelta(days=day), f"topic-{day}", f"a | b {day}") for day in range(25)]
 
-    text = writing.spelled_index(writing.indexed([], recents)) + "nonsense\n2026-13-01|x|y\n"
-    read = writing.read_index(text)
+    text = writing.render_index(writing.update_index([], recents)) + "nonsense\n2026-13-01|x|y\n"
+    read = writing.parse_index(text)
 
     assert [one.name for one in read] == [f"topic-{day}" for day in range(24, 4, -1)]
     assert read[0].summary == "a / b 24"
@@ -126,7 +133,7 @@ def test_the_index_holds_the_twenty_newest_subjects_and_survives_foreign_lines()
 def test_the_past_is_told_as_somebody_would_say_it(days: int, words_: str):
     present = datetime(2026, 4, 30, 12, tzinfo=UTC)
 
-    assert writing.ago(present - timedelta(days=days), present) == words_
+    assert writing.format_days_ago(present - timedelta(days=days), present) == words_
 
 
 # Parting
@@ -136,7 +143,7 @@ def test_the_past_is_told_as_somebody_would_say_it(days: int, words_: str):
 def test_whatever_a_model_proposes_every_line_lands_exactly_once(lines: list[str], parts: list[tuple[str, list[int]]]):
     notebook = book(*lines)
 
-    pieces = proposed(notebook, parts)
+    pieces = pieces_from_proposal(notebook, parts)
 
     if pieces is not None:
         assert Counter(line.raw for piece in pieces for line in piece.lines) == Counter(line.raw for line in notebook.lines)
@@ -147,7 +154,7 @@ def test_whatever_a_model_proposes_every_line_lands_exactly_once(lines: list[str
 def test_without_a_model_every_line_lands_exactly_once_too(lines: list[str], longest: int):
     notebook = book(*lines)
 
-    pieces = clustered(notebook, longest)
+    pieces = split_without_model(notebook, longest)
 
     assert Counter(line.raw for piece in pieces for line in piece.lines) == Counter(line.raw for line in notebook.lines)
     assert len({piece.title for piece in pieces}) == len(pieces) > 1
@@ -159,7 +166,7 @@ def test_what_is_alike_belongs_together_and_is_called_by_what_it_shares():
     bread = [f"The sourdough bread {word}" for word in ("rises overnight", "needs rye", "burnt once", "sold out", "feeds four")]
     mixed = [line for pair in zip(rice, bread, strict=True) for line in pair]
 
-    pieces = clustered(book(*mixed), 9)
+    pieces = split_without_model(book(*mixed), 9)
 
     assert sorted(sorted(line.text for line in piece.lines) for piece in pieces) == sorted([sorted(rice), sorted(bread)])
     assert {piece.title for piece in pieces} == {"Cooking: paella and rice", "Cooking: bread and sourdough"}
@@ -167,26 +174,26 @@ def test_what_is_alike_belongs_together_and_is_called_by_what_it_shares():
 
 def test_what_has_nothing_in_common_is_parted_by_its_days():
     lines = ["Apples", "Boats", "Clouds", "Doors", "Elks", "Fires", "Gulls", "Hats"]
-    made = tuple(line_of(Conclusion(text, date(2026, 1 + place, 1))) for place, text in enumerate(lines))
+    made = tuple(to_line(Conclusion(text, date(2026, 1 + place, 1))) for place, text in enumerate(lines))
 
-    pieces = clustered(Notebook("odds", "Odds", "# Odds\n\n", made), 8)
+    pieces = split_without_model(Notebook("odds", "Odds", "# Odds\n\n", made), 8)
 
     assert [piece.title for piece in pieces] == ["Odds, January 2026 to April 2026", "Odds, May 2026 to August 2026"]
 
 
 def test_what_the_user_wrote_above_the_lines_is_kept_when_a_notebook_is_parted():
-    read = writing.read("cooking", COOKING)
-    pieces = [type(piece)(piece.title, piece.lines) for piece in clustered(book("a", "b", "c", "d", "e", "f"), 5)]
+    read = writing.parse_notebook("cooking", COOKING)
+    pieces = [type(piece)(piece.title, piece.lines) for piece in split_without_model(book("a", "b", "c", "d", "e", "f"), 5)]
 
-    assert "Things I must not forget." in texts(read, pieces)[0]
+    assert "Things I must not forget." in render_pieces(read, pieces)[0]
 
 
 # Which one a message is about
 
 
 def scores(text: str, opened: str = "") -> str:
-    books = [writing.read("cooking", COOKING), writing.read("garden", GARDEN)]
-    return chosen(signs(text, vocabulary(books), ("Mira", "Tomas")), NEVER, opened)
+    books = [writing.parse_notebook("cooking", COOKING), writing.parse_notebook("garden", GARDEN)]
+    return choose_notebook(find_evidence(text, build_vocabulary(books), ("Mira", "Tomas")), NEVER, opened)
 
 
 def test_a_word_of_the_title_or_two_of_the_lines_open_a_notebook():
@@ -212,22 +219,22 @@ def test_the_open_notebook_stays_until_another_one_is_clearly_meant():
 def test_meaning_counts_where_words_are_missing_and_one_near_line_is_not_enough():
     limits = DistanceLimits(nearest=0.4, near_by=0.6)
 
-    assert chosen({"a": NotebookSigns(0.0, (), (0.3, 0.5, 0.6))}, limits) == "a"
-    assert chosen({"a": NotebookSigns(0.0, (), (0.3, 0.9, 0.9))}, limits) == ""
-    assert chosen({"a": NotebookSigns(1.0, ("rice",), (0.3, 0.9, 0.9))}, limits) == "a"
+    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.3, 0.5, 0.6))}, limits) == "a"
+    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.3, 0.9, 0.9))}, limits) == ""
+    assert choose_notebook({"a": NotebookSigns(1.0, ("rice",), (0.3, 0.9, 0.9))}, limits) == "a"
 
 
 def test_what_a_single_word_means_opens_none():
     limits = DistanceLimits(nearest=0.4, near_by=0.6)
 
-    assert chosen({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), said=1)}, limits) == ""
-    assert chosen({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), said=2)}, limits) == "a"
+    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), word_count=1)}, limits) == ""
+    assert choose_notebook({"a": NotebookSigns(0.0, (), (0.1, 0.1, 0.1), word_count=2)}, limits) == "a"
 
 
 def test_what_was_concluded_goes_where_half_of_it_belongs():
-    assert elected(["a", "", "a", "b"]) == "a"
-    assert elected(["a", "", "", "b"]) == ""
-    assert elected([]) == ""
+    assert majority_notebook(["a", "", "a", "b"]) == "a"
+    assert majority_notebook(["a", "", "", "b"]) == ""
+    assert majority_notebook([]) == ""
 
 
 # Who decided

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.recall.objections import likeness, objection, sift
+from lethe_app.brain.recall.objections import apply_objections, create_objection, dice_similarity
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import BlockReason, RecallWay, Recollection
@@ -23,14 +23,14 @@ def memory(way: RecallWay = RecallWay.KEYWORD, likelihood: float = 1.0) -> Recol
 
 
 def coming(said: str, *, way: RecallWay = RecallWay.KEYWORD, days: float = 0, likelihood: float = 1.0) -> list[Recollection]:
-    objected = objection(MEMORY, uuid4(), SAID, MOMENT - timedelta(days=days))
-    return sift([memory(way, likelihood)], [objected], said, MOMENT)[0]
+    objected = create_objection(MEMORY, uuid4(), SAID, MOMENT - timedelta(days=days))
+    return apply_objections([memory(way, likelihood)], [objected], said, MOMENT)[0]
 
 
 def test_the_same_words_do_not_bring_it_again_and_the_trace_says_why():
-    objected = objection(MEMORY, uuid4(), SAID, MOMENT)
+    objected = create_objection(MEMORY, uuid4(), SAID, MOMENT)
 
-    kept, back = sift([memory()], [objected], SAID, MOMENT)
+    kept, back = apply_objections([memory()], [objected], SAID, MOMENT)
 
     assert kept == []
     assert [(one.memory, one.title, one.why) for one in back] == [(MEMORY, "The lamp", BlockReason.UNWANTED)]
@@ -60,5 +60,5 @@ def test_what_did_not_come_because_of_the_words_is_not_touched(way):
 
 
 def test_two_messages_without_telling_words_are_alike():
-    assert likeness([], []) == 1.0
-    assert likeness(["lamp"], []) == 0.0
+    assert dice_similarity([], []) == 1.0
+    assert dice_similarity(["lamp"], []) == 0.0

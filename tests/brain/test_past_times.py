@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.dates.past_times import past_times
+from lethe_app.brain.dates.past_times import find_past_times
 from tests.brain.memories import quick
 
 TODAY = date(2026, 11, 20)  # a Friday
@@ -50,34 +50,36 @@ TODAY = date(2026, 11, 20)  # a Friday
     ],
 )
 def test_a_past_time_means_days(words: str, first: str, last: str):
-    (time,) = past_times(words, TODAY)
+    (time,) = find_past_times(words, TODAY)
 
     assert time.ranges[0] == (date.fromisoformat(first), date.fromisoformat(last))
 
 
 def test_last_monday_may_be_that_of_this_week_or_of_the_week_before():
-    (time,) = past_times("last monday", TODAY)
+    (time,) = find_past_times("last monday", TODAY)
 
     assert [first for first, _last in time.ranges] == [date(2026, 11, 16), date(2026, 11, 9)]
 
 
 def test_a_day_without_a_year_may_be_of_an_earlier_year():
-    (time,) = past_times("on may 2nd", TODAY)
+    (time,) = find_past_times("on may 2nd", TODAY)
 
     assert [first.year for first, _last in time.ranges[:2]] == [2026, 2025]
 
 
 def test_of_a_day_and_a_longer_time_the_day_counts():
-    assert [time.words for time in past_times("what did i say yesterday about my trip last summer", TODAY)] == ["yesterday"]
+    assert [time.words for time in find_past_times("what did i say yesterday about my trip last summer", TODAY)] == [
+        "yesterday"
+    ]
 
 
 @pytest.mark.parametrize("words", ["on 31 february", "i may go", "we march on", "i sat in the sun", "the 2nd time", ""])
 def test_other_words_are_no_time(words: str):
-    assert past_times(words, TODAY) == []
+    assert find_past_times(words, TODAY) == []
 
 
 @quick
 @given(st.text() | st.text("0123456789/.- daymonthweekago "), st.dates())
 def test_any_text_on_any_day_is_read_or_passed_over(text: str, today: date):
-    for time in past_times(text.lower(), today):
+    for time in find_past_times(text.lower(), today):
         assert all(first <= last and first <= today for first, last in time.ranges)

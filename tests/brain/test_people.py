@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_rules.extractor import Statement, extract
+from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
@@ -23,7 +23,7 @@ def stated(*messages: str) -> list[Statement]:
         else Utterance(uuid4(), Role.USER, "Orla", text, TIME)
         for text in messages
     ]
-    return extract(lines)
+    return extract_statements(lines)
 
 
 def texts(*messages: str) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.lore.evaluation import EvaluationTurn
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, recollection
+from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, build_recollection
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
@@ -41,7 +41,7 @@ def hear(
     sessions = [each for each in held if isinstance(each, ChatSession)]
     others = [each for each in held if not isinstance(each, ChatSession)]
     heard = window(said) if isinstance(said, str) else said
-    return (pool or Pool()).listen(others, sessions, heard, state or LoreState(), at or turn())
+    return (pool or Pool()).find_mentioned(others, sessions, heard, state or LoreState(), at or turn())
 
 
 def names(outcome: KeywordRecallResult) -> list[str]:
@@ -188,7 +188,7 @@ def test_it_goes_into_the_prompt_as_its_type_says():
     anna = memory("Anna", category=MemoryType.PERSON, position_index=2, priority=4)
     person, ball = hear(session("ball", "tea", relevance=1, priority=0), anna, said="Anna had tea").mentioned[::-1]
 
-    one, other = recollection(person, dates=True), recollection(ball, dates=True)
+    one, other = build_recollection(person, dates=True), build_recollection(ball, dates=True)
 
     assert (one.text, one.position_index, one.way, one.score) == ("Anna: About Anna.", 2, RecallWay.TITLE, 4)
     assert (other.text, other.position_index) == ("**ball** (Thursday, November 12th, 2026): We talked.", 3)
@@ -213,4 +213,4 @@ def test_the_order_of_memories_means_nothing(said: list[str], seed: int):
 def test_keywords_of_waiting_memories_are_found_in_the_message():
     held = [natural("fog", keywords_main=["mist"], trigger_chance=0.0), natural("tea", keywords_main=["cup"]), natural("none")]
 
-    assert Pool().keywords(held, window("Mist!", "A cup."), turn()) == {held[0].guid: "mist"}
+    assert Pool().match_waiting(held, window("Mist!", "A cup."), turn()) == {held[0].guid: "mist"}

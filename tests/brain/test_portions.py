@@ -9,7 +9,14 @@ from uuid import uuid4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.llm_schemas.chunking import DAY, NUMBER, pack, portion, spell, spell_all
+from lethe_app.brain.llm_schemas.chunking import (
+    DATE_LINE_TOKENS,
+    LINE_NUMBER_TOKENS,
+    format_line,
+    format_lines,
+    pack_slices,
+    split_into_portions,
+)
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
@@ -28,21 +35,21 @@ async def letters(texts: list[str]) -> list[int]:
 def test_lines_are_spelled_with_names_and_numbers():
     lines = [said("Good\n\nevening."), said("Hello.", "")]
 
-    assert spell_all(lines) == "Mira: Good evening.\nCharacter: Hello."
-    assert spell_all(lines, numbered=True) == "1. Mira: Good evening.\n2. Character: Hello."
+    assert format_lines(lines) == "Mira: Good evening.\nCharacter: Hello."
+    assert format_lines(lines, numbered=True) == "1. Mira: Good evening.\n2. Character: Hello."
 
 
 def test_lines_stand_under_the_day_on_which_they_were_said():
     lines = [said("One."), said("Two."), said("Three.", days=2)]
 
-    text = spell_all(lines, numbered=True, dated=True)
+    text = format_lines(lines, numbered=True, dated=True)
 
     assert text == "Saturday, 2 May 2026\n1. Mira: One.\n2. Mira: Two.\nMonday, 4 May 2026\n3. Mira: Three."
 
 
 @given(st.lists(st.integers(1, 50)), st.integers(1, 60), st.integers(2, 6), st.integers(0, 3))
 def test_parts_that_overlap_begin_with_the_end_of_the_part_before(lengths: list[int], room: int, most: int, overlap: int):
-    slices = pack(lengths, room, most, overlap)
+    slices = pack_slices(lengths, room, most, overlap)
 
     new = [
         place for part, before in zip(slices, [slice(0, 0), *slices], strict=False) for place in range(before.stop, part.stop)
@@ -56,7 +63,7 @@ def test_parts_that_overlap_begin_with_the_end_of_the_part_before(lengths: list[
 
 @given(st.lists(st.integers(1, 50)), st.integers(1, 60), st.integers(0, 5))
 def test_packing_keeps_order_and_all(lengths: list[int], room: int, most: int):
-    slices = pack(lengths, room, most)
+    slices = pack_slices(lengths, room, most)
 
     assert [length for part in slices for length in lengths[part]] == lengths
     for part in slices:
@@ -69,11 +76,15 @@ def test_packing_keeps_order_and_all(lengths: list[int], room: int, most: int):
 async def test_nothing_is_left_out_and_everything_fits(texts: list[str], room: int):
     lines = [said(text, days=number // 3) for number, text in enumerate(texts)]
 
-    portions = await portion(lines, room, letters)
+    portions = await split_into_portions(lines, room, letters)
 
     for part in portions:
         days = {line.time.date() for line in part}
-        assert sum(await letters(list(map(spell, part)))) + NUMBER * len(part) + DAY * len(days) <= room or len(part) == 1
+        assert (
+            sum(await letters(list(map(format_line, part)))) + LINE_NUMBER_TOKENS * len(part) + DATE_LINE_TOKENS * len(days)
+            <= room
+            or len(part) == 1
+        )
     kept = {line.id: "" for line in lines}
     for part in portions:
         for piece in part:
@@ -85,7 +96,7 @@ async def test_nothing_is_left_out_and_everything_fits(texts: list[str], room: i
 async def test_a_long_line_is_cut_between_words():
     line = said("the river flows " * 40)
 
-    portions = await portion([line], 46, letters)
+    portions = await split_into_portions([line], 46, letters)
 
     assert len(portions) > 3
     assert all(piece.id == line.id for part in portions for piece in part)

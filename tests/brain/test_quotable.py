@@ -6,19 +6,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.dialogue.dialogue_acts import read_pieces
-from lethe_app.brain.summary.endorsed_lines import told_sentences
-from lethe_app.brain.text.reported_speech import quote, shorten
-from lethe_app.brain.text.sentences import MOST_READ, Sentence, is_prose, parts, plain, split_sentences, words
+from lethe_app.brain.summary.endorsed_lines import select_endorsed_sentences
+from lethe_app.brain.text.reported_speech import quote_sentence, shorten
+from lethe_app.brain.text.sentences import (
+    MAX_CHARACTERS_READ,
+    Sentence,
+    is_prose,
+    normalized_words,
+    remove_markup,
+    split_narration,
+    split_sentences,
+)
 from lethe_app.brain.text.utterance import Utterance
 from tests.brain.talks import said, talk
 
 
 def told(lines: list[Utterance]) -> list[Sentence]:
-    return told_sentences(lines, read_pieces(lines))
+    return select_endorsed_sentences(lines, read_pieces(lines))
 
 
 def texts(message: str) -> list[str]:
-    return list(split_sentences(plain(message)))
+    return list(split_sentences(remove_markup(message)))
 
 
 def test_sentences_end_where_they_end():
@@ -44,13 +52,13 @@ def test_markup_is_taken_away_and_its_words_stay():
 
 
 def test_what_nobody_sees_is_taken_away():
-    assert plain("a\u202eb\0c\ud800d<|im_end|>e</s>[INST]") == "abcde"
-    assert plain("before ```code``` after") == "before \n after"
-    assert plain("before ```code without an end") == "before \n"
+    assert remove_markup("a\u202eb\0c\ud800d<|im_end|>e</s>[INST]") == "abcde"
+    assert remove_markup("before ```code``` after") == "before \n after"
+    assert remove_markup("before ```code without an end") == "before \n"
 
 
 def test_actions_are_told_apart_from_emphasis():
-    told = [(part.text.strip(), part.narrates) for part in parts("*opens the door* I *really* mean it. *smiles*")]
+    told = [(part.text.strip(), part.narrates) for part in split_narration("*opens the door* I *really* mean it. *smiles*")]
 
     assert told == [("opens the door", True), ("I really mean it.", False), ("smiles", True)]
 
@@ -64,23 +72,23 @@ def test_quoted_speech_with_somebody_around_it_is_prose():
 
 
 def test_scripts_without_spaces_give_pairs_of_characters():
-    assert words("灯台へ go") == ("灯台", "台へ", "go")
+    assert normalized_words("灯台へ go") == ("灯台", "台へ", "go")
 
 
 def test_only_the_beginning_of_an_endless_message_is_read():
-    assert len(plain("x" * 10_000)) == MOST_READ
+    assert len(remove_markup("x" * 10_000)) == MAX_CHARACTERS_READ
 
 
 def test_inner_quotation_marks_do_not_end_a_quotation():
     (sentence,) = told(talk('Tomas: I call my boat "Lethe" now.'))
 
-    assert quote(sentence).alone == "Tomas said, \"I call my boat 'Lethe' now.\""
+    assert quote_sentence(sentence).full_text == "Tomas said, \"I call my boat 'Lethe' now.\""
 
 
 def test_a_greeting_before_the_matter_is_left_out():
     (sentence,) = told(talk("Tomas: Hey Mira, yeah, well, the boat is sold."))
 
-    assert quote(sentence).alone == 'Tomas said, "The boat is sold."'
+    assert quote_sentence(sentence).full_text == 'Tomas said, "The boat is sold."'
 
 
 def test_what_is_too_long_is_cut_at_a_clause():

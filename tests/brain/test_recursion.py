@@ -19,7 +19,7 @@ def test_an_entry_wakes_another_by_its_text_and_that_is_told():
 
     second = evaluation.fired[1]
     assert names(evaluation) == ["link0", "link1"]
-    assert (second.reason, second.key, second.woken_by, second.message_index) == ("recursion", "link1", "link0", None)
+    assert (second.reason, second.key, second.activated_by, second.message_index) == ("recursion", "link1", "link0", None)
 
 
 def test_a_world_that_is_not_recursive_wakes_nothing_and_is_not_woken():
@@ -38,14 +38,14 @@ def test_recursive_worlds_wake_each_other():
 
 
 def test_rounds_are_limited_and_what_would_have_come_next_is_told():
-    evaluation = wake(chain(9), said="link0", limits=LoreLimits(rounds=3))
+    evaluation = wake(chain(9), said="link0", limits=LoreLimits(max_rounds=3))
 
     assert names(evaluation) == ["link0", "link1", "link2", "link3"]
     assert reasons(evaluation) == {"link4": "recursion limit"}
 
 
 def test_without_rounds_nothing_recurs():
-    evaluation = wake(chain(3), said="link0", limits=LoreLimits(rounds=0))
+    evaluation = wake(chain(3), said="link0", limits=LoreLimits(max_rounds=0))
 
     assert names(evaluation) == ["link0"]
     assert reasons(evaluation) == {"link1": "recursion limit"}
@@ -54,7 +54,7 @@ def test_without_rounds_nothing_recurs():
 def test_entries_that_name_each_other_come_once():
     book = world(entry("king", content="queen king"), entry("queen", content="king queen"), recursive=True)
 
-    assert names(wake(book, said="king", limits=LoreLimits(rounds=1000))) == ["king", "queen"]
+    assert names(wake(book, said="king", limits=LoreLimits(max_rounds=1000))) == ["king", "queen"]
 
 
 def test_an_entry_can_refuse_to_be_woken_or_to_wake():
@@ -95,8 +95,8 @@ def test_a_delayed_entry_comes_in_its_round_though_its_word_was_said_at_once():
         recursive=True,
     )
 
-    assert names(wake(book, said="king", limits=LoreLimits(rounds=3))) == ["ace", "king", "late"]
-    too_few = wake(book, said="king", limits=LoreLimits(rounds=1))
+    assert names(wake(book, said="king", limits=LoreLimits(max_rounds=3))) == ["ace", "king", "late"]
+    too_few = wake(book, said="king", limits=LoreLimits(max_rounds=1))
     assert names(too_few) == ["king"]
     assert reasons(too_few) == {"late": "recursion limit"}
 
@@ -109,7 +109,7 @@ def test_a_delayed_entry_in_a_world_that_is_not_recursive_never_comes():
 
 def test_the_budget_serves_the_first_round_first():
     book = world(entry("king", content="see queen", priority=1), entry("queen", content="a b", priority=99), recursive=True)
-    limits = LoreLimits(tokens=2, count=lambda text: len(text.split()))
+    limits = LoreLimits(token_budget=2, count_tokens=lambda text: len(text.split()))
 
     evaluation = wake(book, said="king", limits=limits)
 
@@ -146,4 +146,4 @@ def test_an_exception_heard_in_a_text_keeps_later_entries_asleep():
 def test_what_was_kept_asleep_by_another_rule_is_not_blamed_on_the_limit():
     book = world(entry("king", content="see queen"), entry("queen", trigger_chance=0), recursive=True)
 
-    assert reasons(wake(book, said="king and queen", limits=LoreLimits(rounds=0))) == {"queen": "chance"}
+    assert reasons(wake(book, said="king and queen", limits=LoreLimits(max_rounds=0))) == {"queen": "chance"}

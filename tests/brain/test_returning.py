@@ -13,10 +13,10 @@ from lethe_app.brain.proactive.user_return import (
     ReturnNote,
     UserAbsence,
     UserReturnInsert,
-    after_return,
-    greet,
-    with_note,
-    without,
+    add_note,
+    build_return_note,
+    mark_announced,
+    remove_notes,
 )
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion
@@ -32,7 +32,7 @@ RULES = ProactiveRules()
 
 
 def greeting(last: datetime | None, moment: datetime = EVENING, persona: Persona = MARA, **more: object) -> ReturnNote | None:
-    return greet(UserAbsence(last, moment, persona, "Tom", **more), RULES)  # type: ignore[arg-type]
+    return build_return_note(UserAbsence(last, moment, persona, "Tom", **more), RULES)  # type: ignore[arg-type]
 
 
 def text(note: ReturnNote | None) -> str:
@@ -178,7 +178,7 @@ def test_what_waited_is_told_in_an_older_session_too():
 
 
 def test_a_memory_that_was_told_is_never_told_again():
-    after = after_return(memory("any", insertion=MemoryInsertion.USER_RETURN), EVENING)
+    after = mark_announced(memory("any", insertion=MemoryInsertion.USER_RETURN), EVENING)
 
     assert (after.insertion, after.trigger_count, after.last_trigger) == (MemoryInsertion.NONE, 1, EVENING)
 
@@ -187,7 +187,7 @@ def test_a_note_replaces_the_one_of_the_same_task():
     first, second = UserReturnInsert(uid="journal", info="one page"), UserReturnInsert(uid="journal", info="two pages")
     free, other = UserReturnInsert(info="a thought"), UserReturnInsert(info="another thought")
 
-    notes = with_note(with_note(with_note([first], free), other), second)
+    notes = add_note(add_note(add_note([first], free), other), second)
 
     assert [note.info for note in notes] == ["a thought", "another thought", "two pages"]
 
@@ -196,7 +196,7 @@ def test_notes_are_removed_by_their_own_ids():
     notes = [UserReturnInsert(info=str(number)) for number in range(3)]
 
     assert len({note.id for note in notes}) == 3
-    assert [note.info for note in without(notes, {notes[1].id})] == ["0", "2"]
+    assert [note.info for note in remove_notes(notes, {notes[1].id})] == ["0", "2"]
     assert UserReturnInsert.model_validate_json(notes[0].model_dump_json()) == notes[0]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.recall.session_notes import MOST_VALUES, block, learn
+from lethe_app.brain.recall.session_notes import MAX_VALUES, build_notes_block, update_notes
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
@@ -33,7 +33,7 @@ def said(text: str, role: Role = Role.USER) -> Utterance:
     ],
 )
 def test_plain_statements_become_values(text: str, values: dict[str, str]):
-    assert learn([said(text)], {}) == values
+    assert update_notes([said(text)], {}) == values
 
 
 @pytest.mark.parametrize(
@@ -50,48 +50,48 @@ def test_plain_statements_become_values(text: str, values: dict[str, str]):
     ],
 )
 def test_talk_that_states_nothing_teaches_nothing(text: str):
-    assert learn([said(text)], {}) == {}
+    assert update_notes([said(text)], {}) == {}
 
 
 def test_the_persona_teaches_nothing():
     lines = [said("I live in the tower. Our quest is to find the drowned bell.", Role.ASSISTANT)]
 
-    assert learn(lines, {}) == {}
+    assert update_notes(lines, {}) == {}
 
 
 def test_in_a_scene_only_the_quest_is_learnt():
     lines = [said("*raises his shield* I live in the castle, my lord. We must find the drowned bell.")]
 
-    assert learn(lines, {}) == {"current_quest": "find the drowned bell"}
+    assert update_notes(lines, {}) == {"current_quest": "find the drowned bell"}
 
 
 def test_a_newer_value_takes_the_place_of_an_older_one():
     known = {"home": "Porto", "job": "nurse"}
 
-    heard = learn([said("I live in Lisbon now")], known)
+    heard = update_notes([said("I live in Lisbon now")], known)
 
     assert heard == {"job": "nurse", "home": "Lisbon"}
     assert known == {"home": "Porto", "job": "nurse"}
 
 
 def test_the_oldest_value_gives_way():
-    known = {f"favourite {number}": "x" for number in range(MOST_VALUES)}
+    known = {f"favourite {number}": "x" for number in range(MAX_VALUES)}
 
-    heard = learn([said("I'm 34")], known)
+    heard = update_notes([said("I'm 34")], known)
 
-    assert len(heard) == MOST_VALUES
+    assert len(heard) == MAX_VALUES
     assert "favourite 0" not in heard
     assert heard["age"] == "34"
 
 
 def test_the_block_is_one_sentence_or_nothing():
-    assert block({"home": "Porto", "mood": "tired"}) == "Known facts about this session: home=Porto, mood=tired."
-    assert block({}) == ""
-    assert block({"home": ""}) == ""
+    assert build_notes_block({"home": "Porto", "mood": "tired"}) == "Known facts about this session: home=Porto, mood=tired."
+    assert build_notes_block({}) == ""
+    assert build_notes_block({"home": ""}) == ""
 
 
 @given(st.lists(st.text(), max_size=3))
 def test_any_text_can_be_listened_to(texts: list[str]):
-    heard = learn([said(text) for text in texts], {})
+    heard = update_notes([said(text) for text in texts], {})
 
-    assert "\n" not in block(heard)
+    assert "\n" not in build_notes_block(heard)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.fact_guard.grounding import is_grounded
-from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.brain.talks import talk
@@ -27,7 +27,7 @@ def persona(text: str, time: datetime = TUESDAY) -> Utterance:
 
 
 def texts(*lines: Utterance) -> list[str]:
-    return [statement.text for statement in extract(lines)]
+    return [statement.text for statement in extract_statements(lines)]
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_a_pronoun_that_may_mean_several_or_nobody_stays_in_the_users_own_words(
 def test_she_may_have_been_named_in_the_message_before():
     lines = [user("My grandmother is a witch."), persona("How old is she?"), user("She's ninety-one.")]
 
-    (_witch, age) = extract(lines)
+    (_witch, age) = extract_statements(lines)
 
     assert age.text == "Tomas's grandmother is ninety-one."
-    assert age.messages == (lines[0].id, lines[2].id)
+    assert age.message_ids == (lines[0].id, lines[2].id)
 
 
 def test_she_may_be_whom_the_other_asked_for():
@@ -214,10 +214,10 @@ def test_talk_of_the_moment_yields_nothing(said: str):
 def test_a_question_and_its_short_answer_make_one_fact(question: str, answer: str, known: str):
     lines = [persona(question), user(answer)]
 
-    (statement,) = extract(lines)
+    (statement,) = extract_statements(lines)
 
     assert statement.text == known
-    assert statement.messages == (lines[0].id, lines[1].id)
+    assert statement.message_ids == (lines[0].id, lines[1].id)
 
 
 @pytest.mark.parametrize("answer", ["Guess!", "I don't know yet", "Why do you ask?", "lol yes", "not telling you"])
@@ -235,7 +235,7 @@ def test_his_name_is_understood_where_only_one_was_spoken_of():
 
 
 def test_the_persona_is_a_subject_too():
-    (statement,) = extract([persona("I was born on a lightship.")])
+    (statement,) = extract_statements([persona("I was born on a lightship.")])
 
     assert statement.subject == "Mira"
     assert statement.text == "Mira was born on a lightship."
@@ -245,9 +245,9 @@ def test_the_persona_is_a_subject_too():
 def test_what_is_said_twice_is_one_statement_with_both_messages():
     lines = [user("I live in Porto."), user("i live in Porto!", TUESDAY + timedelta(days=1))]
 
-    (statement,) = extract(lines)
+    (statement,) = extract_statements(lines)
 
-    assert statement.messages == (lines[0].id, lines[1].id)
+    assert statement.message_ids == (lines[0].id, lines[1].id)
     assert statement.time == TUESDAY
     assert statement.key == "home"
 
@@ -261,15 +261,15 @@ def test_every_statement_is_grounded_in_its_messages():
     lines = [persona("What's your cat called?"), user("Whiskers. I ran a marathon yesterday, and I don't eat meat.")]
     told = {line.id: line.text for line in lines}
 
-    statements = extract(lines)
+    statements = extract_statements(lines)
 
     assert len(statements) == 3
-    assert all(is_grounded(one.text, [told[each] for each in one.messages], ["Tomas", "Mira"]) for one in statements)
+    assert all(is_grounded(one.text, [told[each] for each in one.message_ids], ["Tomas", "Mira"]) for one in statements)
 
 
 @given(st.lists(st.text(), max_size=4))
 def test_any_conversation_can_be_read(said: list[str]):
-    for statement in extract([user(text) if place % 2 else persona(text) for place, text in enumerate(said)]):
+    for statement in extract_statements([user(text) if place % 2 else persona(text) for place, text in enumerate(said)]):
         assert statement.text.endswith((".", "”"))
         assert statement.subject in statement.text
 
@@ -396,7 +396,7 @@ def test_its_name_is_asked_of_no_person():
         "Tomas: Mister Tinte.",
     )
 
-    assert not [one.text for one in extract(lines) if "called" in one.text]
+    assert not [one.text for one in extract_statements(lines) if "called" in one.text]
 
 
 def test_a_lie_told_by_mistake_takes_back_the_sentence_before():
@@ -405,7 +405,7 @@ def test_a_lie_told_by_mistake_takes_back_the_sentence_before():
         "Tomas: On the 20th of November. No, I tell a lie, that is the dentist. The eye is on the 24th.",
     )
 
-    told = " ".join(one.text for one in extract(lines))
+    told = " ".join(one.text for one in extract_statements(lines))
 
     assert "24" in told
     assert "20 November" not in told
@@ -414,13 +414,13 @@ def test_a_lie_told_by_mistake_takes_back_the_sentence_before():
 def test_wow_is_an_exclamation_and_no_game():
     lines = talk("Mira: I run every day.", "Tomas: Wow! I love running too. I ran my first marathon in Berlin in 2019.")
 
-    assert any("marathon" in one.text and not one.in_story for one in extract(lines))
+    assert any("marathon" in one.text and not one.in_story for one in extract_statements(lines))
 
 
 def test_a_name_answered_to_the_persona_is_not_the_persona_s_own():
     lines = talk("Mira: Hi! What's your name?", "Tomas: Mira!")
 
-    assert not [one.text for one in extract(lines) if one.key == "name"]
+    assert not [one.text for one in extract_statements(lines) if one.key == "name"]
 
 
 def test_a_day_put_right_takes_nothing_else_back():

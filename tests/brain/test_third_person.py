@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.fact_rules.third_person import rewrite
+from lethe_app.brain.fact_rules.third_person import rewrite_in_third_person
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from lethe_app.brain.fact_rules.third_person import rewrite
     ],
 )
 def test_verbs_agree_with_the_name(said: str, known: str):
-    assert rewrite(said, "Tomas", "Mira") == known
+    assert rewrite_in_third_person(said, "Tomas", "Mira") == known
 
 
 @pytest.mark.parametrize(
@@ -70,20 +70,20 @@ def test_verbs_agree_with_the_name(said: str, known: str):
     ],
 )
 def test_every_pronoun_gets_the_right_name(said: str, known: str):
-    assert rewrite(said, "Tomas", "Mira") == known
+    assert rewrite_in_third_person(said, "Tomas", "Mira") == known
 
 
 @pytest.mark.parametrize("said", ["Am I late?", "", "...", "I love you two"])
 def test_what_cannot_be_told_of_somebody_is_refused(said: str):
-    assert rewrite(said, "Tomas", "Mira") is None
+    assert rewrite_in_third_person(said, "Tomas", "Mira") is None
 
 
 def test_you_without_a_name_for_it_is_refused():
-    assert rewrite("I like you", "Tomas", "") is None
+    assert rewrite_in_third_person("I like you", "Tomas", "") is None
 
 
 @given(st.text(), st.sampled_from(["Tomas", "José", r"\1", "Ana (the first)"]), st.sampled_from(["Mira", ""]))
 def test_any_text_can_be_rewritten_or_refused(said: str, speaker: str, other: str):
-    known = rewrite(said, speaker, other)
+    known = rewrite_in_third_person(said, speaker, other)
 
     assert known is None or (known.endswith(".") and "\n" not in known)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.recall.time_requests import Edge, time_request
+from lethe_app.brain.recall.time_requests import Edge, find_time_request
 from tests.brain.memories import quick
 
 TODAY = date(2026, 11, 20)
@@ -75,7 +75,7 @@ el lunes tengo examen
 
 @pytest.mark.parametrize("text", ASKED)
 def test_a_question_for_what_was_said_at_a_time_is_a_request(text: str):
-    request = time_request(text, TODAY, PRESENT)
+    request = find_time_request(text, TODAY, PRESENT)
 
     assert request is not None
     assert request.times
@@ -83,20 +83,20 @@ def test_a_question_for_what_was_said_at_a_time_is_a_request(text: str):
 
 @pytest.mark.parametrize("text", SILENT)
 def test_a_message_that_only_mentions_a_time_is_none(text: str):
-    assert time_request(text, TODAY, PRESENT) is None
+    assert find_time_request(text, TODAY, PRESENT) is None
 
 
 @pytest.mark.parametrize(("texts", "edge"), [(FIRST, Edge.FIRST), (LAST, Edge.LAST)])
 def test_the_first_and_the_last_conversation_are_times_too(texts: list[str], edge: Edge):
     for text in texts:
-        request = time_request(text, TODAY, PRESENT)
+        request = find_time_request(text, TODAY, PRESENT)
 
         assert request is not None, text
         assert (request.edge, request.times) == (edge, ()), text
 
 
 def test_what_the_conversation_was_about_is_part_of_the_request():
-    request = time_request("Mira, when did we last talk about Porto?", TODAY, PRESENT)
+    request = find_time_request("Mira, when did we last talk about Porto?", TODAY, PRESENT)
 
     assert request is not None
     assert request.topic is not None
@@ -106,4 +106,4 @@ def test_what_the_conversation_was_about_is_part_of_the_request():
 @quick
 @given(st.text() | st.text("what did we talk about yesterday on the 2nd of may? \n.*"), st.dates())
 def test_whatever_is_said_it_is_heard_out(text: str, today: date):
-    time_request(text, today, PRESENT)
+    find_time_request(text, today, PRESENT)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.fact_rules.extractor import Statement, extract
-from lethe_app.brain.fact_rules.told_facts import LONGEST
+from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
+from lethe_app.brain.fact_rules.told_facts import MAX_FACT_LENGTH
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
@@ -29,7 +29,7 @@ def talk(*messages: str) -> list[Utterance]:
 
 
 def told(*messages: str) -> list[Statement]:
-    return extract(talk(*messages))
+    return extract_statements(talk(*messages))
 
 
 def texts(*messages: str) -> list[str]:
@@ -97,19 +97,19 @@ def test_quotation_marks_of_the_user_do_not_end_the_quotation():
 def test_an_answer_is_quoted_with_its_question_and_comes_from_both_messages(question: str, answer: str):
     lines = talk(f"P: *smiles* Nice! {question}", answer)
 
-    (statement,) = extract(lines)
+    (statement,) = extract_statements(lines)
 
     assert statement.text == f"Asked “{question}”, Joan said: “{answer}”"
-    assert statement.messages == (lines[0].id, lines[1].id)
+    assert statement.message_ids == (lines[0].id, lines[1].id)
 
 
 def test_an_answer_that_says_all_comes_without_its_question():
     lines = talk("P: What do you do on Thursdays?", "i've been doing pottery on thursdays since the divorce")
 
-    (statement,) = extract(lines)
+    (statement,) = extract_statements(lines)
 
     assert statement.text == "Joan has been doing pottery on thursdays since the divorce."
-    assert statement.messages == (lines[1].id,)
+    assert statement.message_ids == (lines[1].id,)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def test_what_is_told_twice_is_one_fact_with_both_messages():
     told = "our landlord is putting the rent up by 200 euros in March"
     lines = talk(told, "P: Oh no.", told)
 
-    (statement,) = extract(lines)
+    (statement,) = extract_statements(lines)
 
-    assert statement.messages == (lines[0].id, lines[2].id)
+    assert statement.message_ids == (lines[0].id, lines[2].id)
 
 
 def test_each_sentence_of_a_quotation_has_its_own_date():
@@ -264,7 +264,7 @@ def test_what_the_persona_says_is_never_kept_as_a_quotation():
 def test_a_long_or_hostile_line_is_read_and_no_quotation_is_longer_than_allowed(said: str):
     for fact in texts(f"P: {said}?", said):
         quoted = fact.partition("said: “")[2].removesuffix("”")
-        assert len(quoted or fact) <= LONGEST + len("Joan has their ")
+        assert len(quoted or fact) <= MAX_FACT_LENGTH + len("Joan has their ")
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
@@ -284,7 +284,7 @@ def test_an_answer_about_somebody_comes_with_the_sentence_that_names_them():
     assert answered.text == (
         "Joan said: “my brother Con is in Boston” Asked “Have you been over to visit him?”: “never. 30 years”"
     )
-    assert len(answered.messages) == 3
+    assert len(answered.message_ids) == 3
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_an_announced_change_ends_the_plan_that_it_changes():
     )
 
     assert change.text == "Joan said: “kitchen is going to be dark green”"
-    assert change.ends == (plan.text,)
+    assert change.ended_statements == (plan.text,)
 
 
 def test_a_fragment_that_answers_a_question_is_not_told_with_the_message_before():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.summary.digest import digest, title
+from lethe_app.brain.summary.digest import build_digest, build_title
 from tests.brain.talks import KEEPER, PORTO, talk
 
 
 def test_a_title_names_the_news_a_person_tells():
-    assert title(PORTO) == "Quitting the job and moving to Porto"
+    assert build_title(PORTO) == "Quitting the job and moving to Porto"
 
 
 def test_where_there_is_no_news_a_title_names_the_main_topic():
@@ -20,7 +20,7 @@ def test_where_there_is_no_news_a_title_names_the_main_topic():
         "Mira: Then buy a smaller violin.",
     )
 
-    assert title(lines) == "Violin lesson"
+    assert build_title(lines) == "Violin lesson"
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,20 @@ def test_where_there_is_no_news_a_title_names_the_main_topic():
     ],
 )
 def test_a_title_names_the_matter_as_a_person_would(text: str, expected: str):
-    assert title(talk(f"Tomas: {text}")) == expected
+    assert build_title(talk(f"Tomas: {text}")) == expected
 
 
 def test_what_somebody_is_not_gives_no_title():
-    assert "nurse" not in title(talk("Tomas: I'm not a nurse, I work with the surgeon Dr. Lang on a new robot.")).lower()
+    assert "nurse" not in build_title(talk("Tomas: I'm not a nurse, I work with the surgeon Dr. Lang on a new robot.")).lower()
 
 
 def test_where_nothing_stands_out_the_title_is_how_the_user_began():
-    assert title(talk("Mira: Yes?", "Tomas: so what do you think about it all then?")) == "so what do you think about"
+    assert build_title(talk("Mira: Yes?", "Tomas: so what do you think about it all then?")) == "so what do you think about"
 
 
 @pytest.mark.parametrize("lines", [PORTO, KEEPER])
 def test_a_title_is_short_and_has_no_asterisks(lines):
-    made = title(lines)
+    made = build_title(lines)
 
     assert 2 <= len(made.split()) <= 7
     assert "*" not in made
@@ -61,27 +61,27 @@ def test_keywords_keep_their_casing_and_are_neither_speakers_nor_filler():
         "Tomas: The reading group! Ana from Porto told me about the reading group, Mira.",
     )
 
-    found = digest(lines).keywords
+    found = build_digest(lines).keywords
 
     assert {"reading group", "Game of Thrones", "Porto"} <= set(found)
     assert not {"Mira", "Tomas", "amazing", "everyone", "hey"} & {word for keyword in found for word in keyword.split()}
 
 
 def test_there_are_four_to_six_keywords_where_there_is_enough_text():
-    assert 4 <= len(digest(PORTO).keywords) <= 6
-    assert 4 <= len(digest(KEEPER).keywords) <= 6
+    assert 4 <= len(build_digest(PORTO).keywords) <= 6
+    assert 4 <= len(build_digest(KEEPER).keywords) <= 6
 
 
 def test_a_short_form_of_a_speakers_name_is_no_topic():
     lines = talk("Mira: Tom, the greenhouse is open, Tom!", "Tomas: The greenhouse?", "Mira: Yes, Tom, the greenhouse.")
 
-    assert digest(lines).keywords == ("greenhouse",)
+    assert build_digest(lines).keywords == ("greenhouse",)
 
 
 def test_one_topic_in_several_forms_is_named_once():
     lines = talk("Tomas: My game is done.", "Mira: The gaming club wants the game.", "Tomas: Two games, then. The club pays.")
 
-    found = [keyword.lower() for keyword in digest(lines).keywords]
+    found = [keyword.lower() for keyword in build_digest(lines).keywords]
 
     assert sum("gam" in keyword for keyword in found) == 1
 
@@ -89,7 +89,7 @@ def test_one_topic_in_several_forms_is_named_once():
 def test_shouted_words_are_no_names():
     lines = talk("Tomas: THE LIGHTHOUSE IS ON FIRE", "Mira: Which lighthouse?")
 
-    assert "lighthouse" in digest(lines).keywords
+    assert "lighthouse" in build_digest(lines).keywords
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_shouted_words_are_no_names():
     ],
 )
 def test_other_languages_have_keywords_and_a_title(lines, expected):
-    made = digest(talk(*lines))
+    made = build_digest(talk(*lines))
 
     assert expected <= set(made.keywords)
     assert any(word in made.title for word in expected)
@@ -109,4 +109,4 @@ def test_other_languages_have_keywords_and_a_title(lines, expected):
 
 
 def test_a_script_whose_words_cannot_be_told_apart_has_its_beginning_as_title():
-    assert title(talk("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"
+    assert build_title(talk("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"

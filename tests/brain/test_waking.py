@@ -23,13 +23,13 @@ def message(text: str, role: Role = Role.USER, *, hidden: bool = False) -> Messa
 
 
 def test_the_first_message_of_a_session_is_searched():
-    assert names(wake(world(entry("king")), said=ScanWindow.of([], "Tell me of the king"))) == ["king"]
+    assert names(wake(world(entry("king")), said=ScanWindow.from_history([], "Tell me of the king"))) == ["king"]
 
 
 def test_the_greeting_is_searched_when_nothing_was_sent():
     greeting = message("The king greets you", Role.ASSISTANT)
 
-    assert names(wake(world(entry("king")), said=ScanWindow.of([greeting]))) == ["king"]
+    assert names(wake(world(entry("king")), said=ScanWindow.from_history([greeting]))) == ["king"]
 
 
 def test_hidden_and_system_messages_are_not_searched_and_take_no_depth():
@@ -41,7 +41,7 @@ def test_hidden_and_system_messages_are_not_searched_and_take_no_depth():
     ]
     book = world(entry("king"), entry("queen"), scan_depth=1)
 
-    assert names(wake(book, said=ScanWindow.of(history, "hello"))) == ["king"]
+    assert names(wake(book, said=ScanWindow.from_history(history, "hello"))) == ["king"]
 
 
 @pytest.mark.parametrize(("depth", "fires"), [(0, []), (1, []), (2, ["king"]), (3, ["king"])])
@@ -60,14 +60,14 @@ def test_the_alternative_on_display_is_what_was_said():
     reply.alternatives.append(Alternative(content="the queen"))
     reply.shown = 1
 
-    assert names(wake(world(entry("king"), entry("queen")), said=ScanWindow.of([reply]))) == ["queen"]
+    assert names(wake(world(entry("king"), entry("queen")), said=ScanWindow.from_history([reply]))) == ["queen"]
 
 
 def test_what_fired_tells_which_keyword_in_which_message():
     history = [message("the monarch"), message("A KING", Role.ASSISTANT)]
     book = world(entry("king", "Monarch", "King"), scan_depth=4)
 
-    fired = one(wake(book, said=ScanWindow.of(history, "hm")))
+    fired = one(wake(book, said=ScanWindow.from_history(history, "hm")))
 
     assert (fired.key, fired.message_index, fired.message_id, fired.reason) == ("King", 1, history[1].id, "key")
     assert fired.world is book
@@ -82,7 +82,7 @@ def test_a_keyword_in_the_text_being_sent_has_index_nought_and_no_stored_message
 def test_a_text_being_sent_that_is_stored_already_is_named():
     sent = message("king")
 
-    assert one(wake(world(entry("king")), said=ScanWindow.of([], sent))).message_id == sent.id
+    assert one(wake(world(entry("king")), said=ScanWindow.from_history([], sent))).message_id == sent.id
 
 
 # --- which entries take part ----------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def words(count: int) -> str:
 
 
 def by_words(tokens: int | None) -> LoreLimits:
-    return LoreLimits(tokens=tokens, count=lambda text: len(text.split()))
+    return LoreLimits(token_budget=tokens, count_tokens=lambda text: len(text.split()))
 
 
 def test_an_entry_too_big_is_skipped_and_smaller_ones_still_come():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.web_intent import LONGEST, WebIntent, topic_in, wanted
+from lethe_app.brain.web_intent import MAX_QUERY_LENGTH, WebIntent, detect_web_intent, extract_query
 
 
 @pytest.mark.parametrize(
@@ -20,19 +20,19 @@ from lethe_app.brain.web_intent import LONGEST, WebIntent, topic_in, wanted
     ],
 )
 def test_who_asks_plainly_is_understood_and_only_the_subject_is_searched(text: str, topic: str):
-    assert wanted(text) is WebIntent.PLAINLY
-    assert topic_in(text) == topic
+    assert detect_web_intent(text) is WebIntent.PLAINLY
+    assert extract_query(text) == topic
 
 
 @pytest.mark.parametrize("text", ["What is the latest on the rover?", "Do you know who she is?", "How tall is the tower?"])
 def test_a_question_may_want_it(text: str):
-    assert wanted(text) is WebIntent.PERHAPS
+    assert detect_web_intent(text) is WebIntent.PERHAPS
 
 
 @pytest.mark.parametrize("text", ["I looked for you everywhere.", "I look up to you.", "We searched all night.", "Hello!", ""])
 def test_talk_does_not(text: str):
-    assert wanted(text) is WebIntent.NO
+    assert detect_web_intent(text) is WebIntent.NO
 
 
 def test_a_topic_is_never_longer_than_a_query_may_be():
-    assert len(topic_in("search for " + "a long story " * 90)) <= LONGEST
+    assert len(extract_query("search for " + "a long story " * 90)) <= MAX_QUERY_LENGTH

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
-from lethe_app.brain.notebooks.filing import filed
-from lethe_app.brain.notebooks.subjects import read
+from lethe_app.brain.notebooks.filing import assign_conclusions
+from lethe_app.brain.notebooks.subjects import load_subjects
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.settings import Settings
 from lethe_app.domain.changes import TrashKind
@@ -66,14 +66,14 @@ async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(
 
 
 def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_matter(services: AppServices):
-    matters = read([services.paths.resources / "subjects"])
+    matters = load_subjects([services.paths.resources / "subjects"])
     day = now().date()
     books = [Notebook("cooking", "Cooking"), Notebook("family", "Family")]
     found = [Conclusion("Tomas always cooks the broth himself.", day), Conclusion("Tomas's brother Otto is a nurse.", day)]
 
-    sorted_out = filed(found, ["cooking", "cooking"], "cooking", books, matters)
+    sorted_out = assign_conclusions(found, ["cooking", "cooking"], "cooking", books, matters)
 
-    assert {name: [one.text for one in those] for name, those in sorted_out.into.items()} == {
+    assert {name: [one.text for one in those] for name, those in sorted_out.by_notebook.items()} == {
         "cooking": [found[0].text],
         "family": [found[1].text],
     }

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.brain.dreams.dislikes import Disliked, concluded, reasons_in, spelled
+from lethe_app.brain.dreams.dislikes import Disliked, format_disliked_replies, infer_dislike, parse_explanation
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, INFER, THUMBS, Records
@@ -127,7 +127,7 @@ async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_th
 async def test_without_a_model_they_wait_for_one(services: AppServices, dream, tmp_path: Path, clock: Clock):
     replies = await disliked(services)
     assert await dream() == []
-    waiting = {one.message: one.asked for one in await services.feedback.disliked(MIRA)}
+    waiting = {one.message: one.user_text for one in await services.feedback.disliked(MIRA)}
     assert waiting == dict(zip(replies, TALK[::2], strict=True))
 
     clock.go_on(days=1)
@@ -176,22 +176,22 @@ def test_too_little_says_nothing_and_nothing_is_made_up():
     frame, names = (MIRA, None, now()), ("Tomas", "Mira")
     many = [one() for _number in range(3)]
 
-    assert concluded("asks how he is", many, names, frame) is not None
-    assert concluded("asks how he is", many[:2], names, frame) is None
-    assert concluded("asks how he is", [many[0]] * 3, names, frame) is None
-    assert concluded("  ", many, names, frame) is None
-    assert concluded("speaks of Lisbon", many, names, frame) is None
+    assert infer_dislike("asks how he is", many, names, frame) is not None
+    assert infer_dislike("asks how he is", many[:2], names, frame) is None
+    assert infer_dislike("asks how he is", [many[0]] * 3, names, frame) is None
+    assert infer_dislike("  ", many, names, frame) is None
+    assert infer_dislike("speaks of Lisbon", many, names, frame) is None
 
 
 def test_what_touches_money_is_only_ever_asked_about():
-    change = concluded("talks of his bank account", [one() for _number in range(3)], ("Tomas", "Mira"), (MIRA, None, now()))
+    change = infer_dislike("talks of his bank account", [one() for _number in range(3)], ("Tomas", "Mira"), (MIRA, None, now()))
 
     assert change is not None
     assert Records.after(change).memories[0].needs_permission
 
 
 def test_a_model_is_told_how_long_each_was_even_where_it_is_cut():
-    told = spelled([one("word " * 300), one(asked="")], "Tomas", "Mira")
+    told = format_disliked_replies([one("word " * 300), one(asked="")], "Tomas", "Mira")
 
     assert told.startswith("1. (300 words)\nTomas: Hello.\nMira: word")
     assert "…" in told
@@ -199,4 +199,4 @@ def test_a_model_is_told_how_long_each_was_even_where_it_is_cut():
 
 
 def test_no_words_are_no_reason():
-    assert reasons_in("  ", uuid4(), uuid4(), now()) == []
+    assert parse_explanation("  ", uuid4(), uuid4(), now()) == []

@@ -119,7 +119,7 @@ async def test_an_entry_can_be_taken_back(services: AppServices, tmp_path: Path,
 
 
 def test_no_macro_comes_into_an_entry():
-    entry = JournalEntryAnswer.read(json.dumps({"title": "A", "paragraphs": ["I met {{user}} at the old harbour today."]}))
+    entry = JournalEntryAnswer.parse(json.dumps({"title": "A", "paragraphs": ["I met {{user}} at the old harbour today."]}))
 
     assert "{{" not in entry.text
 

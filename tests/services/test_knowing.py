@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.brain.facts.merge import FactRelation
-from lethe_app.brain.text.fingerprint import take
+from lethe_app.brain.text.fingerprint import compute_fingerprint
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.clock import now
@@ -362,7 +362,7 @@ async def test_whatever_is_done_the_ledger_stays_in_order(services: AppServices,
                 await knowing.pin(some.guid, pinned=bool(number % 2))
         everything = {fact.guid: fact for fact in await knowing.all(persona)}
         holds = [fact for fact in everything.values() if not fact.superseded]
-        assert len({take(fact.fact) for fact in holds}) == len(holds)
+        assert len({compute_fingerprint(fact.fact) for fact in holds}) == len(holds)
         assert not any(fact.superseded_by for fact in holds)
         assert all(everything[guid].reference_count >= count for guid, count in counts.items() if guid in everything)
         assert not forgotten.keys() & everything.keys()

@@ -162,7 +162,7 @@ async def test_a_large_world_is_made_ready_once_for_many_turns(
 
     def counted(self: Lore, *args: object) -> None:
         real(self, *args)  # type: ignore[arg-type]
-        made.append(len(self.placed))
+        made.append(len(self.compiled_entries))
 
     monkeypatch.setattr(Lore, "__init__", counted)
     many = [{"name": f"n{number}", "content": f"About {number}.", "keywords_main": [f"word{number}"]} for number in range(2000)]

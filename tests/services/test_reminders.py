@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from lethe_app.brain.dates.future import read
+from lethe_app.brain.dates.future import parse_future_date
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now, told_by
@@ -163,7 +163,7 @@ async def test_today_is_no_past_day(services: AppServices):
     ],
 )
 def test_days_ahead_are_understood(words: str, day: date, hour: int | None):
-    when = read(words, SUNDAY)
+    when = parse_future_date(words, SUNDAY)
 
     assert when is not None
     assert when.day == day
@@ -172,28 +172,28 @@ def test_days_ahead_are_understood(words: str, day: date, hour: int | None):
 
 @pytest.mark.parametrize("words", ["", "hello", "yesterday", "3 march 2020", "32 december", "25:99", "in 9999 years"])
 def test_what_names_no_day_to_come_is_not_understood(words: str):
-    assert read(words, SUNDAY) is None
+    assert parse_future_date(words, SUNDAY) is None
 
 
 def test_hours_from_now_are_so_many_hours_whatever_the_clocks_do():
     before_winter = datetime(2026, 10, 24, 10, tzinfo=ZoneInfo("Europe/Berlin"))
-    when = read("in 24 hours", before_winter)
+    when = parse_future_date("in 24 hours", before_winter)
 
     assert when is not None
-    assert isinstance(moment := when.moment(), datetime)
+    assert isinstance(moment := when.to_datetime(), datetime)
     assert moment - before_winter.astimezone(UTC) == timedelta(hours=24)
     assert when.hour == time(9)
 
 
 def test_a_moment_with_its_zone_is_that_moment():
-    when = read("2026-12-24T18:30+05:30", SUNDAY)
+    when = parse_future_date("2026-12-24T18:30+05:30", SUNDAY)
 
     assert when is not None
-    assert when.moment() == datetime(2026, 12, 24, 13, tzinfo=UTC)
+    assert when.to_datetime() == datetime(2026, 12, 24, 13, tzinfo=UTC)
 
 
 def test_the_end_of_a_month_is_the_end_of_a_shorter_one():
-    when = read("in a month", datetime(2027, 1, 31, 8, tzinfo=UTC))
+    when = parse_future_date("in a month", datetime(2027, 1, 31, 8, tzinfo=UTC))
 
     assert when is not None
     assert when.day == date(2027, 2, 28)

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.dreams.consolidation import may_dream_of_fact
+from lethe_app.brain.dreams.consolidation import can_change_fact
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
@@ -187,7 +187,7 @@ async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(services: 
     assert inside == {"In this story: Tomas is the king of Elfland.", "Tomas keeps bees."}
     assert outside == page == {"Tomas keeps bees."}
     assert of_fact(HER, secret, [story]) == []
-    assert not may_dream_of_fact(secret)
+    assert not can_change_fact(secret)
     assert [one.fact.fact for one in (await services.browsing.timeline(HER)).known] == ["Tomas keeps bees."]
 
 

@@ -12,7 +12,7 @@ import pytest
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from lethe_app.brain.fact_guard.claims import Claim, Support
 from lethe_app.brain.fact_guard.guard import check_claim
-from lethe_app.brain.llm_schemas.qualification import Snippet, as_said
+from lethe_app.brain.llm_schemas.qualification import Snippet, parse_utterances
 from lethe_app.errors import FileError
 from lethe_app.services.extraction.qualification import SCOPE, Qualification, QualificationResult, key_of
 from lethe_app.storage.database import Database
@@ -51,7 +51,7 @@ def stated(snippet: Snippet, place: int, fact: str) -> dict[str, object]:
 
 def answers_about(snippet: Snippet) -> list[dict[str, object]]:
     """The facts, and a yes for each about which the model is asked."""
-    lines = as_said(snippet.lines, snippet.about)
+    lines = parse_utterances(snippet.lines, snippet.about)
     parts = read_parts(lines)
     asked = 0
     for each in snippet.facts:

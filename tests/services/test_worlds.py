@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from lethe_app.brain.lore.keyword_matcher import Keyword, spots
+from lethe_app.brain.lore.keyword_matcher import Keyword, find_spans
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
@@ -281,7 +281,7 @@ async def test_a_trial_needs_no_conversation(services: AppServices):
     ],
 )
 def test_a_key_is_found_where_it_stands(key: str, text: str, found: list[str]):
-    assert [text[start:end] for start, end in spots(Keyword(key), text)] == found
+    assert [text[start:end] for start, end in find_spans(Keyword(key), text)] == found
 
 
 # Checks

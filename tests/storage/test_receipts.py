@@ -13,7 +13,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.prompt import CacheMiss, Cost, CutKind, PromptCut, PromptPart, PromptSpan, Receipt, ReceiptEntry, Share
 from lethe_app.storage.chats.archive_jobs import Parts
-from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.receipts import Receipts, deletions_of
 from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
@@ -44,24 +44,28 @@ async def reply(chats: Chats, say: Say) -> Message:
     return await chats.add_message(say("Hidden.", Role.ASSISTANT))
 
 
-async def keep(receipts: Receipts, message: Message, persona_id: str = "mara") -> None:
-    await receipts.save_receipt(message.id, ENTRY, persona_id, SPANS, await receipts.forgotten(persona_id))
+async def count_deletions(database: Database, persona_id: str = "mara") -> int:
+    return await database.run(lambda connection: deletions_of(connection, persona_id))
+
+
+async def keep(receipts: Receipts, database: Database, message: Message, persona_id: str = "mara") -> None:
+    await receipts.save_receipt(message.id, ENTRY, persona_id, SPANS, await count_deletions(database, persona_id))
 
 
 async def words(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
     return await receipts.spans(message.id, message.shown)
 
 
-async def test_what_was_put_comes_back(receipts: Receipts, reply: Message):
-    await keep(receipts, reply)
+async def test_what_was_put_comes_back(receipts: Receipts, reply: Message, database: Database):
+    await keep(receipts, database, reply)
 
     assert await receipts.get(reply.id, 0) == ENTRY
     assert await words(receipts, reply) == tuple(SPANS)
     assert await receipts.get(reply.id, 1) is None
 
 
-async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply: Message):
-    await keep(receipts, reply)
+async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply: Message, database: Database):
+    await keep(receipts, database, reply)
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
     other = ReceiptEntry(Receipt((), 5, 1000, 100, "model"))
     await receipts.save_receipt(reply.id, other, "mara", [], 0)
@@ -69,9 +73,9 @@ async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply
     assert (await receipts.get(reply.id, 0), await receipts.get(reply.id, 1)) == (ENTRY, other)
 
 
-async def test_a_receipt_follows_its_wording_when_another_is_taken_back(receipts: Receipts, chats: Chats, reply: Message):
+async def test_a_receipt_follows_its_wording_when_another_is_taken_back(receipts: Receipts, chats: Chats, reply: Message, database: Database):
     await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
 
     await chats.remove_alternative(reply.id, 0)
 
@@ -79,25 +83,25 @@ async def test_a_receipt_follows_its_wording_when_another_is_taken_back(receipts
     assert await receipts.spans(reply.id, 0) == tuple(SPANS)
 
 
-async def test_only_the_newest_prompts_are_kept_and_all_receipts(receipts: Receipts, chats: Chats, say: Say):
+async def test_only_the_newest_prompts_are_kept_and_all_receipts(receipts: Receipts, chats: Chats, say: Say, database: Database):
     replies = [await chats.add_message(say(f"{number}", Role.ASSISTANT)) for number in range(5)]
     for reply in replies:
-        await keep(receipts, reply)
+        await keep(receipts, database, reply)
 
     assert [bool(await words(receipts, reply)) for reply in replies] == [False, False, True, True, True]
     assert all([await receipts.get(reply.id, 0) for reply in replies])
 
 
-async def test_of_a_message_that_is_gone_nothing_is_kept(receipts: Receipts, chats: Chats, reply: Message):
+async def test_of_a_message_that_is_gone_nothing_is_kept(receipts: Receipts, chats: Chats, reply: Message, database: Database):
     await chats.delete_message(reply.id)
 
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
 
     assert await receipts.get(reply.id, 0) is None
 
 
 async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: Chats, database: Database, reply: Message):
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
     await chats.delete_message(reply.id)
     await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
 
@@ -108,7 +112,7 @@ async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: Ch
 async def test_both_go_for_good_with_their_session(
     receipts: Receipts, chats: Chats, database: Database, session: ChatSession, reply: Message
 ):
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
     await chats.delete_session(session.guid)
     await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
 
@@ -173,7 +177,7 @@ async def test_when_something_is_forgotten_no_word_of_her_prompts_is_left(
     session: ChatSession,
     reply: Message,
 ):
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
 
     await forget(database, session)
 
@@ -189,7 +193,7 @@ async def test_a_prompt_made_before_something_was_forgotten_is_not_kept_after_it
     session: ChatSession,
     reply: Message,
 ):
-    begun = await receipts.forgotten("mara")
+    begun = await count_deletions(database)
     await forget(database, session)
 
     await receipts.save_receipt(reply.id, ENTRY, "mara", SPANS, begun)
@@ -199,7 +203,7 @@ async def test_a_prompt_made_before_something_was_forgotten_is_not_kept_after_it
 
 
 async def test_what_others_were_told_stays(receipts: Receipts, database: Database, session: ChatSession, reply: Message):
-    await keep(receipts, reply, "somebody-else")
+    await keep(receipts, database, reply, "somebody-else")
 
     for forget in (fact_forgotten, memory_forgotten):
         await forget(database, session)
@@ -210,7 +214,7 @@ async def test_what_others_were_told_stays(receipts: Receipts, database: Databas
 async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
     receipts: Receipts, database: Database, session: ChatSession, chats: Chats, reply: Message
 ):
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
     fact = ExtractedFact(fact="Tomas hid the key.")
     await FactStore(database).save_facts("mara", fact)
     await FactStore(database).save_facts(
@@ -223,8 +227,8 @@ async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
     assert await words(receipts, reply) == tuple(SPANS)
 
 
-async def test_a_user_may_have_all_of_it_forgotten(receipts: Receipts, reply: Message):
-    await keep(receipts, reply)
+async def test_a_user_may_have_all_of_it_forgotten(receipts: Receipts, reply: Message, database: Database):
+    await keep(receipts, database, reply)
 
     await receipts.delete_prompts("mara")
 
@@ -232,7 +236,7 @@ async def test_a_user_may_have_all_of_it_forgotten(receipts: Receipts, reply: Me
 
 
 async def test_what_another_version_wrote_counts_as_none(receipts: Receipts, database: Database, reply: Message):
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
     await database.run(lambda c: c.execute("UPDATE receipts SET value = '{}'").rowcount)
     await database.run(lambda c: c.execute("UPDATE kept_prompts SET spans = x'00ff'").rowcount)
 
@@ -243,7 +247,7 @@ async def test_what_another_version_wrote_counts_as_none(receipts: Receipts, dat
 async def test_no_word_of_a_forgotten_prompt_can_be_read_out_of_the_receipts(
     receipts: Receipts, database: Database, session: ChatSession, reply: Message
 ):
-    await keep(receipts, reply)
+    await keep(receipts, database, reply)
     await fact_forgotten(database, session)
 
     rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM forgettings")])

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.fact_rules.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
@@ -148,4 +148,4 @@ async def test_who_gives_no_name_can_be_remembered_all_the_same(tmp_path, echo_m
 
         (own,) = await scene.services.library.user_personas()
         line = Utterance(uuid4(), Role.USER, own.name, "I have a dog called Rex.", now())
-        assert [one.text for one in extract([line])] == [f"{own.name} has a dog called Rex."]
+        assert [one.text for one in extract_statements([line])] == [f"{own.name} has a dog called Rex."]

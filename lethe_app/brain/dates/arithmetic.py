@@ -11,8 +11,8 @@ def elapsed(since: datetime, until: datetime) -> timedelta:
     Python subtracts datetimes that share a tzinfo by their wall-clock values, which is an hour wrong across a
     daylight-saving change.
     """
-    hands = until.replace(tzinfo=None) - since.replace(tzinfo=None)
-    return hands - (_offset(until) - _offset(since))
+    wall_clock_difference = until.replace(tzinfo=None) - since.replace(tzinfo=None)
+    return wall_clock_difference - (_offset(until) - _offset(since))
 
 
 def days_since(since: datetime, until: datetime) -> float:
@@ -20,12 +20,12 @@ def days_since(since: datetime, until: datetime) -> float:
     return elapsed(since, until) / timedelta(days=1)
 
 
-def nights_between(since: datetime, until: datetime) -> int:
+def calendar_days_between(since: datetime, until: datetime) -> int:
     """Return the number of calendar days between two datetimes, each in its own UTC offset; negative if `until` is earlier.
 
     A `since` stored in UTC carries no local offset and is therefore converted to the zone of `until` first.
     """
-    return (until.date() - _by_the_clock_of(until, since)).days
+    return (until.date() - _date_in_zone_of(until, since)).days
 
 
 def local_date(moment: datetime) -> date:
@@ -37,10 +37,10 @@ def _offset(moment: datetime) -> timedelta:
     return moment.utcoffset() or timedelta()
 
 
-def _by_the_clock_of(here: datetime, moment: datetime) -> date:
+def _date_in_zone_of(reference: datetime, moment: datetime) -> date:
     if _offset(moment):
         return moment.date()
     try:
-        return moment.astimezone(here.tzinfo).date()
+        return moment.astimezone(reference.tzinfo).date()
     except OverflowError:  # the first or the last day there is
         return moment.date()

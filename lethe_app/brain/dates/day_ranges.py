@@ -30,11 +30,11 @@ def weeks_back(count: int) -> Callable[[date], Range]:
     )  # fmt: skip
 
 
-def weekend(back: int) -> Callable[[date], Range]:
+def weekend(weeks_ago: int) -> Callable[[date], Range]:
     """Return a function from today to the latest weekend that has begun, or to the weekend `back` weeks before it."""
 
     def days(today: date) -> Range:
-        saturday = today - timedelta(days=(today.weekday() - 5) % 7 + 7 * back)
+        saturday = today - timedelta(days=(today.weekday() - 5) % 7 + 7 * weeks_ago)
         return saturday, saturday + timedelta(days=1)
 
     return days
@@ -61,7 +61,7 @@ def week_before(days: Range) -> Range:
     return days[0] - timedelta(days=7), days[1] - timedelta(days=7)
 
 
-def yearly(today: date, year: int | None, first: tuple[int, int], last: tuple[int, int]) -> list[Range]:
+def ranges_by_year(today: date, year: int | None, first: tuple[int, int], last: tuple[int, int]) -> list[Range]:
     """Return the range in `year`, or without a year in each of the last `YEARS_BACK` years in which it has begun, latest
     first.
 
@@ -69,14 +69,14 @@ def yearly(today: date, year: int | None, first: tuple[int, int], last: tuple[in
     """
     years = [year] if year else range(today.year, max(1, today.year - YEARS_BACK), -1)
     found: list[Range] = []
-    for each in years:
-        ends = each + (last < first)
-        length = monthrange(ends, last[0])[1]
-        if first == last and first[1] > monthrange(each, first[0])[1]:
+    for start_year in years:
+        end_year = start_year + (last < first)
+        end_month_length = monthrange(end_year, last[0])[1]
+        if first == last and first[1] > monthrange(start_year, first[0])[1]:
             continue
-        begin = date(each, first[0], first[1])
-        if begin <= today:
-            found.append((begin, date(ends, last[0], min(last[1], length))))
+        start = date(start_year, first[0], first[1])
+        if start <= today:
+            found.append((start, date(end_year, last[0], min(last[1], end_month_length))))
     return found
 
 
@@ -90,9 +90,9 @@ def weekday_number(name: str) -> int:
     return next(number for number, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
 
 
-def day_number(written: str) -> int:
+def day_number(text: str) -> int:
     """Return the day of the month written as “2nd”, “2” or “second”."""
-    return ORDINALS.index(written) + 1 if written in ORDINALS else int(re.sub(r"\D", "", written))
+    return ORDINALS.index(text) + 1 if text in ORDINALS else int(re.sub(r"\D", "", text))
 
 
 def monday(day: date) -> date:

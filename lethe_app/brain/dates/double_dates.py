@@ -18,34 +18,41 @@ ORDINALS = (
     "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh",
     "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
 )  # fmt: skip
-NEAR = {"the day before yesterday": -2, "the day after tomorrow": 2, "yesterday": -1, "tomorrow": 1, "today": 0, "tonight": 0}
-Read = Callable[[re.Match[str], re.Match[str], date], str | None]
+RELATIVE_DAY_OFFSETS = {
+    "the day before yesterday": -2,
+    "the day after tomorrow": 2,
+    "yesterday": -1,
+    "tomorrow": 1,
+    "today": 0,
+    "tonight": 0,
+}
+PairReader = Callable[[re.Match[str], re.Match[str], date], str | None]
 
 _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _MONTH = "|".join(MONTHS)
-_NAMED = "|".join(WEEKDAYS)
+_WEEKDAY_NAMES = "|".join(WEEKDAYS)
 _WHICH = r"\b(?:in |on |at |of )?(?:the )?(?P<which>next|last|this)"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 _DAY = re.compile(
     r"(?<!next )(?<!last )(?<!this )(?<!every )(?<!a )(?<!the )"
     r"(?<!second )(?<!third )(?<!first )(?<!other )(?<!each )(?<!any )\b(?:"
-    rf"(?:on|that's|that is|which is) (?P<full>{_NAMED}|{'|'.join(day[:3] for day in WEEKDAYS)})\b(?!s|'s){_PART}|"
-    rf"(?P<bare>{_NAMED})\b(?!'s){_PART.replace('part', 'of')}(?=$|,| (?:next|last|this|of|in) ))",
+    rf"(?:on|that's|that is|which is) (?P<full>{_WEEKDAY_NAMES}|{'|'.join(day[:3] for day in WEEKDAYS)})\b(?!s|'s){_PART}|"
+    rf"(?P<bare>{_WEEKDAY_NAMES})\b(?!'s){_PART.replace('part', 'of')}(?=$|,| (?:next|last|this|of|in) ))",
     re.IGNORECASE,
 )
 _DAY_OF_MONTH = re.compile(r"\b(?:on )?the (?P<number>\d{1,2})(?:st|nd|rd|th)\b(?! of (?!next|last|this))", re.IGNORECASE)
-_IN_MONTH = re.compile(rf"\b(?:in |on (?=\d))(?P<day>\d{{1,2}} )?(?P<month>{_MONTH})\b(?!,? \d)", re.IGNORECASE)
-_IN_SEASON = re.compile(rf"\bin (?:the )?(?P<season>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
+_NAMED_MONTH = re.compile(rf"\b(?:in |on (?=\d))(?P<day>\d{{1,2}} )?(?P<month>{_MONTH})\b(?!,? \d)", re.IGNORECASE)
+_NAMED_SEASON = re.compile(rf"\bin (?:the )?(?P<season>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
 _WEEK = re.compile(rf"{_WHICH} week\b", re.IGNORECASE)
 _WEEKEND = re.compile(rf"{_WHICH} weekend\b", re.IGNORECASE)
 _WEEKS = re.compile(rf"\b(?:in {_COUNT} weeks?(?:' time| time)?|{_COUNT.replace('count', 'back')} weeks? ago)\b", re.IGNORECASE)
-_NEAR = re.compile("|".join(rf"\b{word}\b" for word in NEAR), re.IGNORECASE)
-_IN_THE_MONTH = re.compile(rf"{_WHICH} month\b", re.IGNORECASE)
+_RELATIVE_DAY = re.compile("|".join(rf"\b{word}\b" for word in RELATIVE_DAY_OFFSETS), re.IGNORECASE)
+_RELATIVE_MONTH = re.compile(rf"{_WHICH} month\b", re.IGNORECASE)
 _YEAR = re.compile(rf"{_WHICH} year\b", re.IGNORECASE)
 _YEARS_AGO = re.compile(rf"\b(?:about |around )?{_COUNT} years? ago\b", re.IGNORECASE)
 _NAMED_DATE = re.compile(
-    rf"\bon (?:{_NAMED}),? (?=the \d{{1,2}}(?:st|nd|rd|th)\b)|"
-    rf"\b(?:{_NAMED}),? (?:the )?(?=\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH}))",
+    rf"\bon (?:{_WEEKDAY_NAMES}),? (?=the \d{{1,2}}(?:st|nd|rd|th)\b)|"
+    rf"\b(?:{_WEEKDAY_NAMES}),? (?:the )?(?=\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH}))",
     re.IGNORECASE,
 )
 _OF_MONTH = re.compile(rf"\bthe (?P<number>\d{{1,2}})(?:st|nd|rd|th) of (?P<month>{_MONTH})\b", re.IGNORECASE)
@@ -63,104 +70,105 @@ def reconcile_times(sentence: str, today: date) -> str | None:
     such a pair.
     """
     text = _NAMED_DATE.sub(
-        lambda found: "on " if found[0].startswith("on ") else "", _OF_MONTH.sub(r"\g<number> \g<month>", in_digits(sentence))
+        lambda found: "on " if found[0].startswith("on ") else "",
+        _OF_MONTH.sub(r"\g<number> \g<month>", ordinals_to_digits(sentence)),
     )
     for coarse, fine, read in _PAIRS:
-        wide, exact = _only(coarse, text), _only(fine, text)
+        wide, exact = _single_match(coarse, text), _single_match(fine, text)
         if wide is None or exact is None or (wide.start() < exact.end() and exact.start() < wide.end()):
             continue
-        words = read(wide, exact, today)
-        if words is None:
+        replacement = read(wide, exact, today)
+        if replacement is None:
             return None
-        text = _joined(text, wide, exact, words)
+        text = _merge_expressions(text, wide, exact, replacement)
     return text
 
 
-def in_digits(text: str) -> str:
+def ordinals_to_digits(text: str) -> str:
     """Return the text with spelled-out days of the month in digits: “June the fourteenth” becomes “June the 14th”."""
-    return _SPELLED.sub(_in_digits, text)
+    return _SPELLED.sub(_ordinal_to_digits, text)
 
 
-def _in_digits(found: re.Match[str]) -> str:
-    number = ORDINALS.index((found["first"] or found["other"]).lower()) + 1
+def _ordinal_to_digits(match: re.Match[str]) -> str:
+    number = ORDINALS.index((match["first"] or match["other"]).lower()) + 1
     ending = "th" if number in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{found['lead'] or 'the '}{number}{ending}"
+    return f"{match['lead'] or 'the '}{number}{ending}"
 
 
-def _only(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    found = list(pattern.finditer(text))
-    return found[0] if len(found) == 1 else None
+def _single_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    matches = list(pattern.finditer(text))
+    return matches[0] if len(matches) == 1 else None
 
 
-def _joined(text: str, wide: re.Match[str], exact: re.Match[str], words: str) -> str:
+def _merge_expressions(text: str, wide: re.Match[str], exact: re.Match[str], replacement: str) -> str:
     """Return the text without the coarse expression `wide` and with `words` in place of the expression `exact`."""
-    for found, put in sorted(((wide, ""), (exact, words)), key=lambda each: -each[0].start()):
+    for found, inserted in sorted(((wide, ""), (exact, replacement)), key=lambda each: -each[0].start()):
         before, after = text[: found.start()].rstrip(" ,"), text[found.end() :]
-        text = " ".join(filter(None, (before, put))) + after if before or put else after.lstrip(" ,")
+        text = " ".join(filter(None, (before, inserted))) + after if before or inserted else after.lstrip(" ,")
     return text
 
 
-def _step(wide: re.Match[str]) -> int:
+def _relative_step(wide: re.Match[str]) -> int:
     return {"last": -1, "next": 1}.get(wide["which"].lower(), 0)
 
 
-def _number(exact: re.Match[str]) -> int:
+def _weekday_number(exact: re.Match[str]) -> int:
     """Return the weekday number (0 is Monday) of the matched weekday name."""
     name = (exact["full"] or exact["bare"]).lower()
-    return next(place for place, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
+    return next(index for index, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
 
 
-def _spelled(day: date, exact: re.Match[str]) -> str:
+def _format_day(day: date, exact: re.Match[str]) -> str:
     groups = exact.groupdict()
     part = (groups.get("part") or groups.get("of") or "").strip()
     return f"on {f'the {part} of ' if part else ''}{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
-def _in_week(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
-    return _spelled(today + timedelta(7 * _step(wide) - today.weekday() + _number(exact)), exact)
+def _resolve_day_in_week(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
+    return _format_day(today + timedelta(7 * _relative_step(wide) - today.weekday() + _weekday_number(exact)), exact)
 
 
-def _on_weekend(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
-    return _in_week(wide, exact, today) if _number(exact) >= WEEKDAYS.index("friday") else None
+def _resolve_day_on_weekend(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
+    return _resolve_day_in_week(wide, exact, today) if _weekday_number(exact) >= WEEKDAYS.index("friday") else None
 
 
-def _in_weeks(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
+def _resolve_day_in_weeks(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
     count = wide["count"] or wide["back"]
     weeks = (NUMBERS.get(count.lower()) or int(count)) * (1 if wide["count"] else -1)
-    return _spelled(today + timedelta(7 * weeks - today.weekday() + _number(exact)), exact)
+    return _format_day(today + timedelta(7 * weeks - today.weekday() + _weekday_number(exact)), exact)
 
 
-def _near(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
-    day = today + timedelta(NEAR[wide[0].lower()])
-    return _spelled(day, exact) if day.weekday() == _number(exact) else None
+def _resolve_relative_day(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
+    day = today + timedelta(RELATIVE_DAY_OFFSETS[wide[0].lower()])
+    return _format_day(day, exact) if day.weekday() == _weekday_number(exact) else None
 
 
-def _in_month(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
-    months = today.year * 12 + today.month - 1 + _step(wide)
-    return _spelled(date(months // 12, months % 12 + 1, int(exact["number"])), exact)
+def _resolve_day_of_month(wide: re.Match[str], exact: re.Match[str], today: date) -> str | None:
+    months = today.year * 12 + today.month - 1 + _relative_step(wide)
+    return _format_day(date(months // 12, months % 12 + 1, int(exact["number"])), exact)
 
 
-def _month_of(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
-    return f"{'on' if exact['day'] else 'in'} {exact['day'] or ''}{exact['month'].capitalize()} {_year(wide, today)}"
+def _resolve_month(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
+    return f"{'on' if exact['day'] else 'in'} {exact['day'] or ''}{exact['month'].capitalize()} {_resolve_year(wide, today)}"
 
 
-def _season_of(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
-    return f"in the {exact['season'].lower()} of {_year(wide, today)}"
+def _resolve_season(wide: re.Match[str], exact: re.Match[str], today: date) -> str:
+    return f"in the {exact['season'].lower()} of {_resolve_year(wide, today)}"
 
 
-def _year(wide: re.Match[str], today: date) -> int:
+def _resolve_year(wide: re.Match[str], today: date) -> int:
     count = wide.groupdict().get("count")
-    return today.year - (NUMBERS.get(count.lower()) or int(count)) if count else today.year + _step(wide)
+    return today.year - (NUMBERS.get(count.lower()) or int(count)) if count else today.year + _relative_step(wide)
 
 
-_PAIRS: tuple[tuple[re.Pattern[str], re.Pattern[str], Read], ...] = (
-    (_WEEK, _DAY, _in_week),
-    (_WEEKEND, _DAY, _on_weekend),
-    (_WEEKS, _DAY, _in_weeks),
-    (_NEAR, _DAY, _near),
-    (_IN_THE_MONTH, _DAY_OF_MONTH, _in_month),
-    (_YEAR, _IN_MONTH, _month_of),
-    (_YEAR, _IN_SEASON, _season_of),
-    (_YEARS_AGO, _IN_MONTH, _month_of),
-    (_YEARS_AGO, _IN_SEASON, _season_of),
+_PAIRS: tuple[tuple[re.Pattern[str], re.Pattern[str], PairReader], ...] = (
+    (_WEEK, _DAY, _resolve_day_in_week),
+    (_WEEKEND, _DAY, _resolve_day_on_weekend),
+    (_WEEKS, _DAY, _resolve_day_in_weeks),
+    (_RELATIVE_DAY, _DAY, _resolve_relative_day),
+    (_RELATIVE_MONTH, _DAY_OF_MONTH, _resolve_day_of_month),
+    (_YEAR, _NAMED_MONTH, _resolve_month),
+    (_YEAR, _NAMED_SEASON, _resolve_season),
+    (_YEARS_AGO, _NAMED_MONTH, _resolve_month),
+    (_YEARS_AGO, _NAMED_SEASON, _resolve_season),
 )

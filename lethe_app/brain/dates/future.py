@@ -11,7 +11,9 @@ from lethe_app.retrieval.query_terms import MONTHS
 from lethe_app.retrieval.time_expressions import DATES, LAST_DAY, NUMBERS, WEEKDAYS
 
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})(?:T(?=\d)|(?!\d))", re.IGNORECASE)
-_STAMP = re.compile(r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:Z|[+-]\d{2}:?\d{2})", re.IGNORECASE)
+_ZONED_TIMESTAMP = re.compile(
+    r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:Z|[+-]\d{2}:?\d{2})", re.IGNORECASE
+)
 """ISO 8601 timestamp with a zone, as programs write it; its zone is kept regardless of the local one."""
 _DOTTED = re.compile(r"\b(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?")
 _CLOCK = re.compile(
@@ -26,7 +28,7 @@ _AMOUNT = re.compile(
     r"(hours?|hrs?|h|minutes?|mins?|seconds?|secs?)\b( and a half)?)(?:,? and |,? )?",
     re.IGNORECASE,
 )  # fmt: skip
-_SOON = re.compile(rf"\bin (?={_AMOUNT.pattern})", re.IGNORECASE)
+_IN_DURATION = re.compile(rf"\bin (?={_AMOUNT.pattern})", re.IGNORECASE)
 _HOURS_SPELLED = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - it is a sentence
 _SPELLED_HOUR = r"\d{1,2}|" + "|".join(_HOURS_SPELLED)
 _OCLOCK = re.compile(
@@ -34,13 +36,13 @@ _OCLOCK = re.compile(
     rf"|at ({'|'.join(_HOURS_SPELLED)}))\b",
     re.IGNORECASE,
 )
-_AGAIN = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly)\b", re.IGNORECASE)
+_RECURRING = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(rf"\b(next |this |on )?({'|'.join(f'{day}|{day[:3]}' for day in WEEKDAYS)})\b", re.IGNORECASE)
 _RELATIVE = re.compile(
     r"\b(day after tomorrow|tomorrow|today|tonight|this (?:morning|afternoon|evening)|next (?:week|month|year))\b",
     re.IGNORECASE,
 )
-_SPELLED = DATES[:2]
+_MONTH_NAME_DATES = DATES[:2]
 """Patterns of dates with a month name: “24 December”, “December 24th”, each with or without a year."""
 
 
@@ -53,54 +55,56 @@ class When:
     exact: datetime | None = None
     """Exact moment, if hours or minutes were counted from now or the zone was named; takes precedence over `day` and `hour`."""
 
-    def moment(self) -> datetime | date:
+    def to_datetime(self) -> datetime | date:
         """Return the moment in the local time zone as `Reminders.remind` expects it: a date if no time of day is known."""
         if self.exact is not None:
             return self.exact.astimezone()  # the clock may be changed until then
         return self.day if self.hour is None else datetime.combine(self.day, self.hour).astimezone()
 
 
-def read(words: str, present: datetime) -> When | None:
+def parse_future_date(words: str, now: datetime) -> When | None:
     """Parse a future date relative to `present`, in its time zone; return None if the text names no day from today on."""
     text = " ".join(words.split())
-    exact = _exact(text, present)
+    exact = _parse_exact_moment(text, now)
     if exact is not None:
-        return When(exact.date(), exact.time(), exact) if exact.date() >= present.date() else None
-    day, rest = _day(text, present.date())
-    hour = _hour(rest)
+        return When(exact.date(), exact.time(), exact) if exact.date() >= now.date() else None
+    day, rest = _find_day(text, now.date())
+    hour = _find_time(rest)
     if day is None and hour is None:
         return None
     if day is None:
         assert hour is not None
-        day = present.date() + timedelta(days=hour <= present.time())  # “at 9” is the next time it strikes nine
-    if hour is not None and _is_evening(hour, text, is_over=day == present.date() and hour <= present.time()):
+        day = now.date() + timedelta(days=hour <= now.time())  # “at 9” is the next time it strikes nine
+    if hour is not None and _is_evening(hour, text, is_over=day == now.date() and hour <= now.time()):
         hour = hour.replace(hour=hour.hour + 12)
     found = When(day, hour)
-    return found if day >= present.date() and day < LAST_DAY else None
+    return found if day >= now.date() and day < LAST_DAY else None
 
 
-def comes_again(words: str) -> bool:
+def is_recurring(text: str) -> bool:
     """Return whether the text asks for a repeated date, such as “every Friday”; `read` returns the first occurrence of it."""
-    return _AGAIN.search(words) is not None
+    return _RECURRING.search(text) is not None
 
 
-def _exact(text: str, present: datetime) -> datetime | None:
+def _parse_exact_moment(text: str, now: datetime) -> datetime | None:
     """Return the moment of a zoned timestamp or of a duration counted from `present`; durations are added in UTC, so a
     daylight-saving change does not shift them.
     """
-    if stamp := _STAMP.search(text):
+    if timestamp := _ZONED_TIMESTAMP.search(text):
         try:
-            return datetime.fromisoformat(stamp[0].replace(" ", "").upper() if "T" in stamp[0].upper() else stamp[0])
+            return datetime.fromisoformat(
+                timestamp[0].replace(" ", "").upper() if "T" in timestamp[0].upper() else timestamp[0]
+            )
         except ValueError:
             return None
-    if (begins := _SOON.search(text)) is None:
+    if (duration_start := _IN_DURATION.search(text)) is None:
         return None
-    place, seconds = begins.end(), 0.0
-    while (piece := _AMOUNT.match(text, place)) is not None:
-        unit = {"h": 3600, "m": 60, "s": 1}[(piece[4] or "h")[0].lower()]
-        count = 0.5 if piece[1] else _amount(piece[2]) + 0.5 * bool(piece[3] or piece[5])
-        place, seconds = piece.end(), seconds + count * unit
-    return (present.astimezone(UTC) + timedelta(seconds=seconds)).astimezone(present.tzinfo)
+    position, seconds = duration_start.end(), 0.0
+    while (amount_match := _AMOUNT.match(text, position)) is not None:
+        unit = {"h": 3600, "m": 60, "s": 1}[(amount_match[4] or "h")[0].lower()]
+        count = 0.5 if amount_match[1] else _parse_amount(amount_match[2]) + 0.5 * bool(amount_match[3] or amount_match[5])
+        position, seconds = amount_match.end(), seconds + count * unit
+    return (now.astimezone(UTC) + timedelta(seconds=seconds)).astimezone(now.tzinfo)
 
 
 def _is_evening(hour: time, text: str, *, is_over: bool) -> bool:
@@ -113,88 +117,90 @@ def _is_evening(hour: time, text: str, *, is_over: bool) -> bool:
     return is_over or (late is not None and hour.hour > 0)
 
 
-def _day(text: str, today: date) -> tuple[date | None, str]:
+def _find_day(text: str, today: date) -> tuple[date | None, str]:
     """Return the day named in the text, and the text without the words that name it."""
-    meanings: list[tuple[re.Pattern[str], Callable[[re.Match[str]], date | None]]] = [
-        (_ISO, lambda found: _date(int(found[1]), int(found[2]), int(found[3]))),
-        (_DOTTED, lambda found: _coming(int(found[2]), int(found[1]), int(found[3] or 0), today)),
-        *((spelled, lambda found: _named(found, today)) for spelled in _SPELLED),
-        (_IN, lambda found: _after(today, _number(found[1]), found[2].lower())),
-        (_RELATIVE, lambda found: _relative(found[1].lower(), today)),
-        (_WEEKDAY, lambda found: _weekday(found, today)),
+    rules: list[tuple[re.Pattern[str], Callable[[re.Match[str]], date | None]]] = [
+        (_ISO, lambda found: _date_or_none(int(found[1]), int(found[2]), int(found[3]))),
+        (_DOTTED, lambda found: _next_occurrence(int(found[2]), int(found[1]), int(found[3] or 0), today)),
+        *((spelled, lambda found: _date_of_month_name(found, today)) for spelled in _MONTH_NAME_DATES),
+        (_IN, lambda found: _add_units(today, _parse_count(found[1]), found[2].lower())),
+        (_RELATIVE, lambda found: _parse_relative_day(found[1].lower(), today)),
+        (_WEEKDAY, lambda found: _next_weekday(found, today)),
     ]
-    for pattern, meaning in meanings:
+    for pattern, to_date in rules:
         found = pattern.search(text)
-        if found and (day := meaning(found)) is not None:
-            left = found[0] if found[0].lower().startswith(("tonight", "this")) else ""  # it tells the hour as well
-            return day, f"{text[: found.start()]} {left} {text[found.end() :]}"
+        if found and (day := to_date(found)) is not None:
+            kept_words = found[0] if found[0].lower().startswith(("tonight", "this")) else ""  # it tells the hour as well
+            return day, f"{text[: found.start()]} {kept_words} {text[found.end() :]}"
     return None, text
 
 
-def _hour(text: str) -> time | None:
+def _find_time(text: str) -> time | None:
     found = _CLOCK.search(text)
     if found:
         hour, minute = int(found[1] or found[4] or found[6]), int(found[2] or 0)
-        half = (found[3] or found[5] or "").lower()
-        hour = hour % 12 + 12 * (half == "pm") if half else hour
+        meridiem = (found[3] or found[5] or "").lower()
+        hour = hour % 12 + 12 * (meridiem == "pm") if meridiem else hour
         return time(hour, minute) if hour < 24 and minute < 60 else None
-    if told := _OCLOCK.search(text):
-        hour = _struck(told[2] or told[3] or told[4])
-        minutes = {"half past": 30, "quarter past": 15, "quarter to": -15}.get((told[1] or "").lower(), 0)
+    if clock_match := _OCLOCK.search(text):
+        hour = _parse_hour(clock_match[2] or clock_match[3] or clock_match[4])
+        minutes = {"half past": 30, "quarter past": 15, "quarter to": -15}.get((clock_match[1] or "").lower(), 0)
         return time((60 * hour + minutes) // 60 % 24, minutes % 60) if hour < 24 else None
     named = _HOUR.search(text)
     return time(_HOURS[named[1].lower()]) if named else None
 
 
-def _named(found: re.Match[str], today: date) -> date | None:
-    month = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(found["month"].lower()))
-    return _coming(month, int(found["day"]), int(found["year"] or 0), today)
+def _date_of_month_name(match: re.Match[str], today: date) -> date | None:
+    month = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(match["month"].lower()))
+    return _next_occurrence(month, int(match["day"]), int(match["year"] or 0), today)
 
 
-def _coming(month: int, day: int, year: int, today: date) -> date | None:
+def _next_occurrence(month: int, day: int, year: int, today: date) -> date | None:
     """Return the date, without a year (0) its next occurrence; nine years are tried because 29 February can be eight years
     ahead.
     """
     if year:
-        return _date(year, month, day)
-    years = (_date(today.year + more, month, day) for more in range(9))
-    return next((one for one in years if one is not None and one >= today), None)
+        return _date_or_none(year, month, day)
+    years = (_date_or_none(today.year + more, month, day) for more in range(9))
+    return next((candidate for candidate in years if candidate is not None and candidate >= today), None)
 
 
-def _relative(words: str, today: date) -> date | None:
+def _parse_relative_day(words: str, today: date) -> date | None:
     if words.startswith("next "):
-        return _after(today, 1, words.removeprefix("next "))
+        return _add_units(today, 1, words.removeprefix("next "))
     return today + timedelta(days={"tomorrow": 1, "day after tomorrow": 2}.get(words, 0))
 
 
-def _weekday(found: re.Match[str], today: date) -> date:
+def _next_weekday(match: re.Match[str], today: date) -> date:
     """Return the next date with the named weekday; “Friday” or “next Friday” written on a Friday is a week later."""
-    wanted = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(found[2].lower()))
-    return today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1)
+    weekday = next(index for index, day in enumerate(WEEKDAYS) if day.startswith(match[2].lower()))
+    return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
 
 
-def _after(today: date, count: int, unit: str) -> date | None:
+def _add_units(today: date, count: int, unit: str) -> date | None:
     if unit in {"day", "week"}:
         return today + timedelta(days=count * (7 if unit == "week" else 1))
     months = today.month - 1 + count * (12 if unit == "year" else 1)
     year, month = today.year + months // 12, months % 12 + 1
-    shorter = (_date(year, month, day) for day in range(today.day, min(today.day, 28) - 1, -1))  # a month may end sooner
-    return next((found for found in shorter if found is not None), None)
+    possible_dates = (
+        _date_or_none(year, month, day) for day in range(today.day, min(today.day, 28) - 1, -1)
+    )  # a month may end sooner
+    return next((found for found in possible_dates if found is not None), None)
 
 
-def _number(word: str) -> int:
+def _parse_count(word: str) -> int:
     return NUMBERS.get(word.lower()) or int(word)
 
 
-def _amount(word: str) -> float:
+def _parse_amount(word: str) -> float:
     return float(NUMBERS.get(word.lower()) or word)
 
 
-def _struck(word: str) -> int:
+def _parse_hour(word: str) -> int:
     return int(word) if word.isdigit() else _HOURS_SPELLED.index(word.lower()) + 1
 
 
-def _date(year: int, month: int, day: int) -> date | None:
+def _date_or_none(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:

@@ -22,11 +22,11 @@ from lethe_app.brain.dates.day_ranges import (
     last_year,
     monday,
     month_number,
+    ranges_by_year,
     week_before,
     weekday_number,
     weekend,
     weeks_back,
-    yearly,
 )
 from lethe_app.brain.dates.double_dates import ORDINALS
 from lethe_app.retrieval.query_terms import MONTHS
@@ -34,9 +34,9 @@ from lethe_app.retrieval.time_expressions import NUMBERS, SEASONS, WEEKDAYS
 
 RECENT_DAYS = 14
 """Days covered by “lately”, “recently” and “these days”."""
-SLACK = {"day": 0, "night": 0, "week": 4, "month": 15, "year": 120}
+TOLERANCE_DAYS = {"day": 0, "night": 0, "week": 4, "month": 15, "year": 120}
 """Tolerance in days before and after the exact day of “two weeks ago”, by unit."""
-LENGTH = {"day": 1, "night": 1, "week": 7, "month": 30, "year": 365}
+UNIT_LENGTH_DAYS = {"day": 1, "night": 1, "week": 7, "month": 30, "year": 365}
 """Length of each unit in days."""
 
 
@@ -83,7 +83,7 @@ HOLIDAYS = {
 }
 
 
-def past_times(text: str, today: date) -> list[PastTime]:
+def find_past_times(text: str, today: date) -> list[PastTime]:
     """Return the past times in a lower-case text with straight apostrophes, relative to `today`: single days if there are
     any, otherwise all ranges.
     """
@@ -91,24 +91,24 @@ def past_times(text: str, today: date) -> list[PastTime]:
     rest = text
     for pattern, read in _RULES:
         for match in pattern.finditer(rest):
-            ranges = tuple(one for one in _safely(read, match, today) if one[0] <= today)
+            ranges = tuple(one for one in _try_read(read, match, today) if one[0] <= today)
             if ranges:
                 is_night = match[0].endswith("night") or "night before" in match[0]
                 found.append((match.start(), match.end(), PastTime(match[0].strip(), ranges, is_night)))
         rest = pattern.sub(lambda match: "\0" * len(match[0]), rest)
-    times = _joined(text, sorted(found, key=lambda one: one[:2]))
+    times = _merge_spans(text, sorted(found, key=lambda one: one[:2]))
     exact = [time for time in times if time.is_exact]
     return exact or times
 
 
-def without_times(text: str) -> str:
+def remove_past_times(text: str) -> str:
     """Return the text with every expression removed that could be a past time."""
     for pattern, _read in _RULES:
         text = pattern.sub(" ", text)
     return text
 
 
-def _safely(read: Callable[[re.Match[str], date], Sequence[Range]], match: re.Match[str], today: date) -> Sequence[Range]:
+def _try_read(read: Callable[[re.Match[str], date], Sequence[Range]], match: re.Match[str], today: date) -> Sequence[Range]:
     """Return the ranges of a match, or none if the date does not exist (31 February) or lies outside the calendar."""
     try:
         return read(match, today)
@@ -116,23 +116,23 @@ def _safely(read: Callable[[re.Match[str], date], Sequence[Range]], match: re.Ma
         return ()
 
 
-def _joined(text: str, found: Sequence[tuple[int, int, PastTime]]) -> list[PastTime]:
+def _merge_spans(text: str, found: Sequence[tuple[int, int, PastTime]]) -> list[PastTime]:
     """Merge “from the 2nd to the 5th” and “between Monday and Wednesday” into one range each."""
     times: list[PastTime] = []
-    ends = -1
+    last_end = -1
     for start, end, time in found:
-        between = text[ends:start].strip() if ends >= 0 else ""
-        opens = re.search(r"\b(?:from|between)\b[^.?!]*$", text[:ends]) if ends >= 0 else None
-        if times and opens and between in {"to", "and", "until", "till", "through", "-"} and times[-1].is_exact:
+        between = text[last_end:start].strip() if last_end >= 0 else ""
+        range_start = re.search(r"\b(?:from|between)\b[^.?!]*$", text[:last_end]) if last_end >= 0 else None
+        if times and range_start and between in {"to", "and", "until", "till", "through", "-"} and times[-1].is_exact:
             first, last = times[-1].ranges[0][0], time.ranges[0][1]
             if first <= last:
                 times[-1] = PastTime(f"{times[-1].words} {between} {time.words}", ((first, last),))
-                ends = end
+                last_end = end
                 continue
         if times and between in {"", ",", "the", ", the"} and times[-1].is_exact and time.is_exact:
             times.pop()  # “Monday the 9th”
         times.append(time)
-        ends = end
+        last_end = end
     return times
 
 
@@ -153,7 +153,7 @@ def _slashed(match: re.Match[str], today: date) -> list[Range]:
     found: list[Range] = []
     for month, day in orders:
         if 1 <= month <= 12 and 1 <= day <= 31:
-            found += yearly(today, _full_year(match["year"]), (month, day), (month, day))
+            found += ranges_by_year(today, _full_year(match["year"]), (month, day), (month, day))
     return list(dict.fromkeys(found))
 
 
@@ -163,7 +163,7 @@ def _full_year(digits: str | None) -> int | None:
 
 def _day_of_month(match: re.Match[str], today: date) -> list[Range]:
     month, day = month_number(match["month"]), day_number(match["day"])
-    return yearly(today, _full_year(match["year"]), (month, day), (month, day))
+    return ranges_by_year(today, _full_year(match["year"]), (month, day), (month, day))
 
 
 def _week_of_day(match: re.Match[str], today: date) -> list[Range]:
@@ -186,26 +186,26 @@ def _in_month(match: re.Match[str], today: date) -> list[Range]:
     month, part = month_number(match["month"]), match["part"] or ""
     first, last = {"early": (1, 10), "beginning": (1, 10), "start": (1, 10), "mid": (10, 21), "middle": (10, 21),
                    "late": (20, 31), "end": (20, 31)}.get(part, (1, 31))  # fmt: skip
-    return yearly(today, _full_year(match["year"]), (month, first), (month, last))
+    return ranges_by_year(today, _full_year(match["year"]), (month, first), (month, last))
 
 
 def _week_of_month(match: re.Match[str], today: date) -> list[Range]:
     month, which = month_number(match["month"]), match["which"]
     first, last = {"first": (1, 7), "second": (8, 14), "third": (15, 21), "last": (24, 31)}[which]
-    return yearly(today, _full_year(match["year"]), (month, first), (month, last))
+    return ranges_by_year(today, _full_year(match["year"]), (month, first), (month, last))
 
 
 def _season(match: re.Match[str], today: date) -> list[Range]:
     start = SEASONS[match["season"]]
-    given = _full_year(match["year"])
-    years = [given] if given else range(today.year, today.year - YEARS_BACK, -1)
+    named_year = _full_year(match["year"])
+    years = [named_year] if named_year else range(today.year, today.year - YEARS_BACK, -1)
     firsts = (date(year, start, 1) for year in years if year > 1)
     return [(first, first + timedelta(days=91)) for first in firsts]
 
 
 def _holiday(match: re.Match[str], today: date) -> list[Range]:
     first_month, first_day, last_month, last_day = HOLIDAYS[match["holiday"]]
-    return yearly(today, _full_year(match["year"]), (first_month, first_day), (last_month, last_day))
+    return ranges_by_year(today, _full_year(match["year"]), (first_month, first_day), (last_month, last_day))
 
 
 def _year(match: re.Match[str], _today: date) -> list[Range]:
@@ -216,36 +216,38 @@ def _year(match: re.Match[str], _today: date) -> list[Range]:
 def _ago(match: re.Match[str], today: date) -> list[Range]:
     word, unit = match["count"], match["unit"]
     count = NUMBERS.get(word) or int(word)
-    slack = max(SLACK[unit], count // 2 if word in {"few", "several"} else 1 if word == "couple" else 0)
+    tolerance = max(TOLERANCE_DAYS[unit], count // 2 if word in {"few", "several"} else 1 if word == "couple" else 0)
     weekday = match["weekday"]
     if weekday:  # “two weeks ago on Monday”, “a week ago Monday”
-        day = monday(today - timedelta(days=count * LENGTH[unit])) + timedelta(days=weekday_number(weekday))
+        day = monday(today - timedelta(days=count * UNIT_LENGTH_DAYS[unit])) + timedelta(days=weekday_number(weekday))
         return [(day, day)]
-    middle = today - timedelta(days=count * LENGTH[unit])
+    middle = today - timedelta(days=count * UNIT_LENGTH_DAYS[unit])
     if match["today"]:
         return [(middle, middle)]
-    return [(middle - timedelta(days=slack), min(middle + timedelta(days=slack), today))]
+    return [(middle - timedelta(days=tolerance), min(middle + timedelta(days=tolerance), today))]
 
 
 def _past_count(match: re.Match[str], today: date) -> list[Range]:
     """Return the range of “the last three days”, which ends today."""
     word = match["count"] or "few"
-    days = (NUMBERS.get(word) or int(word)) * LENGTH[match["unit"]]
+    days = (NUMBERS.get(word) or int(word)) * UNIT_LENGTH_DAYS[match["unit"]]
     return [(today - timedelta(days=days), today)]
 
 
 def _named_weekday(match: re.Match[str], today: date) -> list[Range]:
     day = weekday_number(match["weekday"])
     latest = today - timedelta(days=(today.weekday() - day - 1) % 7 + 1)
-    before, which = latest - timedelta(days=7), match["which"] or ""
+    week_earlier, which = latest - timedelta(days=7), match["which"] or ""
     week = match["week"] or match["lead"] or ""
     if "last" in week:  # “Monday last week”
         latest = monday(today) - timedelta(days=7 - day)
         return [(latest, latest)]
     if match["back"]:  # “the Monday before last”
-        return [(before, before)]
+        return [(week_earlier, week_earlier)]
     is_this_week = latest >= monday(today)
-    return [(latest, latest), (before, before)] if which in {"last", "past"} and is_this_week else [(latest, latest)]
+    return (
+        [(latest, latest), (week_earlier, week_earlier)] if which in {"last", "past"} and is_this_week else [(latest, latest)]
+    )
 
 
 def _relative(match: re.Match[str], today: date) -> list[Range]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from lethe_app.brain.dates.double_dates import NUMBERS, reconcile_times
-from lethe_app.brain.vocabulary.verbs import PAST
+from lethe_app.brain.vocabulary.verbs import PAST_FORMS
 from lethe_app.retrieval.query_terms import MONTHS
 from lethe_app.retrieval.time_expressions import SEASONS, WEEKDAYS
 
@@ -19,7 +19,7 @@ _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 # The excluded verbs are ambiguous: hurt, hit and cut are also present forms, and got, split and sold also participles, which
 # the pattern below accepts only without an auxiliary.
-_PAST_VERBS = "|".join(sorted(PAST - {"hurt", "hit", "cut", "got", "split", "sold"}))
+_PAST_VERBS = "|".join(sorted(PAST_FORMS - {"hurt", "hit", "cut", "got", "split", "sold"}))
 _PAST = re.compile(
     rf"\b(?:(?:{_PAST_VERBS})|did|was|had|died|(?<!'ve )(?<!have )(?<!has )(?<!'s )(?:got|split|sold|quit|fell|"
     r"flew|signed up|registered|enrolled|decided|promised|agreed|arranged|hired)|began|"
@@ -52,7 +52,7 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 
-_DOUBLED = re.compile(r"\b(?P<before>by|until|till|since|from|before|after|for) on (?=\d)", re.IGNORECASE)
+_DOUBLED_PREPOSITION = re.compile(r"\b(?P<before>by|until|till|since|from|before|after|for) on (?=\d)", re.IGNORECASE)
 """Doubled preposition after a replacement: “by tomorrow” becomes “by on 9 May 2023”."""
 _UNMARKED_PAST = re.compile(
     r"\b(?:[Mm]y \w+|[Hh]e|[Ss]he|[A-Z][a-z]+) (?:put|read|set|cut|hit|hurt|let|quit|shut|cost|bet|split|spread)\b"
@@ -60,7 +60,7 @@ _UNMARKED_PAST = re.compile(
 """Verbs with identical present and past forms; after a third-person singular subject the missing “s” marks the past."""
 
 
-def resolve(sentence: str, today: date, *, event: bool = False) -> str:
+def resolve_dates(sentence: str, today: date, *, event: bool = False) -> str:
     """Return the sentence with relative dates spelled out, such as “on 10 March 2025” or “in February 2025”.
 
     With `event`, a month or day without a year gets one: the next occurrence in a future clause, the last one in a past
@@ -70,155 +70,157 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     if not _ANY_TIME.search(sentence):
         return sentence
     try:
-        settled = reconcile_times(sentence, today)
+        reconciled = reconcile_times(sentence, today)
     except (OverflowError, ValueError):  # the ends of the calendar, “the 31st of next month”
-        settled = None
-    if settled is None:
+        reconciled = None
+    if reconciled is None:
         return sentence
-    sentence = settled
+    sentence = reconciled
     for pattern, worded in _RULES:
-        sentence = pattern.sub(lambda found, worded=worded: _safely(worded, found, today), sentence)  # type: ignore[misc]
-    sentence = _DOUBLED.sub(r"\g<before> ", sentence)
-    return _with_year(sentence, today) if event else sentence
+        sentence = pattern.sub(lambda found, worded=worded: _replace_safely(worded, found, today), sentence)  # type: ignore[misc]
+    sentence = _DOUBLED_PREPOSITION.sub(r"\g<before> ", sentence)
+    return _add_years(sentence, today) if event else sentence
 
 
-def tells_past(sentence: str) -> bool:
+def is_past_tense(sentence: str) -> bool:
     """Return whether a sentence is in the past tense and mentions nothing that is still to come."""
     return bool(_PAST.search(sentence) or _UNMARKED_PAST.search(sentence)) and not _FUTURE.search(sentence)
 
 
-def spell(day: date) -> str:
+def format_date(day: date) -> str:
     """Return a date as text, such as “8 May 2023”."""
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
-def _is_past(found: re.Match[str]) -> bool:
+def _is_past(match: re.Match[str]) -> bool:
     """Return whether the clause of a time expression is in the past tense; a clause without tense takes that of the whole
     sentence.
     """
-    before = [end.end() for end in _CLAUSE_END.finditer(found.string, 0, found.start())]
-    after = _CLAUSE_END.search(found.string, found.end())
-    clause = found.string[before[-1] if before else 0 : after.start() if after else None]
+    before = [end.end() for end in _CLAUSE_END.finditer(match.string, 0, match.start())]
+    after = _CLAUSE_END.search(match.string, match.end())
+    clause = match.string[before[-1] if before else 0 : after.start() if after else None]
     has_tense = _PAST.search(clause) or _UNMARKED_PAST.search(clause) or _FUTURE.search(clause)
-    return tells_past(clause if has_tense else found.string)
+    return is_past_tense(clause if has_tense else match.string)
 
 
-def _safely(worded: Callable[[re.Match[str], date, bool], str], found: re.Match[str], today: date) -> str:
+def _replace_safely(render: Callable[[re.Match[str], date, bool], str], match: re.Match[str], today: date) -> str:
     """Return the replacement for a match, or its original text if the date is invalid or lies outside the calendar."""
     try:
-        return worded(found, today, _is_past(found))
+        return render(match, today, _is_past(match))
     except (OverflowError, ValueError):
-        return found[0]
+        return match[0]
 
 
-def _near(found: re.Match[str], today: date, _past: bool) -> str:
-    what = found["what"].lower()
+def _replace_day_words(match: re.Match[str], today: date, _past: bool) -> str:
+    what = match["what"].lower()
     days = {"yesterday": -1, "last night": -1, "the day before yesterday": -2, "the other day": 0, "tomorrow": 1,
             "the day after tomorrow": 2}.get(what, 0)  # fmt: skip
-    part = (found["part"] or "").strip() or {"last night": "evening", "tonight": "evening"}.get(what, "")
+    part = (match["part"] or "").strip() or {"last night": "evening", "tonight": "evening"}.get(what, "")
     part = part or (what.removeprefix("this ") if what.startswith("this ") else "")
-    return f"on {f'the {part} of ' if part else ''}{spell(today + timedelta(days))}"
+    return f"on {f'the {part} of ' if part else ''}{format_date(today + timedelta(days))}"
 
 
-def _weekday(found: re.Match[str], today: date, past: bool) -> str:
-    if not found["which"] and _HABITUAL.search(found.string):
-        return found[0]
-    name = found["day"].lower()
+def _replace_weekday(match: re.Match[str], today: date, past: bool) -> str:
+    if not match["which"] and _HABITUAL.search(match.string):
+        return match[0]
+    name = match["day"].lower()
     number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
-    which = (found["which"] or "").lower()
+    which = (match["which"] or "").lower()
     if which == "last" or (past and which != "next"):
-        back = (today.weekday() - number - 1) % 7 + 1
-        day = today - timedelta(back)
+        days_ago = (today.weekday() - number - 1) % 7 + 1
+        day = today - timedelta(days_ago)
     elif which == "next":  # Friday of the week to come
         day = today + timedelta(7 - today.weekday() + number)
     else:
         day = today + timedelta((number - today.weekday() - 1) % 7 + 1)
-    part = (found["part"] or "").strip()
-    return f"on {f'the {part} of ' if part else ''}{spell(day)}"
+    part = (match["part"] or "").strip()
+    return f"on {f'the {part} of ' if part else ''}{format_date(day)}"
 
 
-def _from_weekday(found: re.Match[str], today: date, past: bool) -> str:
+def _replace_weekday_bound(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for “from Monday”, “until Friday” or “since Tuesday”."""
-    day = _weekday(found, today, past or found["keep"].lower() == "since")
-    return f"{found['keep']} {day.removeprefix('on ')}"
+    day = _replace_weekday(match, today, past or match["keep"].lower() == "since")
+    return f"{match['keep']} {day.removeprefix('on ')}"
 
 
-def _weekday_after_next(found: re.Match[str], today: date, _past: bool) -> str:
+def _replace_weekday_week(match: re.Match[str], today: date, _past: bool) -> str:
     """Return the replacement for “Friday week”, a week after the coming Friday."""
-    number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(found["day"].lower()[:3]))
-    return f"on {spell(today + timedelta((number - today.weekday() - 1) % 7 + 8))}"
+    number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(match["day"].lower()[:3]))
+    return f"on {format_date(today + timedelta((number - today.weekday() - 1) % 7 + 8))}"
 
 
-def _period(found: re.Match[str], today: date, past: bool) -> str:
+def _replace_period(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for a period, without its preposition if one precedes it: “from this month” is “from November
     2026”.
     """
-    told = _whole_period(found, today, past)
-    return told.split(" ", 1)[1] if _BEFORE_PERIOD.search(found.string, 0, found.start()) else told
+    text = _format_period(match, today, past)
+    return text.split(" ", 1)[1] if _BEFORE_PERIOD.search(match.string, 0, match.start()) else text
 
 
-def _whole_period(found: re.Match[str], today: date, past: bool) -> str:
+def _format_period(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for a week, weekend, month, year or season; “this spring” is the next one unless the clause is
     past.
     """
-    which, what = found["which"].lower(), found["what"].lower()
+    which, what = match["which"].lower(), match["what"].lower()
     step = {"last": -1, "next": 1}.get(which, 0)
     monday = today - timedelta(today.weekday())
     if what == "week":
-        return f"in the week of {spell(monday + timedelta(7 * step))}"
+        return f"in the week of {format_date(monday + timedelta(7 * step))}"
     if what == "weekend":
-        return f"on the weekend of {spell(monday + timedelta(7 * step + 5))}"
+        return f"on the weekend of {format_date(monday + timedelta(7 * step + 5))}"
     if what == "year":
         return f"in {today.year + step}"
     if what == "month":
         number = today.year * 12 + today.month - 1 + step
         return f"in {MONTHS[number % 12].capitalize()} {number // 12}"
     if what in SEASONS:
-        begun = today.month >= SEASONS[what]
+        has_begun = today.month >= SEASONS[what]
         if step == 0 and not past and today.month > SEASONS[what] + 2:
             step = 1
-        year = today.year + {-1: 0 if begun and today.month > SEASONS[what] + 2 else -1, 1: 1 if begun else 0}.get(step, 0)
+        year = today.year + {-1: 0 if has_begun and today.month > SEASONS[what] + 2 else -1, 1: 1 if has_begun else 0}.get(
+            step, 0
+        )
         return f"in the {what} of {year}"
     return f"in {what.capitalize()} {_year_of(MONTHS.index(what) + 1, today, step < 0 or (past and step == 0))}"
 
 
-def _away(found: re.Match[str], today: date, past: bool) -> str:
+def _replace_offset(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for “three weeks ago” or “in two days”; “in a week” in a past clause is a duration and is kept."""
-    count, unit = found["count"].lower(), found["unit"].lower()
+    count, unit = match["count"].lower(), match["unit"].lower()
     number = NUMBERS.get(count) or int(count)
-    sign = -1 if found[0].lower().endswith("ago") else 1
+    sign = -1 if match[0].lower().endswith("ago") else 1
     if sign > 0 and past:
-        return found[0]
+        return match[0]
     if unit == "year":
         return f"in {today.year + sign * number}"
     if unit == "month":
         months = today.year * 12 + today.month - 1 + sign * number
         return f"in {MONTHS[months % 12].capitalize()} {months // 12}"
     day = today + timedelta(sign * number * (7 if unit == "week" else 1))
-    return f"{'around' if unit == 'week' else 'on'} {spell(day)}"
+    return f"{'around' if unit == 'week' else 'on'} {format_date(day)}"
 
 
-def _day_of_month(found: re.Match[str], today: date, past: bool) -> str:
+def _replace_day_of_month(match: re.Match[str], today: date, past: bool) -> str:
     """Return the replacement for “on the 12th”: in this month, the next one or the last one, by the tense."""
-    number = int(found["day"])
+    number = int(match["day"])
     months = today.year * 12 + today.month - 1
     months += -1 if past and number > today.day else 1 if not past and number < today.day else 0
-    return f"on {spell(date(months // 12, months % 12 + 1, number))}"
+    return f"on {format_date(date(months // 12, months % 12 + 1, number))}"
 
 
-def _ago_in(found: re.Match[str], today: date, _past: bool) -> str:
+def _replace_years_ago_in(match: re.Match[str], today: date, _past: bool) -> str:
     """Return the replacement for “four years ago last March”."""
-    count, what = found["count"].lower(), found["what"].lower()
+    count, what = match["count"].lower(), match["what"].lower()
     year = today.year - (NUMBERS.get(count) or int(count))
     return f"in the {what} of {year}" if what in SEASONS else f"in {what.capitalize()} {year}"
 
 
-def _vaguely(found: re.Match[str], today: date, _past: bool) -> str:
+def _replace_vague_offset(match: re.Match[str], today: date, _past: bool) -> str:
     """Return the replacement for “a few weeks ago”, counted back from today's date or year."""
-    when = str(today.year) if found["unit"].lower() == "year" else spell(today)
-    count = found["count"].lower()
+    when = str(today.year) if match["unit"].lower() == "year" else format_date(today)
+    count = match["count"].lower()
     count = f"a {count}" if count.startswith(("few", "couple")) else count
-    return f"{count} {found['unit'].lower()}s before {when}"
+    return f"{count} {match['unit'].lower()}s before {when}"
 
 
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]], ...] = (
@@ -227,16 +229,16 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
             rf"\b{_COUNT} years ago (?:in |this |last |next |come )?(?:the )?(?P<what>{'|'.join(SEASONS)}|{_MONTH})\b",
             re.IGNORECASE,
         ),
-        _ago_in,
+        _replace_years_ago_in,
     ),
-    (re.compile(rf"\b(?:on )?(?P<day>{_DAY}) week\b", re.IGNORECASE), _weekday_after_next),
+    (re.compile(rf"\b(?:on )?(?P<day>{_DAY}) week\b", re.IGNORECASE), _replace_weekday_week),
     (
         re.compile(
             r"\b(?P<what>the day before yesterday|the day after tomorrow|yesterday|last night|tonight|tomorrow|today|"
             rf"this (?:morning|afternoon|evening))\b{_PART}",
             re.IGNORECASE,
         ),
-        _near,
+        _replace_day_words,
     ),
     (
         re.compile(
@@ -244,7 +246,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
             rf"(?!s| and \w+day| \d| (?:of|in) (?:the|every|each) | (?:morning|afternoon|evening|night)s){_PART}",
             re.IGNORECASE,
         ),
-        _weekday,
+        _replace_weekday,
     ),
     (
         re.compile(
@@ -252,23 +254,23 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
             rf"{_MONTH})\b",
             re.IGNORECASE,
         ),
-        _period,
+        _replace_period,
     ),
     (
         re.compile(
             rf"\b(?P<keep>from|by|until|till|starting|since) (?P<which>next |last )?(?P<day>{_DAY})\b(?!s| to| and| \d){_PART}"
         ),
-        _from_weekday,
+        _replace_weekday_bound,
     ),
-    (re.compile(rf"\b(?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE), _away),
-    (re.compile(r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z])"), _day_of_month),
+    (re.compile(rf"\b(?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE), _replace_offset),
+    (re.compile(r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z])"), _replace_day_of_month),
     (
         re.compile(
             r"\b(?P<count>a few|few|a couple(?: of)?|couple(?: of)?|several|some|many) (?P<unit>day|week|month|year)s "
             r"ago\b",
             re.IGNORECASE,
         ),
-        _vaguely,
+        _replace_vague_offset,
     ),
     (
         re.compile(
@@ -276,11 +278,11 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
             rf"year)s?(?: time)?\b(?!')",
             re.IGNORECASE,
         ),
-        _away,
+        _replace_offset,
     ),
 )
 
-_BARE = re.compile(
+_MONTH_WITHOUT_YEAR = re.compile(
     rf"\b(?P<lead>(?:in|on|by|until|from|since|at the end of|early|late|to) (?:the )?)?(?P<day>\d{{1,2}}(?:st|nd|rd|"
     rf"th)? (?:of )?)?(?P<month>{_MONTH})\b(?! \d|,? (?:19|20)\d\d)",
     re.IGNORECASE,
@@ -293,22 +295,22 @@ _YEAR_BEFORE = re.compile(r"\b(?:19|20)\d\d,? (?:on )?(?:the )?\Z")
 _SEASON = re.compile(rf"\bin (?:the )?(?P<what>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
 
 
-def _with_year(sentence: str, today: date) -> str:
+def _add_years(sentence: str, today: date) -> str:
     """Return the sentence with years added to months and seasons: “in May” becomes “in May 2025”."""
 
-    def one(found: re.Match[str]) -> str:
-        month = found["month"]
-        if not (found["lead"] or found["day"]) or _YEAR_BEFORE.search(found.string, 0, found.start()):
-            return found[0]
-        before = _is_past(found) or (found["lead"] or "").lower().startswith("since")
-        year = _year_of(MONTHS.index(month.lower()) + 1, today, before)
-        return f"{found['lead'] or ''}{found['day'] or ''}{month.capitalize()} {year}"
+    def add_year_to_month(match: re.Match[str]) -> str:
+        month = match["month"]
+        if not (match["lead"] or match["day"]) or _YEAR_BEFORE.search(match.string, 0, match.start()):
+            return match[0]
+        is_before = _is_past(match) or (match["lead"] or "").lower().startswith("since")
+        year = _year_of(MONTHS.index(month.lower()) + 1, today, is_before)
+        return f"{match['lead'] or ''}{match['day'] or ''}{month.capitalize()} {year}"
 
-    def season(found: re.Match[str]) -> str:
-        what = found["what"].lower()
-        return f"in the {what} of {_year_of(SEASONS[what], today, _is_past(found))}"
+    def add_year_to_season(match: re.Match[str]) -> str:
+        what = match["what"].lower()
+        return f"in the {what} of {_year_of(SEASONS[what], today, _is_past(match))}"
 
-    return _SEASON.sub(season, _BARE.sub(one, sentence))
+    return _SEASON.sub(add_year_to_season, _MONTH_WITHOUT_YEAR.sub(add_year_to_month, sentence))
 
 
 def _year_of(month: int, today: date, past: bool) -> int:
@@ -318,7 +320,7 @@ def _year_of(month: int, today: date, past: bool) -> int:
     return today.year if month >= today.month else today.year + 1
 
 
-MOVING = re.compile(
+RELATIVE_TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|the other day|ago|just now|a while back|(?:last|next|this) (?:week|weekend|month|"
     r"year|time|one|night|morning)|earlier)\b",
     re.IGNORECASE,

@@ -10,7 +10,7 @@ from lethe_app.retrieval.query_terms import WORD
 
 SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
 _MARKS = re.compile(r"[\"“”]")
-_SAYS = re.compile(
+_SPEECH_TAG = re.compile(
     r"^(?:and |then )?(?:I|he|she|they|we) (?:\w+ly )?(?:says?|asks?|whispers?|shouts?|mutters?|repl(?:y|ies)|"
     r"answers?|calls?|cr(?:y|ies)|"
     r"add|go|yells?|growls?|sighs?|said|asked|whispered|shouted|muttered|replied|answered)\b",
@@ -19,18 +19,20 @@ _SAYS = re.compile(
 """Speech tag next to a quotation, such as “I whisper” or “he said”."""
 
 
-def own_behind(sentence: str, narration: str, scene_words: frozenset[str]) -> str:
+def extract_own_statement(sentence: str, narration: str, scene_words: frozenset[str]) -> str:
     """Return the statement about the user's own life that follows the last quotation of a narration, or an empty string.
 
     It counts only if it begins in lower case, as typed in chats, is no speech tag and mentions none of the `scene_words`.
     """
-    last = max((found.end() for found in SPEECH.finditer(narration)), default=-1)
-    own = sentence.strip(" .,…–-")
-    is_typed = last >= 0 and own[:1].islower() and sentence in narration[last:] and not _SAYS.search(own)
-    return own if is_typed and character_speech.tells_life(own, scene_words) else ""
+    speech_end = max((match.end() for match in SPEECH.finditer(narration)), default=-1)
+    statement = sentence.strip(" .,…–-")
+    is_typed = (
+        speech_end >= 0 and statement[:1].islower() and sentence in narration[speech_end:] and not _SPEECH_TAG.search(statement)
+    )
+    return statement if is_typed and character_speech.is_everyday_statement(statement, scene_words) else ""
 
 
-def by_quotes(text: str) -> Iterator[tuple[str, bool]]:
+def split_by_quotes(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the quoted and the unquoted pieces of a text, each with whether it belongs to the speech.
 
     An unquoted piece belongs to it if it is a speech tag (“…,” I whisper) but not if the user talks about themselves (“…!”
@@ -40,14 +42,14 @@ def by_quotes(text: str) -> Iterator[tuple[str, bool]]:
         yield _MARKS.sub("", text), True
         return
     cursor = 0
-    for found in SPEECH.finditer(text):
-        yield from _beside(text[cursor : found.start()])
-        yield found["said"], True
-        cursor = found.end()
-    yield from _beside(text[cursor:])
+    for match in SPEECH.finditer(text):
+        yield from _classify_unquoted(text[cursor : match.start()])
+        yield match["said"], True
+        cursor = match.end()
+    yield from _classify_unquoted(text[cursor:])
 
 
-def _beside(text: str) -> Iterator[tuple[str, bool]]:
+def _classify_unquoted(text: str) -> Iterator[tuple[str, bool]]:
     if WORD.search(text):
-        own = _MARKS.sub("", text).strip(" .,…–-")
-        yield own, bool(_SAYS.search(own)) or not character_speech.tells_of_self(own)
+        piece = _MARKS.sub("", text).strip(" .,…–-")
+        yield piece, bool(_SPEECH_TAG.search(piece)) or not character_speech.is_about_speaker(piece)

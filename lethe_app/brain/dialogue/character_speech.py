@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.vocabulary.common_words import KIN, WHEN
+from lethe_app.brain.vocabulary.common_words import RELATIVE_WORDS, TIME_WORDS
 from lethe_app.retrieval.query_terms import WORD, fold
 
 _HABIT = re.compile(
@@ -13,16 +13,16 @@ _HABIT = re.compile(
     r"eight|nine|ten)|to work|in (?:may|june|july)|before (?:work|bed|school)|after (?:work|school|class))\b",
     re.IGNORECASE,
 )
-_I = (
+_NARRATED_I = (
     r"^\W*(?:(?:then|and|so|but|quickly|slowly|silently|quietly|suddenly|carefully|without a word),? )*I "
     r"(?:\w+ly |then |just )?"
 )
-_IT = r"(?:the|my|an?|your|his|her)"
-_ACTED = re.compile(
-    rf"{_I}(?:(?:snatch|slash|unsheathe|sheathe|crouch|kneel|bow|leap|sneak|creep|tiptoe|glare|gaze|glance|nod|shrug|smirk|"
+_ITS_OBJECT = r"(?:the|my|an?|your|his|her)"
+_PHYSICAL_ACT = re.compile(
+    rf"{_NARRATED_I}(?:(?:snatch|slash|unsheathe|sheathe|crouch|kneel|bow|leap|sneak|creep|tiptoe|glare|gaze|glance|nod|shrug|smirk|"
     r"grin|frown|wink|chuckle|gasp|whisper|murmur|mutter|growl|snarl|hiss|conjure|summon|teleport|dodge|parry|stab|gulp|"
     r"shiver|tremble|stagger|stumble|stare)\b"
-    rf"|(?:raise|lower|draw|swing|cast|aim|clutch|brandish|wield) {_IT}\b|step (?:closer|back|forward|inside|toward)"
+    rf"|(?:raise|lower|draw|swing|cast|aim|clutch|brandish|wield) {_ITS_OBJECT}\b|step (?:closer|back|forward|inside|toward)"
     r"|turn (?:to|around to|away from|toward) (?:you|him|her|the)|look (?:at (?:you|him|her)|around|up at|down at|into your)"
     r"|reach (?:for|out)|take a (?:step|deep breath|sip)|hold (?:up|out)|command (?:you|the|my)|order (?:you|my)|swear (?:by|"
     r"fealty)|challenge you|shoot (?:at|an arrow)|kick (?:down|open)|push open|face the|hide behind|slam|toss|cross my arms|"
@@ -30,8 +30,8 @@ _ACTED = re.compile(
     re.IGNORECASE,
 )
 """Physical acts narrated in the present tense, which nobody performs while typing."""
-_MAYBE_ACTED = re.compile(
-    rf"{_I}(?:smile|sigh|laugh|grab|pause|hesitate|approach|enter|examine|inspect|attack|hug|kiss|lean|turn|look|walk|run|"
+_POSSIBLE_ACT = re.compile(
+    rf"{_NARRATED_I}(?:smile|sigh|laugh|grab|pause|hesitate|approach|enter|examine|inspect|attack|hug|kiss|lean|turn|look|walk|run|"
     r"take|hold|pull|push|open|close|unlock|knock|sit|stand|follow|pick|hide|drop|wait for|pour|hand|give|throw|kick|light|"
     r"put|place|ride|fire|shoot|climb|slide|set|press|touch|lower|raise|search|ask|answer|say|tell|order)\b",
     re.IGNORECASE,
@@ -75,13 +75,13 @@ _DRAMATIC = re.compile(
     r"the crew|the village|the forest|the crown|bounty|vengeance|revenge|oath|blood|sword|spell|your kin)\b",
     re.IGNORECASE,
 )
-_FIRST = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'd|I'll|im|ive|i|my|me|we|we're|our|mine)(?![\w])", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'd|I'll|im|ive|i|my|me|we|we're|our|mine)(?![\w])", re.IGNORECASE)
 _KIN_IN_STORIES = frozenset(
     """
     son sons brother brothers father sister sisters mother daughter daughters wife husband child children family
     """.split()  # noqa: SIM905 - see retrieval/query_terms
 )
-_LIFE = (KIN - _KIN_IN_STORIES) | frozenset(
+_EVERYDAY_WORDS = (RELATIVE_WORDS - _KIN_IN_STORIES) | frozenset(
     map(
         fold,
         """
@@ -102,32 +102,36 @@ _LIFE = (KIN - _KIN_IN_STORIES) | frozenset(
 """Words of everyday life that are rare in roleplay scenes."""
 
 
-def plays(sentence: str, *, in_scene: bool = False) -> bool:
+def is_roleplay_sentence(sentence: str, *, in_scene: bool = False) -> bool:
     """Return whether the sentence is an act or utterance that only a character can perform; `in_scene` accepts ordinary acts
     too.
     """
-    if (_ACTED.match(sentence) or (in_scene and _MAYBE_ACTED.match(sentence))) and not _HABIT.search(sentence):
+    if (_PHYSICAL_ACT.match(sentence) or (in_scene and _POSSIBLE_ACT.match(sentence))) and not _HABIT.search(sentence):
         return True
     return bool(_FANTASTIC.search(sentence)) and not _MEDIA.search(sentence)
 
 
-def tells_life(sentence: str, scene_words: frozenset[str] = frozenset(), *, quoted: bool = False) -> bool:
+def is_everyday_statement(sentence: str, scene_words: frozenset[str] = frozenset(), *, is_quoted: bool = False) -> bool:
     """Return whether the sentence is about everyday life, in the first person and without any of the `scene_words`.
 
     A sentence `quoted` beside an action belongs to a character, so mentions of family and age do not count for it.
     """
     words = {fold(word) for word in WORD.findall(sentence)}
-    if not _FIRST.search(sentence) or not words.isdisjoint(scene_words) or plays(sentence):
+    if not _FIRST_PERSON.search(sentence) or not words.isdisjoint(scene_words) or is_roleplay_sentence(sentence):
         return False
-    if not _LIFE.isdisjoint(words):
+    if not _EVERYDAY_WORDS.isdisjoint(words):
         return True
-    return not quoted and not _DRAMATIC.search(sentence) and not (_KIN_IN_STORIES | WHEN).isdisjoint(words)
+    return not is_quoted and not _DRAMATIC.search(sentence) and not (_KIN_IN_STORIES | TIME_WORDS).isdisjoint(words)
 
 
-def tells_of_self(sentence: str) -> bool:
+def is_about_speaker(sentence: str) -> bool:
     """Return whether the sentence is a statement by the speaker in the first person or about everyday life, neither question
     nor acted.
     """
     words = {fold(word) for word in WORD.findall(sentence)}
-    asks = sentence.rstrip("\"”’') ").endswith("?")
-    return not asks and (bool(_FIRST.search(sentence)) or not _LIFE.isdisjoint(words)) and not plays(sentence)
+    is_question = sentence.rstrip("\"”’') ").endswith("?")
+    return (
+        not is_question
+        and (bool(_FIRST_PERSON.search(sentence)) or not _EVERYDAY_WORDS.isdisjoint(words))
+        and not is_roleplay_sentence(sentence)
+    )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from lethe_app.brain.text.fingerprint import content_words
 
-MOST_BACK = 60
+MAX_LOOKBACK = 60
 """Number of preceding texts that are searched for the corrected detail."""
 _UNITS, _TENS, _ORDINALS = (
     line.split()
@@ -17,7 +17,7 @@ _UNITS, _TENS, _ORDINALS = (
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     """.strip().splitlines()
 )
-_VALUES = (
+_NUMBER_VALUES = (
     {word: number for number, word in enumerate(_UNITS, 1)}
     | {word: number for number, word in enumerate(_ORDINALS, 1)}
     | {word: 10 * number for number, word in enumerate(_TENS, 2)}
@@ -30,81 +30,81 @@ _NUMBER = (
 )
 _KINDS = [re.compile(rf"\b{kind}\b", re.IGNORECASE) for kind in (_WEEKDAY, _MONTH, _NUMBER)]
 _DETAIL = rf"(?:{_WEEKDAY}|{_MONTH}|{_NUMBER})"
-_SMALL = r"(?:(?:on|at|in|the|a|an|about) )*"
+_SMALL_WORDS = r"(?:(?:on|at|in|the|a|an|about) )*"
 _CORRECTIONS = (
-    re.compile(rf"\b(?P<new>{_DETAIL})\b(?: \w+)?,? (?:and )?not {_SMALL}(?P<old>{_DETAIL})\b", re.IGNORECASE),
+    re.compile(rf"\b(?P<new>{_DETAIL})\b(?: \w+)?,? (?:and )?not {_SMALL_WORDS}(?P<old>{_DETAIL})\b", re.IGNORECASE),
     re.compile(
-        rf"\b(?:it's|its|it is|that's|is|was|are) not {_SMALL}(?P<old>{_DETAIL})\b[^.!?]{{0,12}}?[,;]? "
-        rf"(?:it's|its|it is|but|is|will be) {_SMALL}(?P<new>{_DETAIL})\b",
+        rf"\b(?:it's|its|it is|that's|is|was|are) not {_SMALL_WORDS}(?P<old>{_DETAIL})\b[^.!?]{{0,12}}?[,;]? "
+        rf"(?:it's|its|it is|but|is|will be) {_SMALL_WORDS}(?P<new>{_DETAIL})\b",
         re.IGNORECASE,
     ),
 )
 
 
-_ANNOUNCED = re.compile(
+_CORRECTION_ANNOUNCEMENT = re.compile(
     r"\b(?:no wait|wait no|wait, no|correction|i (?:read|got|had) (?:it|that|the \w+) wrong|i got (?:it|that) mixed up)\b",
     re.IGNORECASE,
 )
-_DATED = re.compile(rf"\b(?:on|at|is|'s) (?:the )?(?P<detail>{_WEEKDAY}|\d{{1,2}}(?:st|nd|rd|th)\b)", re.IGNORECASE)
+_STATED_DAY = re.compile(rf"\b(?:on|at|is|'s) (?:the )?(?P<detail>{_WEEKDAY}|\d{{1,2}}(?:st|nd|rd|th)\b)", re.IGNORECASE)
 
 
-def announced_detail(message: str) -> str:
+def find_announced_detail(message: str) -> str:
     """Return the weekday or day of the month that a message restates after announcing a correction, or an empty string."""
-    found = _DATED.search(message) if _ANNOUNCED.search(message) else None
-    return found["detail"] if found else ""
+    match = _STATED_DAY.search(message) if _CORRECTION_ANNOUNCEMENT.search(message) else None
+    return match["detail"] if match else ""
 
 
-def detail_of_kind(text: str, like: str, words: Collection[str]) -> str:
+def find_replaced_detail(text: str, new_detail: str, words: Collection[str]) -> str:
     """Return the weekday or day of the month of a text that is of the kind of `like` but differs from it, or an empty
     string.
 
     The text must share at least one stem with `words`.
     """
-    found = _DATED.search(text)
-    if found is None or not set(words) & content_words(text):
+    match = _STATED_DAY.search(text)
+    if match is None or not set(words) & content_words(text):
         return ""
-    is_same_kind = _kind_of(found["detail"]) is _kind_of(like)
-    return found["detail"] if is_same_kind and _value(found["detail"]) != _value(like) else ""
+    is_same_kind = _detail_pattern(match["detail"]) is _detail_pattern(new_detail)
+    return match["detail"] if is_same_kind and _detail_value(match["detail"]) != _detail_value(new_detail) else ""
 
 
-def detail_corrections(message: str) -> Iterator[tuple[str, str]]:
+def find_detail_corrections(message: str) -> Iterator[tuple[str, str]]:
     """Yield (wrong, right) for each weekday, month or number that a message corrects."""
     for pattern in _CORRECTIONS if "not " in message.lower() else ():
-        for found in pattern.finditer(message):
-            kind = _kind_of(found["old"])
-            if kind.fullmatch(found["new"]) and _value(found["new"]) != _value(found["old"]):
-                yield found["old"], found["new"]
+        for match in pattern.finditer(message):
+            kind = _detail_pattern(match["old"])
+            if kind.fullmatch(match["new"]) and _detail_value(match["new"]) != _detail_value(match["old"]):
+                yield match["old"], match["new"]
 
 
-def corrected(text: str, old: str, new: str) -> str | None:
+def replace_detail(text: str, old: str, new: str) -> str | None:
     """Return the text with its first mention of `old`, in any spelling, replaced by `new`; None if `old` does not occur."""
-    for found in _kind_of(old).finditer(text):
-        if _value(found[0]) == _value(old):
-            plain = " ".join(word.lower() if word.isupper() else word for word in new.split(" "))
-            return text[: found.start()] + plain + text[found.end() :]
+    for match in _detail_pattern(old).finditer(text):
+        if _detail_value(match[0]) == _detail_value(old):
+            replacement = " ".join(word.lower() if word.isupper() else word for word in new.split(" "))
+            return text[: match.start()] + replacement + text[match.end() :]
     return None
 
 
-def nearest(message: str, earlier: Sequence[str], old: str) -> int | None:
+def find_corrected_index(message: str, earlier_texts: Sequence[str], old: str) -> int | None:
     """Return the index in `earlier` (latest first) of the text whose detail `old` the message corrects, or None.
 
     Prefer the first text that shares a content word with the message, otherwise take the first that contains the detail.
     """
-    holding = [place for place, text in enumerate(earlier[:MOST_BACK]) if corrected(text, old, "") is not None]
-    words = {word for word in content_words(message) if word not in _VALUES and not word.isdigit()}
-    return next((place for place in holding if words & content_words(earlier[place])), holding[0] if holding else None)
+    indexes = [place for place, text in enumerate(earlier_texts[:MAX_LOOKBACK]) if replace_detail(text, old, "") is not None]
+    words = {word for word in content_words(message) if word not in _NUMBER_VALUES and not word.isdigit()}
+    return next((place for place in indexes if words & content_words(earlier_texts[place])), indexes[0] if indexes else None)
 
 
-def _kind_of(detail: str) -> re.Pattern[str]:
+def _detail_pattern(detail: str) -> re.Pattern[str]:
     return next(kind for kind in _KINDS if kind.fullmatch(detail))
 
 
-def _value(detail: str) -> int | str:
+def _detail_value(detail: str) -> int | str:
     """Return the number a detail stands for, or the lower-case name of a weekday or month."""
     low = re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", detail.lower())
     if low.isdigit():
         return int(low)
-    parts = [_VALUES.get(part) for part in re.split(r"[ -]", low)]
+    parts = [_NUMBER_VALUES.get(part) for part in re.split(r"[ -]", low)]
     if None not in parts:
         return sum(part for part in parts if part is not None)
     return low.removesuffix("s") if low.endswith("days") else low

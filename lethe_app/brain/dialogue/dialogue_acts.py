@@ -11,28 +11,35 @@ from statistics import median
 
 from lethe_app.brain.dialogue import beside_speech, character_speech, scene_setting, unreal_statements
 from lethe_app.brain.dialogue.detail_corrections import (
-    MOST_BACK,
-    announced_detail,
-    corrected,
-    detail_corrections,
-    detail_of_kind,
-    nearest,
+    MAX_LOOKBACK,
+    find_announced_detail,
+    find_corrected_index,
+    find_detail_corrections,
+    find_replaced_detail,
+    replace_detail,
 )
-from lethe_app.brain.dialogue.pasted_text import announces_text, own_words, without_quotations
-from lethe_app.brain.dialogue.retractions import corrects_another, is_taken_back, retracts, stated_instead
+from lethe_app.brain.dialogue.pasted_text import announces_text, extract_own_text, remove_quotations
+from lethe_app.brain.dialogue.retractions import extract_corrected_statement, is_about_other_subject, is_joke, is_retraction
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.sentences import MOST_READ, MessagePart, is_prose, parts, plain, split_sentences
+from lethe_app.brain.text.sentences import (
+    MAX_CHARACTERS_READ,
+    MessagePart,
+    is_prose,
+    remove_markup,
+    split_narration,
+    split_sentences,
+)
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
-PAUSE = timedelta(hours=3)
+SCENE_TIMEOUT = timedelta(hours=3)
 """Gap between messages after which a scene ends unless it is set up again."""
-QUIET = 3
+MAX_QUIET_MESSAGES = 3
 """Number of user messages without anything acted after which an undeclared scene ends."""
-HINTED = 4
+MAX_HINT_MESSAGES = 4
 """Number of user messages in which a first sentence that only a character can say stays a hint."""
-LONG_ACTION = 4
+MIN_LONG_ACTION_WORDS = 4
 """Minimum number of words of narrated actions for the rest of the message to count as acted as well."""
 _OUT_OF_CHARACTER = re.compile(
     r"(?<!\()\(\((?P<double>.+?)\)\)|[\[({]+\s*ooc\b[\s:,–-]*(?P<marked>[^\])}]+)[\])}]+|^\s*(?:ooc\s*[:–-]|"
@@ -44,21 +51,21 @@ _EMOTE = re.compile(r"^\s*/me\s+(?P<act>[^\n.!?]+[.!?]?)", re.MULTILINE)
 _WHOLLY_QUOTED = re.compile(r"^\s*[\"“](?P<said>[^\"“”]+)[\"”]\s*$")
 _QUOTES = re.compile(r"[\"“”]")
 _SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
-_ANOTHERS = re.compile(
+_ATTRIBUTION = re.compile(
     r"\b(?:said|says|asked|asks|told|tells|wrote|replied|goes|yelled|shouted|whispered|like|"
     r"all)\b[^.!?\"“]{0,25}[,:]?\s*$",
     re.IGNORECASE,
 )
-_SAYS = r"(?:says?|said|asks?|asked|whispers?|whispered|shouts?|shouted|mutters?|muttered|replies|replied)"
-_TAGGED = re.compile(rf"[\"”]\W*(?:(?!i\b)[\w'-]+ {_SAYS}\b|{_SAYS} (?!i\b)[\w'-]+)", re.IGNORECASE)
+_SPEECH_VERB = r"(?:says?|said|asks?|asked|whispers?|whispered|shouts?|shouted|mutters?|muttered|replies|replied)"
+_OTHERS_SPEECH_TAG = re.compile(rf"[\"”]\W*(?:(?!i\b)[\w'-]+ {_SPEECH_VERB}\b|{_SPEECH_VERB} (?!i\b)[\w'-]+)", re.IGNORECASE)
 """Speech tag of a third party after a quotation: “…” says Ash."""
-_ADDRESSES = re.compile(
+_ADDRESSING_ACTION = re.compile(
     r"\b(?:says?|tells?|whispers?|shouts?|yells?|calls?|mutters?|replies|announces?|declares?|lies)\b[^*]{0,20}?"
     r"\b(?:to |at )?(?:the|an?|one of the) \w+\W*$",
     re.IGNORECASE,
 )
 """Action after which the following speech addresses somebody in the scene: *whispers to the merchant*."""
-_IN_VOICE = re.compile(
+_VOICE_ACTION = re.compile(
     r"\b(?:imaginary|invisible|pretend) \w+\W*$|\b(?:in (?:an?|my|his|her|the) (?:best )?(?!(?:[\w-]+ )*?(?:small|quiet|low|"
     r"soft|tiny|hoarse|shaky|sleepy|tired|hushed|"
     r"calm|"
@@ -67,14 +74,14 @@ _IN_VOICE = re.compile(
     re.IGNORECASE,
 )
 """Action after which the following speech is in another character's voice: *in a deep voice*."""
-_COURTLY = re.compile(
+_COURTLY_ADDRESS = re.compile(
     r"\b(?:sir|m'?lord|milord|m'?lady|my (?:lord|lady|liege|queen|king)|your (?:grace|majesty|highness|lordship|honour|honor)|"
     r"cap'?n|inspector|arr+|ahoy|matey)\b",
     re.IGNORECASE,
 )
 """Forms of address that only occur in roleplay."""
-_OWN_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
-_NARRATED = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
+_THIRD_PERSON_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
+_THIRD_PERSON_START = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
 _REPORTED = re.compile(
     r"\b(?!I\b)(?:\w+) (?:said|told|asked|wrote|goes|replied|yelled|texted)\b|\b(?:said|told|asked) (?:me|my|"
     r"to me)\b",
@@ -127,23 +134,23 @@ class DialoguePiece:
 class _Reading:
     """State of the session while its messages are read in order."""
 
-    usual: int
+    usual_word_count: int
     """Median number of words of the user's messages."""
     scene: _Scene = _Scene.NONE
-    quiet: int = 0
-    hints: int = 0
+    quiet_messages: int = 0
+    hint_messages: int = 0
     """Remaining user messages for which a second sentence that only a character can say begins a scene; a single one may be
     a figure of speech.
     """
-    narrated: bool = False
+    is_third_person: bool = False
     """True if the user narrates themselves in the third person in this scene."""
-    character_asked: bool = False
+    is_character_requested: bool = False
     """True after the user asked the persona to speak as somebody else."""
-    text_announced: bool = False
-    dream_announced: bool = False
+    is_text_announced: bool = False
+    is_dream_announced: bool = False
     """True if the user's last message ended with the announcement of a dream."""
-    before: Utterance | None = None
-    own: dict[str, list[DialoguePiece]] = field(default_factory=dict)
+    previous_line: Utterance | None = None
+    pieces_by_speaker: dict[str, list[DialoguePiece]] = field(default_factory=dict)
     """Pieces of the last message of each speaker, by name."""
     scene_words: set[str] = field(default_factory=set)
     """Folded names that the user gave in character."""
@@ -155,170 +162,184 @@ def read_parts(lines: Sequence[Utterance]) -> list[MessageParts]:
     Only the user's messages decide whether a scene is played. If in doubt, a statement of everyday life is plain and a
     sentence that only fits a story is in character.
     """
-    return [joined(found) for found in read_pieces(lines)]
+    return [join_pieces(pieces) for pieces in read_pieces(lines)]
 
 
 def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
     """Return the classified sentences and actions of every message, in the order of `lines`; corrections are applied to the
     text.
     """
-    counts = [len(WORD.findall(line.text[:MOST_READ])) for line in lines if line.role is Role.USER]
-    reading = _Reading(usual=int(median(counts)) if counts else 0)
-    pieces = [_read(line, reading) for line in lines]
+    counts = [len(WORD.findall(line.text[:MAX_CHARACTERS_READ])) for line in lines if line.role is Role.USER]
+    reading = _Reading(usual_word_count=int(median(counts)) if counts else 0)
+    pieces = [_read_message(line, reading) for line in lines]
     _correct_details(lines, pieces)
     return pieces
 
 
 def _correct_details(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:
     """Apply corrections in later user messages to the sentence that first stated the detail."""
-    said: list[DialoguePiece] = []
-    for line, found in zip(lines, pieces, strict=True):
+    plain_pieces: list[DialoguePiece] = []
+    for line, line_pieces in zip(lines, pieces, strict=True):
         if line.role is Role.USER:
-            for old, new in detail_corrections(line.text[:MOST_READ]):
-                place = nearest(line.text[:MOST_READ], [piece.text for piece in reversed(said[-MOST_BACK:])], old)
-                if place is not None:
-                    piece = said[-1 - place]
-                    piece.text = corrected(piece.text, old, new) or piece.text
-            if _correct_day(line.text[:MOST_READ], said):
-                _drop_announced(found)
-            said += [piece for piece in found if piece.meaning is SentenceMeaning.PLAIN]
+            for old, new in find_detail_corrections(line.text[:MAX_CHARACTERS_READ]):
+                index = find_corrected_index(
+                    line.text[:MAX_CHARACTERS_READ], [piece.text for piece in reversed(plain_pieces[-MAX_LOOKBACK:])], old
+                )
+                if index is not None:
+                    piece = plain_pieces[-1 - index]
+                    piece.text = replace_detail(piece.text, old, new) or piece.text
+            if _correct_day(line.text[:MAX_CHARACTERS_READ], plain_pieces):
+                _drop_announced(line_pieces)
+            plain_pieces += [piece for piece in line_pieces if piece.meaning is SentenceMeaning.PLAIN]
 
 
-def joined(pieces: Sequence[DialoguePiece]) -> MessageParts:
+def join_pieces(pieces: Sequence[DialoguePiece]) -> MessageParts:
     """Join the pieces of one message by their meaning."""
-    return MessageParts(_joined(pieces, SentenceMeaning.PLAIN), _joined(pieces, SentenceMeaning.IN_CHARACTER))
+    return MessageParts(_join_meaning(pieces, SentenceMeaning.PLAIN), _join_meaning(pieces, SentenceMeaning.IN_CHARACTER))
 
 
-def _correct_day(message: str, said: Sequence[DialoguePiece]) -> bool:
+def _correct_day(message: str, plain_pieces: Sequence[DialoguePiece]) -> bool:
     """Apply a day correction such as “no wait, the play's on the 11th” to the earlier sentences about the same subject.
 
     Return whether any sentence was corrected.
     """
-    return bool(announced_detail(message)) and any(_puts_day_right(message, one) for one in reversed(said[-3 * MOST_BACK :]))
+    return bool(find_announced_detail(message)) and any(
+        _correct_piece_day(message, piece) for piece in reversed(plain_pieces[-3 * MAX_LOOKBACK :])
+    )
 
 
 def _drop_announced(pieces: Sequence[DialoguePiece]) -> None:
     """Drop the sentences of a message that only announce the corrected day of an earlier sentence."""
     for piece in pieces:
-        if announced_detail(piece.text):
+        if find_announced_detail(piece.text):
             piece.meaning = SentenceMeaning.DROPPED
 
 
-def _puts_day_right(message: str, piece: DialoguePiece) -> bool:
+def _correct_piece_day(message: str, piece: DialoguePiece) -> bool:
     """Replace the day of an earlier sentence if the message announces a new one for it; return whether it was replaced."""
-    new = announced_detail(message)
+    new_day = find_announced_detail(message)
     words = {word for word in content_words(message) if word.isalpha()} - content_words("no wait wrong read letter got")
-    old = detail_of_kind(piece.text, new, words) if new else ""
-    if old:
-        piece.text = corrected(piece.text, old, new) or piece.text
-    return bool(old)
+    old_day = find_replaced_detail(piece.text, new_day, words) if new_day else ""
+    if old_day:
+        piece.text = replace_detail(piece.text, old_day, new_day) or piece.text
+    return bool(old_day)
 
 
-def _read(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
-    before = reading.before
-    if before is not None and line.time - before.time > PAUSE:
-        reading.scene, reading.character_asked = _Scene.NONE, False
+def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
+    previous_line = reading.previous_line
+    if previous_line is not None and line.time - previous_line.time > SCENE_TIMEOUT:
+        reading.scene, reading.is_character_requested = _Scene.NONE, False
     is_user = line.role is Role.USER
-    text = own_words(line.text[:MOST_READ], reading.usual, was_announced=is_user and reading.text_announced)
+    text = extract_own_text(
+        line.text[:MAX_CHARACTERS_READ], reading.usual_word_count, is_announced=is_user and reading.is_text_announced
+    )
     if is_user:
-        reading.text_announced = announces_text(line.text)
-    pieces = list(_of_user(plain(text), reading) if is_user else _of_persona(plain(text), reading))
+        reading.is_text_announced = announces_text(line.text)
+    pieces = list(
+        _classify_user_text(remove_markup(text), reading) if is_user else _classify_persona_text(remove_markup(text), reading)
+    )
     if is_user:
         _drop_dream(pieces, reading)
-        _set_game_apart(pieces)
-    asked = before.text if before is not None and before.name != line.name else ""
-    if _take_back(pieces, reading.own.get(line.name, []), asked) and is_user and reading.scene is _Scene.LOOSE:
+        _mark_game_sentences(pieces)
+    replied_text = previous_line.text if previous_line is not None and previous_line.name != line.name else ""
+    if (
+        _apply_retractions(pieces, reading.pieces_by_speaker.get(line.name, []), replied_text)
+        and is_user
+        and reading.scene is _Scene.LOOSE
+    ):
         reading.scene = _Scene.NONE  # what looked played was the joke, what follows is meant
-        pieces = list(_of_user(plain(text), reading))
-        _take_back(pieces, [], asked)
-    reading.own[line.name] = pieces
-    reading.before = line
+        pieces = list(_classify_user_text(remove_markup(text), reading))
+        _apply_retractions(pieces, [], replied_text)
+    reading.pieces_by_speaker[line.name] = pieces
+    reading.previous_line = line
     return pieces
 
 
-def _set_game_apart(pieces: Sequence[DialoguePiece]) -> None:
+def _mark_game_sentences(pieces: Sequence[DialoguePiece]) -> None:
     """Mark sentences after the name of a game in the same message as in character: “Stardew. Year 6, wife called Abigail.”"""
-    plays = False
+    is_after_game_name = False
     for piece in pieces:
-        if plays and piece.meaning is SentenceMeaning.PLAIN:
+        if is_after_game_name and piece.meaning is SentenceMeaning.PLAIN:
             piece.meaning = SentenceMeaning.IN_CHARACTER
-        plays = plays or unreal_statements.names_game(piece.text)
+        is_after_game_name = is_after_game_name or unreal_statements.is_game_name(piece.text)
 
 
 def _drop_dream(pieces: Sequence[DialoguePiece], reading: _Reading) -> None:
     """Drop the sentences that narrate a dream, from its announcement to the first sentence about something else."""
-    dreams = reading.dream_announced
+    is_dream = reading.is_dream_announced
     for piece in pieces:
-        if unreal_statements.is_of_dream(piece.text):
-            dreams = True
-        elif dreams and unreal_statements.may_be_dreamt(piece.text):
+        if unreal_statements.mentions_dream(piece.text):
+            is_dream = True
+        elif is_dream and unreal_statements.can_be_dream_content(piece.text):
             piece.meaning = SentenceMeaning.DROPPED
         else:
-            dreams = False
-    reading.dream_announced = dreams
+            is_dream = False
+    reading.is_dream_announced = is_dream
 
 
-def _of_persona(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
+def _classify_persona_text(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     """Yield the pieces of a persona's message; they are plain unless the user plays a scene or asked for another character."""
-    played = reading.scene is not _Scene.NONE or reading.character_asked
-    for part in parts(text):
+    is_in_scene = reading.scene is not _Scene.NONE or reading.is_character_requested
+    for part in split_narration(text):
         for sentence in split_sentences(part.text):
-            meaning = SentenceMeaning.IN_CHARACTER if played or part.narrates else SentenceMeaning.PLAIN
+            meaning = SentenceMeaning.IN_CHARACTER if is_in_scene or part.narrates else SentenceMeaning.PLAIN
             yield DialoguePiece(
-                sentence, SentenceMeaning.DROPPED if unreal_statements.is_of_model(sentence) else meaning, part.narrates
+                sentence,
+                SentenceMeaning.DROPPED if unreal_statements.is_about_language_model(sentence) else meaning,
+                part.narrates,
             )
 
 
-def _of_user(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
+def _classify_user_text(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     text = _EMOTE.sub(r"*\g<act>*", text)
     asides = [found["double"] or found["marked"] or found["line"] for found in _OUT_OF_CHARACTER.finditer(text)]
     rest = _OUT_OF_CHARACTER.sub("\n", text)
-    before, declaration, rest = scene_setting.cut_declaration(rest)
+    preceding_text, declaration, rest = scene_setting.split_at_declaration(rest)
     if declaration:
-        yield from _of_speech(before, reading)
-        reading.scene = _Scene.LOOSE if scene_setting.keeps_own_life(declaration) else _Scene.DECLARED
-        reading.quiet = 0
+        yield from _classify_speech(preceding_text, reading)
+        reading.scene = _Scene.LOOSE if scene_setting.is_companion_scene(declaration) else _Scene.DECLARED
+        reading.quiet_messages = 0
     elif any(found["double"] or found["marked"] for found in _OUT_OF_CHARACTER.finditer(text)) and rest.strip():
-        reading.scene, reading.quiet = _Scene.DECLARED, 0  # who marks what is out of character plays the rest
+        reading.scene, reading.quiet_messages = _Scene.DECLARED, 0  # who marks what is out of character plays the rest
     else:
-        _move_scene(rest, reading)
+        _update_scene(rest, reading)
     if reading.scene is not _Scene.NONE:
         asides += [found["inside"] for found in _BRACKETED.finditer(rest)]
         rest = _BRACKETED.sub("\n", rest)
-    yield from _of_speech(rest, reading)
+    yield from _classify_speech(rest, reading)
     for aside in asides:
         for sentence in split_sentences(aside):
-            yield DialoguePiece(sentence, _own(sentence))
+            yield DialoguePiece(sentence, _classify_own_sentence(sentence))
 
 
-def _move_scene(text: str, reading: _Reading) -> None:
+def _update_scene(text: str, reading: _Reading) -> None:
     """Continue, end or begin an undeclared scene according to the user's current message."""
-    found = parts(text)
-    said = [sentence for part in found if not part.narrates for sentence in split_sentences(part.text)]
-    acted = any(part.narrates for part in found)
-    lives = sum(map(character_speech.tells_life, said))
-    turns = reading.scene is _Scene.LOOSE or lives > 0
-    if not acted and any(scene_setting.ends_scene(sentence, may_turn=turns) for sentence in said):
-        reading.scene, reading.quiet, reading.character_asked = _Scene.NONE, 0, False
+    message_parts = split_narration(text)
+    sentences = [sentence for part in message_parts if not part.narrates for sentence in split_sentences(part.text)]
+    has_action = any(part.narrates for part in message_parts)
+    everyday_count = sum(map(character_speech.is_everyday_statement, sentences))
+    can_change_topic = reading.scene is _Scene.LOOSE or everyday_count > 0
+    if not has_action and any(scene_setting.ends_scene(sentence, can_change_topic=can_change_topic) for sentence in sentences):
+        reading.scene, reading.quiet_messages, reading.is_character_requested = _Scene.NONE, 0, False
         return
     if scene_setting.asks_for_character(text):
-        reading.character_asked = True
+        reading.is_character_requested = True
     if reading.scene is _Scene.DECLARED:
         return
-    played = sum(map(character_speech.plays, said))
-    may_begin = acted or played > 1 or reading.scene is _Scene.LOOSE or reading.hints > 0
-    reading.hints = HINTED if played else max(0, reading.hints - 1)
-    if (played and may_begin) or any(map(_is_played, found)):
-        narrated = any(part.narrates and _NARRATED.match(part.text) for part in found)
-        reading.narrated = narrated or (reading.narrated and reading.scene is _Scene.LOOSE)
-        reading.scene, reading.quiet = _Scene.LOOSE, 0
-    elif reading.scene is _Scene.LOOSE and not acted:
-        reading.quiet += 1 + lives
-        if reading.quiet >= QUIET:
+    roleplay_count = sum(map(character_speech.is_roleplay_sentence, sentences))
+    can_begin = has_action or roleplay_count > 1 or reading.scene is _Scene.LOOSE or reading.hint_messages > 0
+    reading.hint_messages = MAX_HINT_MESSAGES if roleplay_count else max(0, reading.hint_messages - 1)
+    if (roleplay_count and can_begin) or any(map(_is_roleplay_part, message_parts)):
+        is_third_person = any(part.narrates and _THIRD_PERSON_START.match(part.text) for part in message_parts)
+        reading.is_third_person = is_third_person or (reading.is_third_person and reading.scene is _Scene.LOOSE)
+        reading.scene, reading.quiet_messages = _Scene.LOOSE, 0
+    elif reading.scene is _Scene.LOOSE and not has_action:
+        reading.quiet_messages += 1 + everyday_count
+        if reading.quiet_messages >= MAX_QUIET_MESSAGES:
             reading.scene = _Scene.NONE
 
 
-def _is_played(part: MessagePart) -> bool:
+def _is_roleplay_part(part: MessagePart) -> bool:
     """Return whether a part is an action in the third person or with fantastic content, or prose that does not report what
     others said.
     """
@@ -326,125 +347,139 @@ def _is_played(part: MessagePart) -> bool:
         return False
     if is_prose(part.text):
         return not _is_report(part.text)
-    own = _OWN_ACT.search(part.text) or _NARRATED.match(part.text)
-    return bool(own) or character_speech.plays(part.text)
+    third_person_match = _THIRD_PERSON_ACT.search(part.text) or _THIRD_PERSON_START.match(part.text)
+    return bool(third_person_match) or character_speech.is_roleplay_sentence(part.text)
 
 
 def _is_report(prose: str) -> bool:
     """Return whether prose only reports what others said; roleplay prose begins with speech or has no first person in the
     narration.
     """
-    around = _SPEECH.sub(" ", prose)
-    is_own = bool(re.search(r"\b(?:I|I'm|I've|I'd|im|me|my|mine|we|our|us)\b", around, re.IGNORECASE))
-    is_amid_own = bool(_SPEECH.search(prose)) and prose.lstrip()[:1] not in {'"', "“", "«"}
-    return is_own and (is_amid_own or bool(_REPORTED.search(around)))
+    narration = _SPEECH.sub(" ", prose)
+    is_own = bool(re.search(r"\b(?:I|I'm|I've|I'd|im|me|my|mine|we|our|us)\b", narration, re.IGNORECASE))
+    has_quotation_within = bool(_SPEECH.search(prose)) and prose.lstrip()[:1] not in {'"', "“", "«"}
+    return is_own and (has_quotation_within or bool(_REPORTED.search(narration)))
 
 
-def _of_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
+def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     """Yield the sentences and actions of a user's message without its marked asides."""
-    found = parts(text)
-    told = [part for part in found if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))]
-    actions = sum(len(WORD.findall(part.text)) for part in told)
-    acted = actions >= LONG_ACTION and 3 * actions >= len(WORD.findall(text))
-    before, in_role = "", False
-    for part in found:
-        addressed = bool(_ADDRESSES.search(before) or _IN_VOICE.search(before))
-        before = part.text if part in told else ""
-        if part in told:
-            in_role = in_role or bool(_COURTLY.search(text))
-            yield from (_of_narration(text, part.text, reading) for text in split_sentences(part.text))
+    message_parts = split_narration(text)
+    action_parts = [
+        part for part in message_parts if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))
+    ]
+    action_word_count = sum(len(WORD.findall(part.text)) for part in action_parts)
+    is_mostly_action = action_word_count >= MIN_LONG_ACTION_WORDS and 3 * action_word_count >= len(WORD.findall(text))
+    previous_action, in_role = "", False
+    for part in message_parts:
+        is_addressed = bool(_ADDRESSING_ACTION.search(previous_action) or _VOICE_ACTION.search(previous_action))
+        previous_action = part.text if part in action_parts else ""
+        if part in action_parts:
+            in_role = in_role or bool(_COURTLY_ADDRESS.search(text))
+            yield from (_classify_narration(text, part.text, reading) for text in split_sentences(part.text))
             continue
-        quoted = actions > 0 and bool(_QUOTES.search(part.text)) and not _is_anothers(part.text)
-        is_anothers = bool(_TAGGED.search(part.text))
-        said = beside_speech.by_quotes(part.text) if quoted else [(_unquoted(part.text), False)]
-        for own, is_speech in said:
-            for sentence in split_sentences(own):
-                if ((addressed or in_role) and not scene_setting.is_aside(sentence)) or (is_anothers and is_speech):
-                    yield _in_character(sentence, reading)
+        is_quoted = action_word_count > 0 and bool(_QUOTES.search(part.text)) and not _is_attributed_quotation(part.text)
+        is_anothers = bool(_OTHERS_SPEECH_TAG.search(part.text))
+        pieces = beside_speech.split_by_quotes(part.text) if is_quoted else [(_remove_quotations(part.text), False)]
+        for piece, is_speech in pieces:
+            for sentence in split_sentences(piece):
+                if ((is_addressed or in_role) and not scene_setting.is_out_of_character(sentence)) or (
+                    is_anothers and is_speech
+                ):
+                    yield _mark_in_character(sentence, reading)
                 else:
-                    yield _of_sentence(sentence, reading, acted=acted, quoted=is_speech)
+                    yield _classify_sentence(sentence, reading, is_mostly_action=is_mostly_action, is_quoted=is_speech)
 
 
-def _of_narration(sentence: str, narration: str, reading: _Reading) -> DialoguePiece:
-    if own := beside_speech.own_behind(sentence, narration, frozenset(reading.scene_words)):
-        return DialoguePiece(own, _own(own))
-    return _in_character(sentence, reading, narrates=True)
+def _classify_narration(sentence: str, narration: str, reading: _Reading) -> DialoguePiece:
+    if statement := beside_speech.extract_own_statement(sentence, narration, frozenset(reading.scene_words)):
+        return DialoguePiece(statement, _classify_own_sentence(statement))
+    return _mark_in_character(sentence, reading, narrates=True)
 
 
-def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool) -> DialoguePiece:
-    if unreal_statements.is_of_game(sentence):
+def _classify_sentence(sentence: str, reading: _Reading, *, is_mostly_action: bool, is_quoted: bool) -> DialoguePiece:
+    if unreal_statements.is_about_game(sentence):
         return DialoguePiece(sentence, SentenceMeaning.IN_CHARACTER)
     if reading.scene is _Scene.DECLARED:
-        return DialoguePiece(sentence, _own(sentence)) if scene_setting.is_aside(sentence) else _in_character(sentence, reading)
-    if character_speech.plays(sentence, in_scene=reading.scene is not _Scene.NONE):
-        return _in_character(sentence, reading)
-    if reading.scene is _Scene.NONE and not (acted or quoted):
-        return DialoguePiece(sentence, _own(sentence))
-    if reading.scene is _Scene.LOOSE and reading.narrated and quoted:
-        return _in_character(sentence, reading)
-    tells = character_speech.tells_life(sentence, frozenset(reading.scene_words), quoted=quoted)
-    tells = tells or scene_setting.is_aside(sentence)
-    if not quoted and reading.scene is _Scene.NONE:
-        tells = tells or character_speech.tells_of_self(sentence)
-    return DialoguePiece(sentence, _own(sentence)) if tells else _in_character(sentence, reading)
+        return (
+            DialoguePiece(sentence, _classify_own_sentence(sentence))
+            if scene_setting.is_out_of_character(sentence)
+            else _mark_in_character(sentence, reading)
+        )
+    if character_speech.is_roleplay_sentence(sentence, in_scene=reading.scene is not _Scene.NONE):
+        return _mark_in_character(sentence, reading)
+    if reading.scene is _Scene.NONE and not (is_mostly_action or is_quoted):
+        return DialoguePiece(sentence, _classify_own_sentence(sentence))
+    if reading.scene is _Scene.LOOSE and reading.is_third_person and is_quoted:
+        return _mark_in_character(sentence, reading)
+    is_everyday = character_speech.is_everyday_statement(sentence, frozenset(reading.scene_words), is_quoted=is_quoted)
+    is_everyday = is_everyday or scene_setting.is_out_of_character(sentence)
+    if not is_quoted and reading.scene is _Scene.NONE:
+        is_everyday = is_everyday or character_speech.is_about_speaker(sentence)
+    return DialoguePiece(sentence, _classify_own_sentence(sentence)) if is_everyday else _mark_in_character(sentence, reading)
 
 
-def _in_character(text: str, reading: _Reading, *, narrates: bool = False) -> DialoguePiece:
+def _mark_in_character(text: str, reading: _Reading, *, narrates: bool = False) -> DialoguePiece:
     names = re.findall(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]{2,}", text)
     reading.scene_words |= {fold(name) for name in names} - STOP_WORDS
     return DialoguePiece(text, SentenceMeaning.IN_CHARACTER, narrates)
 
 
-def _own(sentence: str) -> SentenceMeaning:
+def _classify_own_sentence(sentence: str) -> SentenceMeaning:
     """Return PLAIN for a sentence by the user as themselves, DROPPED if it is hypothetical or ends as a joke."""
-    unreal = unreal_statements.is_hypothetical(sentence) or is_taken_back(sentence)
-    return SentenceMeaning.DROPPED if unreal else SentenceMeaning.PLAIN
+    is_unreal = unreal_statements.is_hypothetical(sentence) or is_joke(sentence)
+    return SentenceMeaning.DROPPED if is_unreal else SentenceMeaning.PLAIN
 
 
-def _is_anothers(text: str) -> bool:
+def _is_attributed_quotation(text: str) -> bool:
     """Return whether a quotation in the text is attributed to somebody else."""
-    return any(_ANOTHERS.search(text[: found.start()]) for found in _SPEECH.finditer(text))
+    return any(_ATTRIBUTION.search(text[: match.start()]) for match in _SPEECH.finditer(text))
 
 
-def _unquoted(text: str) -> str:
-    whole = _WHOLLY_QUOTED.match(text)
-    return whole["said"] if whole and character_speech.tells_of_self(whole["said"]) else without_quotations(text)
-
-
-def _take_back(pieces: list[DialoguePiece], before: list[DialoguePiece], asked: str) -> bool:
-    """Drop the sentences that a retraction cancels and apply its corrections; return whether there was a retraction."""
-    found = False
-    for place, piece in enumerate(pieces):
-        stated = _last_statement(pieces[:place])
-        if piece.meaning is SentenceMeaning.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
-            continue
-        # “Did I tell you I'm a prince? Kidding.” retracts only the question in the same message, nothing in the one before.
-        says_it_here = any(len(one.text.split()) > LONG_ACTION for one in pieces[:place])
-        taken = stated or (None if says_it_here else _last_statement(before))
-        if stated is None and taken is not None and corrects_another(piece.text, taken.text):
-            continue
-        if taken is not None and _puts_day_right(piece.text, taken):
-            piece.meaning = SentenceMeaning.DROPPED
-            found = True
-        elif taken is not None:
-            piece.text, piece.meaning = stated_instead(piece.text, taken.text), SentenceMeaning.PLAIN
-            taken.meaning = SentenceMeaning.DROPPED
-            found = True
-    return found
-
-
-def _last_statement(pieces: Sequence[DialoguePiece]) -> DialoguePiece | None:
-    told = (piece for piece in reversed(pieces) if piece.meaning is not SentenceMeaning.DROPPED)
-    return next(
-        (piece for piece in told if not piece.text.rstrip("\"”’') ").endswith("?") and len(piece.text.split()) > 2), None
+def _remove_quotations(text: str) -> str:
+    quotation_match = _WHOLLY_QUOTED.match(text)
+    return (
+        quotation_match["said"]
+        if quotation_match and character_speech.is_about_speaker(quotation_match["said"])
+        else remove_quotations(text)
     )
 
 
-def _joined(pieces: Sequence[DialoguePiece], meaning: SentenceMeaning) -> str:
+def _apply_retractions(pieces: list[DialoguePiece], previous_pieces: list[DialoguePiece], replied_text: str) -> bool:
+    """Drop the sentences that a retraction cancels and apply its corrections; return whether there was a retraction."""
+    has_retraction = False
+    for index, piece in enumerate(pieces):
+        own_statement = _find_last_statement(pieces[:index])
+        if piece.meaning is SentenceMeaning.DROPPED or not is_retraction(
+            piece.text, is_in_same_message=own_statement is not None, replied_text=replied_text
+        ):
+            continue
+        # “Did I tell you I'm a prince? Kidding.” retracts only the question in the same message, nothing in the one before.
+        has_earlier_sentence = any(len(one.text.split()) > MIN_LONG_ACTION_WORDS for one in pieces[:index])
+        retracted = own_statement or (None if has_earlier_sentence else _find_last_statement(previous_pieces))
+        if own_statement is None and retracted is not None and is_about_other_subject(piece.text, retracted.text):
+            continue
+        if retracted is not None and _correct_piece_day(piece.text, retracted):
+            piece.meaning = SentenceMeaning.DROPPED
+            has_retraction = True
+        elif retracted is not None:
+            piece.text, piece.meaning = extract_corrected_statement(piece.text, retracted.text), SentenceMeaning.PLAIN
+            retracted.meaning = SentenceMeaning.DROPPED
+            has_retraction = True
+    return has_retraction
+
+
+def _find_last_statement(pieces: Sequence[DialoguePiece]) -> DialoguePiece | None:
+    candidates = (piece for piece in reversed(pieces) if piece.meaning is not SentenceMeaning.DROPPED)
+    return next(
+        (piece for piece in candidates if not piece.text.rstrip("\"”’') ").endswith("?") and len(piece.text.split()) > 2), None
+    )
+
+
+def _join_meaning(pieces: Sequence[DialoguePiece], meaning: SentenceMeaning) -> str:
     """Join the pieces of one meaning, with a line break after a piece without an end mark."""
     text = ""
     for piece in pieces:
-        if piece.meaning is meaning and (bare := piece.text.strip()):
-            ended = text.rstrip("\"”’')")[-1:] in ".!?…。！？"
-            text += bare if not text else f"{' ' if ended else chr(10)}{bare}"
+        if piece.meaning is meaning and (stripped := piece.text.strip()):
+            is_ended = text.rstrip("\"”’')")[-1:] in ".!?…。！？"
+            text += stripped if not text else f"{' ' if is_ended else chr(10)}{stripped}"
     return text

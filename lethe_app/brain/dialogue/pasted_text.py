@@ -6,11 +6,11 @@ import re
 
 from lethe_app.retrieval.query_terms import WORD
 
-LONG = 60
+MIN_PASTED_WORDS = 60
 """Minimum number of words of a message that may be a pasted text."""
-TIMES_USUAL = 4
+MIN_LENGTH_FACTOR = 4
 """Factor by which a pasted text is longer than the sender's median message."""
-PERSONAL = 0.035
+MIN_PRONOUN_SHARE = 0.035
 """Share of first-person pronouns among the words from which a long message counts as the sender's own."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -19,15 +19,15 @@ _CODE_LINE = re.compile(
     r"pip|"
     r"npm|git)\b.*[(){};=:]|.*[{};]\s*$|.*\w+\(.*\)\s*[;{:]?$|[<{\[}\]>].*|\s*\"[\w-]+\":|Traceback|File \")"
 )
-_REFERRED = (
+_TEXT_REFERENCE = (
     r"(?:this|that|the following|it|these|(?:my|the|a|an|some|our|his|her|their) (?:[\w'-]+ ){0,3}?(?:text|articles?|essays?|"
     r"drafts?|paragraphs?|poems?|e-?mails?|letters?|messages?|stor(?:y|ies)|scripts?|lyrics|passages?|sentences?|code|posts?|"
     r"reviews?|speech|cv|resume|résumé|statement|notes|chapters?|recipes?|lines?|verses?|bio|abstract))"
 )
-_INTRODUCED = re.compile(
+_TEXT_ANNOUNCEMENT = re.compile(
     r"(?:\b(?:summari[sz]e|sum up|translate|proof-?read|correct|fix|edit|rewrite|rephrase|paraphrase|shorten|improve|polish|"
     r"check|read|review|analy[sz]e|explain|continue|finish|complete|look at|feedback on|thoughts on|think (?:of|about))\b"
-    rf"[^.!?:\n]{{0,40}}?\b{_REFERRED}\b[^.!?:\n]{{0,50}}"
+    rf"[^.!?:\n]{{0,40}}?\b{_TEXT_REFERENCE}\b[^.!?:\n]{{0,50}}"
     r"|\b(?:translate|summari[sz]e|proof-?read|paraphrase|rephrase|rewrite)\b[^.!?:\n]{0,40}"
     r"|\b(?:here(?:'s| is| are)|this is|below is)\b[^.!?:\n]{0,20}\b(?:text|articles?|essays?|drafts?|e-?mails?|letters?|"
     r"messages?|poems?|lyrics|code|recipes?|passages?|paragraphs?|stor(?:y|ies)|chapters?|scripts?|transcripts?|logs?|"
@@ -40,7 +40,7 @@ _INTRODUCED = re.compile(
     re.IGNORECASE,
 )
 """Phrase that announces another text, up to where that text begins."""
-_ASKED_FOR = re.compile(
+_TEXT_TASK = re.compile(
     r"\b(?:summari[sz]e|translate|proof-?read|paraphrase|rewrite|rephrase|edit|review|check|read|look (?:at|over))\b"
     r"[^.!?\n]{0,60}\b(?:text|article|essay|draft|e-?mail|letter|poem|story|chapter|paragraph|speech|passage|code|script|"
     r"post)\b",
@@ -58,16 +58,16 @@ _ITEM = re.compile(
     r"tablespoons?|teaspoons?|cans?|cloves?|pinch|slices?|sticks?)\b",
     re.IGNORECASE,
 )
-_OWN = re.compile(r"\b(?:I|I'm|Im|I've|I'd|I'll|my|me|we|our)\b", re.IGNORECASE)
-_ACTS = re.compile(r"\*[^*\n]+\*")
-_SUNG = re.compile(r"♪[^♪\n]*♪?|🎵[^🎵\n]*🎵?")
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|Im|I've|I'd|I'll|my|me|we|our)\b", re.IGNORECASE)
+_ACTION = re.compile(r"\*[^*\n]+\*")
+_LYRICS = re.compile(r"♪[^♪\n]*♪?|🎵[^🎵\n]*🎵?")
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTATION = re.compile(r"[\"“«](?P<said>[^\"“”«»\n]{12,600})[\"”»]")
-_SAID_SO = re.compile(
+_REPORTED_SPEECH = re.compile(
     r"(?P<says>\b(?:goes|says|said|like|texted me|told me|asked me|wrote),? )'(?=\w)[^\n]{8,300}?\w[.!?]?'(?!\w)"
 )
 """Reported speech in single quotation marks."""
-_SPEECHLESS = re.compile(
+_LOST_QUOTATION = re.compile(
     r"\b(?:goes|says|said|saying|texted me|told me|asked me|wrote|used to say|would say|writes),? +(?:and|so|but)\b|"
     r"\b(?:goes|texted me|used to say|says|she said|he said|they said)\W*$",
     re.IGNORECASE,
@@ -75,85 +75,87 @@ _SPEECHLESS = re.compile(
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
-def own_words(text: str, usual: int, *, was_announced: bool = False) -> str:
+def extract_own_text(text: str, usual_word_count: int, *, is_announced: bool = False) -> str:
     """Return the message without text that is not the sender's own.
 
     `usual` is the median number of words of the sender's messages. `was_announced` is true if the sender's last message
     asked for something to be done with a text, so that a long message after it is that text.
     """
-    text = _QUOTED_LINE.sub("", _SUNG.sub("", _CODE.sub("\n", text)))
-    text = _without_announced(text)
-    if not _ACTS.search(text) and _is_pasted(text, usual, was_announced=was_announced):
-        return _closing_question(text)
-    return _without_lines(text)
+    text = _QUOTED_LINE.sub("", _LYRICS.sub("", _CODE.sub("\n", text)))
+    text = _cut_announced_text(text)
+    if not _ACTION.search(text) and _is_pasted(text, usual_word_count, is_announced=is_announced):
+        return _extract_closing_question(text)
+    return _remove_structured_lines(text)
 
 
 def announces_text(text: str) -> bool:
     """Return whether the message asks for something to be done with a text that it does not contain."""
-    return len(WORD.findall(text)) < 40 and bool(_ASKED_FOR.search(text))
+    return len(WORD.findall(text)) < 40 and bool(_TEXT_TASK.search(text))
 
 
-def without_quotations(text: str) -> str:
+def remove_quotations(text: str) -> str:
     """Return the text without quoted sentences; quoted titles and fewer than four quoted words are kept."""
-    text = _SAID_SO.sub(r"\g<says>", text)
-    return _QUOTATION.sub(lambda found: found[0] if _is_title(found["said"].split()) else " ", text)
+    text = _REPORTED_SPEECH.sub(r"\g<says>", text)
+    return _QUOTATION.sub(lambda match: match[0] if _is_title(match["said"].split()) else " ", text)
 
 
 def has_lost_quotation(sentence: str) -> bool:
     """Return whether a sentence is meaningless without its removed quotation: “a bloke goes and his card got declined”."""
-    return bool(_SPEECHLESS.search(sentence))
+    return bool(_LOST_QUOTATION.search(sentence))
 
 
 def _is_title(words: list[str]) -> bool:
-    long = [word for word in words if len(word) > 3]
-    return len(words) < 4 or all(word[0].isupper() for word in long)
+    long_words = [word for word in words if len(word) > 3]
+    return len(words) < 4 or all(word[0].isupper() for word in long_words)
 
 
-def _without_announced(text: str) -> str:
+def _cut_announced_text(text: str) -> str:
     """Cut a text that the message itself announces, but keep a question after it."""
-    for found in _INTRODUCED.finditer(text):
-        rest = text[found.end() :]
+    for match in _TEXT_ANNOUNCEMENT.finditer(text):
+        rest = text[match.end() :]
         if len(WORD.findall(rest)) >= 4:
-            return f"{text[: found.end()].rstrip(': ')}\n{_closing_question(rest)}"
+            return f"{text[: match.end()].rstrip(': ')}\n{_extract_closing_question(rest)}"
     return text
 
 
-def _is_pasted(text: str, usual: int, *, was_announced: bool) -> bool:
+def _is_pasted(text: str, usual_word_count: int, *, is_announced: bool) -> bool:
     count = len(WORD.findall(text))
-    letter = bool(_SALUTATION.search(text)) and (bool(_CLOSING.search(text)) or count >= LONG)
-    if letter and count >= 20:
+    is_letter = bool(_SALUTATION.search(text)) and (bool(_CLOSING.search(text)) or count >= MIN_PASTED_WORDS)
+    if is_letter and count >= 20:
         return True
-    if count < LONG:
+    if count < MIN_PASTED_WORDS:
         return False
-    if was_announced:
+    if is_announced:
         return True
-    own = len(_OWN.findall(text)) / count
-    return own < PERSONAL and (count >= TIMES_USUAL * max(usual, 5) or _is_set_out(text))
+    pronoun_share = len(_FIRST_PERSON.findall(text)) / count
+    return pronoun_share < MIN_PRONOUN_SHARE and (
+        count >= MIN_LENGTH_FACTOR * max(usual_word_count, 5) or _is_formatted_document(text)
+    )
 
 
-def _is_set_out(text: str) -> bool:
+def _is_formatted_document(text: str) -> bool:
     """Return whether the text has the headings or paragraphs of a written document."""
     return len(_BLANK_LINES.findall(text)) >= 2 or bool(re.search(r"^\s*#{1,4} |^\s*\*\*[^*\n]+\*\*\s*$", text, re.MULTILINE))
 
 
-def _closing_question(text: str) -> str:
+def _extract_closing_question(text: str) -> str:
     """Return the question after a pasted text, such as “what do you think?”, or an empty string."""
-    last = text.rstrip().rsplit("\n", 1)[-1].strip()
-    return last if last.endswith("?") and "\n" in text.strip() and len(last.split()) <= 20 else ""
+    last_line = text.rstrip().rsplit("\n", 1)[-1].strip()
+    return last_line if last_line.endswith("?") and "\n" in text.strip() and len(last_line.split()) <= 20 else ""
 
 
-def _without_lines(text: str) -> str:
+def _remove_structured_lines(text: str) -> str:
     """Remove lines of code, of lists, and of scripts with speaker labels."""
     lines = text.split("\n")
     if len(lines) == 1:
         return text
-    items = sum(bool(_ITEM.match(line)) for line in lines)
-    labels = [found["who"] for line in lines if (found := _LABEL.match(line))]
+    item_count = sum(bool(_ITEM.match(line)) for line in lines)
+    labels = [match["who"] for line in lines if (match := _LABEL.match(line))]
     is_script = len(labels) >= 2 and len(set(labels)) >= 2
-    code = sum(bool(_CODE_LINE.match(line)) for line in lines if line.strip())
-    kept = []
+    code_line_count = sum(bool(_CODE_LINE.match(line)) for line in lines if line.strip())
+    kept_lines = []
     for line in lines:
-        listed = items >= 3 and _ITEM.match(line) and not _OWN.search(line)
-        if not (listed or (is_script and _LABEL.match(line)) or (code >= 2 and _CODE_LINE.match(line))):
-            kept.append(line)
-    return "\n".join(kept)
+        is_list_item = item_count >= 3 and _ITEM.match(line) and not _FIRST_PERSON.search(line)
+        if not (is_list_item or (is_script and _LABEL.match(line)) or (code_line_count >= 2 and _CODE_LINE.match(line))):
+            kept_lines.append(line)
+    return "\n".join(kept_lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.vocabulary.verbs import BASE
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS
 
 _HYPOTHESIS = re.compile(
     r"^\W*(?:(?:and|but|so|ok|okay|well|hey|hm+|lol)\b[\s,]*)*(?:imagine|suppose|supposing|what if|let'?s (?:say|imagine|"
@@ -28,13 +28,13 @@ _DREAM = re.compile(
     r"dream)\b",
     re.IGNORECASE,
 )
-_DREAMT = re.compile(
+_DREAM_CONTENT = re.compile(
     r"\W*(?:(?:and|then|so|but|like|suddenly|basically|it was)\b,? ?)*(?:I|we|you|he|she|they|it|there|my \w+|everyone|"
     r"everybody) "
     r"(?:was|were|had|couldn't|could|kept|\w+ed|got|went|saw|ran|flew|fell|said|lived|came)\b",
     re.IGNORECASE,
 )
-_AWAKE = re.compile(
+_WAKING_LIFE = re.compile(
     r"\b(?:woke|awake|today|yesterday|last (?:night|week|year)|anyway|now|years? ago|in real life|irl|alarm)\b", re.IGNORECASE
 )
 _GAME = re.compile(
@@ -45,7 +45,7 @@ _GAME = re.compile(
     r"baldur'?s gate|fallout|gta|the witcher|elden ring|pok[eé]mon)\b)",
     re.IGNORECASE,
 )
-_GAME_ALONE = re.compile(
+_GAME_NAME = re.compile(
     r"\W*(?:(?:mostly|just|um|oh|lol|prob(?:ably)?|i play|playing|been playing) )*(?:skyrim|minecraft|the sims|sims|"
     r"stardew(?: valley)?|"
     r"animal crossing|zelda|fortnite|roblox|(?-i:WoW)|world of warcraft|baldur'?s gate(?: 3)?|fallout|gta|the witcher|"
@@ -55,13 +55,13 @@ _GAME_ALONE = re.compile(
     r"atm))*\W*$",
     re.IGNORECASE,
 )
-_WOULD = re.compile(
+_WOULD_CLAUSE = re.compile(
     r"\W*(?:(?:and|then|so|oh|well|maybe)\b,? )*(?:I'd|id|I would|we'd|we would)(?: (?:probably|definitely|totally|just|also|"
     r"rather|"
     r"never|maybe|prob))* (?P<verb>\w+)",
     re.IGNORECASE,
 )
-_DEEDS = (BASE - {"like", "love", "prefer", "hate", "say"}) | {
+_ACTION_VERBS = (BASE_VERBS - {"like", "love", "prefer", "hate", "say"}) | {
     "be", "do", "go", "get", "have", "move", "open", "quit", "stay", "call", "put", "shut", "own",
 }  # fmt: skip
 _LONG_AGO = re.compile(
@@ -91,30 +91,30 @@ def is_hypothetical(sentence: str) -> bool:
 
 def _would_do(sentence: str) -> bool:
     """Return whether a sentence states what its speaker would do: “I'd buy mum a bungalow”."""
-    found = _WOULD.match(sentence)
-    return found is not None and found["verb"].lower() in _DEEDS and not _LONG_AGO.search(sentence)
+    match = _WOULD_CLAUSE.match(sentence)
+    return match is not None and match["verb"].lower() in _ACTION_VERBS and not _LONG_AGO.search(sentence)
 
 
-def names_game(sentence: str) -> bool:
+def is_game_name(sentence: str) -> bool:
     """Return whether a sentence only names the game that its speaker plays."""
-    return bool(_GAME_ALONE.match(sentence))
+    return bool(_GAME_NAME.match(sentence))
 
 
-def is_of_dream(sentence: str) -> bool:
+def mentions_dream(sentence: str) -> bool:
     """Return whether a sentence mentions that somebody had a dream."""
     return bool(_DREAM.search(sentence))
 
 
-def may_be_dreamt(sentence: str) -> bool:
+def can_be_dream_content(sentence: str) -> bool:
     """Return whether a sentence after the announcement of a dream may describe its content."""
-    return bool(_DREAMT.match(sentence)) and not _AWAKE.search(sentence)
+    return bool(_DREAM_CONTENT.match(sentence)) and not _WAKING_LIFE.search(sentence)
 
 
-def is_of_game(sentence: str) -> bool:
+def is_about_game(sentence: str) -> bool:
     """Return whether the sentence is about a character in a game."""
     return bool(_GAME.search(sentence))
 
 
-def is_of_model(sentence: str) -> bool:
+def is_about_language_model(sentence: str) -> bool:
     """Return whether the speaker states that they are a language model."""
     return bool(_ARTIFICIAL.search(sentence))

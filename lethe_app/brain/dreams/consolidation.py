@@ -15,11 +15,11 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from lethe_app.brain.fact_guard.faithfulness import invented
+from lethe_app.brain.fact_guard.faithfulness import find_invented_words
 from lethe_app.brain.fact_guard.grounding import is_grounded
-from lethe_app.brain.recall.proactive_rules import WAITING
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, Kept, Records, is_the_users, united
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -30,7 +30,7 @@ from lethe_app.retrieval.query_terms import WORD
 T = TypeVar("T")
 DREAM = "dream"
 """Value of `made_by` for records written by a dream."""
-KEPT_APART = frozenset(
+UNMERGEABLE_TYPES = frozenset(
     {MemoryType.IMAGE, MemoryType.FILE, MemoryType.GOAL, MemoryType.REMINDER, MemoryType.JOURNAL, MemoryType.CHAT_SESSION}
 )
 """Memory types that are never merged, because similar ones are still distinct or because another component manages them."""
@@ -38,8 +38,8 @@ INFERRED, ANTI_PATTERNS = "user-preferences/inferred", "anti-patterns"
 """Categories of inferred preferences and of anti-patterns."""
 RESERVED = (INFERRED, ANTI_PATTERNS)
 """Categories that only a dream's own conclusions may have."""
-MOST_LEVELS, LONGEST_LEVEL, MOST_TAGS = 3, 30, 5
-MOST_TOGETHER = 8
+MAX_LEVELS, MAX_LEVEL_LENGTH, MAX_TAGS = 3, 30, 5
+MAX_GROUP_SIZE = 8
 """Maximum number of records in one group; a model loses track of more."""
 _ARTICLES = frozenset({"a", "an", "the"})
 _NOT_IN_A_LEVEL = re.compile(r"[^\w-]+")
@@ -58,16 +58,22 @@ class Decision:
     tags: tuple[str, ...] = ()
 
 
-def may_dream_of(memory: MemoryUnit, moment: datetime) -> bool:
+def can_change_memory(memory: MemoryUnit, moment: datetime) -> bool:
     """Return whether a dream may change the memory: written by a task, of a mergeable type, due, not reserved and not
     waiting to be brought up proactively.
     """
-    waits = memory.insertion in WAITING or memory.insertion is MemoryInsertion.USER_RETURN
-    is_own = memory.filed_under.startswith(RESERVED)
-    return not is_the_users(memory) and memory.category not in KEPT_APART and not waits and not is_own and memory.is_due(moment)
+    is_waiting = memory.insertion in WAITING_INSERTIONS or memory.insertion is MemoryInsertion.USER_RETURN
+    is_reserved = memory.filed_under.startswith(RESERVED)
+    return (
+        not is_the_users(memory)
+        and memory.category not in UNMERGEABLE_TYPES
+        and not is_waiting
+        and not is_reserved
+        and memory.is_due(moment)
+    )
 
 
-def may_dream_of_fact(fact: ExtractedFact) -> bool:
+def can_change_fact(fact: ExtractedFact) -> bool:
     """Return whether a dream may change the fact: not the user's, not superseded and not part of a story."""
     return not is_the_users(fact) and not fact.superseded and not fact.in_story
 
@@ -75,41 +81,47 @@ def may_dream_of_fact(fact: ExtractedFact) -> bool:
 # Grouping of records.
 
 
-def alike_by_words(records: Sequence[Kept]) -> list[list[Kept]]:
+def group_by_identical_words(records: Sequence[Kept]) -> list[list[Kept]]:
     """Return groups of at least two records of one kind with identical words; articles, case and punctuation are ignored."""
     groups: dict[object, list[Kept]] = {}
-    for one in records:
-        words = tuple(word for word in WORD.findall(fold(said(one), keep_case=False)) if word not in _ARTICLES)
+    for record in records:
+        words = tuple(
+            word for word in WORD.findall(normalize_text(record_text(record), keep_case=False)) if word not in _ARTICLES
+        )
         if words:
-            groups.setdefault((kind_of(one), words), []).append(one)
+            groups.setdefault((merge_key(record), words), []).append(record)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def together(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) -> list[list[Kept]]:
+def group_by_pairs(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) -> list[list[Kept]]:
     """Return groups of at least two records of one kind linked by `pairs`, each with at most `MOST_TOGETHER` records."""
-    held = {one.guid: one for one in records}
-    group_of: dict[UUID, list[UUID]] = {guid: [guid] for guid in held}
+    records_by_guid = {one.guid: one for one in records}
+    group_of: dict[UUID, list[UUID]] = {guid: [guid] for guid in records_by_guid}
     for one, other in pairs:
-        if one not in held or other not in held or kind_of(held[one]) != kind_of(held[other]):
+        if (
+            one not in records_by_guid
+            or other not in records_by_guid
+            or merge_key(records_by_guid[one]) != merge_key(records_by_guid[other])
+        ):
             continue
         first, second = group_of[one], group_of[other]
-        if first is not second and len(first) + len(second) <= MOST_TOGETHER:
+        if first is not second and len(first) + len(second) <= MAX_GROUP_SIZE:
             first += second
             for guid in second:
                 group_of[guid] = first
-    seen: list[list[UUID]] = []
+    groups: list[list[UUID]] = []
     for group in group_of.values():
-        if len(group) > 1 and not any(group is known for known in seen):
-            seen.append(group)
-    return [[held[guid] for guid in group] for group in seen]
+        if len(group) > 1 and not any(group is known for known in groups):
+            groups.append(group)
+    return [[records_by_guid[guid] for guid in group] for group in groups]
 
 
-def said(record: Kept) -> str:
+def record_text(record: Kept) -> str:
     """Return the text of a memory or fact."""
     return record.content if isinstance(record, MemoryUnit) else record.fact
 
 
-def kind_of(record: Kept) -> object:
+def merge_key(record: Kept) -> object:
     """Return the grouping key of a record; only records with the same key can be merged."""
     if isinstance(record, ExtractedFact):
         return "fact"
@@ -119,7 +131,7 @@ def kind_of(record: Kept) -> object:
 # Changes that result from a decision.
 
 
-def changes_of(
+def build_changes(
     decision: Decision, group: Sequence[Kept], persona_id: str, run_id: UUID | None, moment: datetime, names: Collection[str]
 ) -> list[RecordedChange]:
     """Return the changes of a decision; none if the merged text is not grounded or a record is the user's.
@@ -133,29 +145,35 @@ def changes_of(
         merged = list(group)  # it said that they are to be one, and forgot to say which
     frame = _Frame(persona_id, run_id, moment)
     if decision.text and len(merged) > 1:
-        if not holds(decision.text, [said(one) for one in merged], names):
+        if not is_faithful_merge(decision.text, [record_text(one) for one in merged], names):
             return []
-        gone = [group[place] for place in decision.dropped if 0 <= place < len(group) and group[place] not in merged]
-        return [_merging(merged, decision, frame), *(_dropping(one, frame) for one in gone)]
+        dropped_records = [group[place] for place in decision.dropped if 0 <= place < len(group) and group[place] not in merged]
+        return [_build_merge_change(merged, decision, frame), *(_build_drop_change(one, frame) for one in dropped_records)]
     dropped = [group[place] for place in dict.fromkeys(decision.dropped) if 0 <= place < len(group)]
     kept = [one for one in group if one not in dropped]
-    filed = [_filing(one, decision, frame) for one in kept] if len(kept) == 1 else []
-    return [*(_dropping(one, frame) for one in dropped), *(one for one in filed if one is not None)]
+    refinements = [_build_refine_change(one, decision, frame) for one in kept] if len(kept) == 1 else []
+    return [*(_build_drop_change(one, frame) for one in dropped), *(one for one in refinements if one is not None)]
 
 
-def holds(text: str, sources: Sequence[str], names: Collection[str]) -> bool:
+def is_faithful_merge(text: str, sources: Sequence[str], names: Collection[str]) -> bool:
     """Return whether a merged text states only what its sources state and keeps every name and number of them."""
     sentences = [part.strip() for part in SENTENCE_END.split(text) if part and part.strip()]
-    grounded = bool(sentences) and all(is_grounded(sentence, sources, names) for sentence in sentences)
-    return grounded and not any(invented(f". {source}", [text]) for source in sources) and not invented(text, sources)
+    is_text_grounded = bool(sentences) and all(is_grounded(sentence, sources, names) for sentence in sentences)
+    return (
+        is_text_grounded
+        and not any(find_invented_words(f". {source}", [text]) for source in sources)
+        and not find_invented_words(text, sources)
+    )
 
 
-def same_words(group: Sequence[Kept]) -> Decision:
+def merge_identical(group: Sequence[Kept]) -> Decision:
     """Return the decision for records with identical words: merge all of them into the longest wording."""
-    return Decision(text=max((said(one) for one in group), key=len), sources=tuple(range(len(group))))
+    return Decision(text=max((record_text(one) for one in group), key=len), sources=tuple(range(len(group))))
 
 
-def merged_memory(sources: Sequence[MemoryUnit], text: str, moment: datetime, filed: str, tags: Iterable[str]) -> MemoryUnit:
+def merge_memories(
+    sources: Sequence[MemoryUnit], text: str, moment: datetime, filed_under: str, tags: Iterable[str]
+) -> MemoryUnit:
     """Return one memory for several: with the earliest creation date and the united sources, counts and keywords of all."""
     oldest = min(sources, key=lambda one: one.added)
     ends = [one.end_time for one in sources]
@@ -172,17 +190,17 @@ def merged_memory(sources: Sequence[MemoryUnit], text: str, moment: datetime, fi
         priority=max(one.priority for one in sources),
         duration=max(one.duration for one in sources),
         position_index=oldest.position_index,
-        keywords_main=_each_once(word for one in sources for word in one.keywords_main),
-        keywords_secondary=_each_once(word for one in sources for word in one.keywords_secondary),
-        filed_under=filed or next((one.filed_under for one in sources if one.filed_under), ""),
-        tags=_each_once([*(tag for one in sources for tag in one.tags), *tags]),
-        sources=_each_once(address for one in sources for address in one.sources),
+        keywords_main=_remove_duplicates(word for one in sources for word in one.keywords_main),
+        keywords_secondary=_remove_duplicates(word for one in sources for word in one.keywords_secondary),
+        filed_under=filed_under or next((one.filed_under for one in sources if one.filed_under), ""),
+        tags=_remove_duplicates([*(tag for one in sources for tag in one.tags), *tags]),
+        sources=_remove_duplicates(address for one in sources for address in one.sources),
         made_by=DREAM,
         needs_permission=any(one.needs_permission for one in sources),
     )
 
 
-def merged_fact(sources: Sequence[ExtractedFact], text: str) -> ExtractedFact:
+def merge_facts(sources: Sequence[ExtractedFact], text: str) -> ExtractedFact:
     """Return one fact for several: with the earliest first date and the united sources and counts of all."""
     return ExtractedFact(
         fact=text,
@@ -201,7 +219,7 @@ class _Frame:
     run_id: UUID | None
     moment: datetime
 
-    def change(self, what: str, reason: str, before: Records, after: Records) -> RecordedChange:
+    def build_change(self, what: str, reason: str, before: Records, after: Records) -> RecordedChange:
         return RecordedChange(
             run_id=self.run_id,
             persona_id=self.persona_id,
@@ -213,70 +231,72 @@ class _Frame:
         )
 
 
-def _merging(sources: Sequence[Kept], decision: Decision, frame: _Frame) -> RecordedChange:
-    memories = [one for one in sources if isinstance(one, MemoryUnit)]
+def _build_merge_change(sources: Sequence[Kept], decision: Decision, frame: _Frame) -> RecordedChange:
+    memories = [memory for memory in sources if isinstance(memory, MemoryUnit)]
     facts = [one for one in sources if isinstance(one, ExtractedFact)]
     if memories:
-        one = merged_memory(memories, decision.text, frame.moment, decision.filed_under, decision.tags)
+        one = merge_memories(memories, decision.text, frame.moment, decision.filed_under, decision.tags)
         after = Records(memories=[one])
     else:
-        whole = merged_fact(facts, decision.text)
-        gone = [fact.model_copy(update={"superseded": True, "superseded_by": whole.guid}) for fact in facts]
-        after = Records(facts=[whole, *gone])
+        merged = merge_facts(facts, decision.text)
+        superseded = [fact.model_copy(update={"superseded": True, "superseded_by": merged.guid}) for fact in facts]
+        after = Records(facts=[merged, *superseded])
     reason = f"{len(sources)} {'memories' if memories else 'facts'} say the same."
-    return frame.change(MERGE, reason, Records(memories=memories, facts=facts), after)
+    return frame.build_change(MERGE, reason, Records(memories=memories, facts=facts), after)
 
 
-def _dropping(record: Kept, frame: _Frame) -> RecordedChange:
+def _build_drop_change(record: Kept, frame: _Frame) -> RecordedChange:
     before = Records(memories=[record]) if isinstance(record, MemoryUnit) else Records(facts=[record])
-    return frame.change(DROP, "It says nothing that lasts.", before, Records())
+    return frame.build_change(DROP, "It says nothing that lasts.", before, Records())
 
 
-def _filing(record: Kept, decision: Decision, frame: _Frame) -> RecordedChange | None:
+def _build_refine_change(record: Kept, decision: Decision, frame: _Frame) -> RecordedChange | None:
     """Return the change of category and tags of a memory; None if nothing changes, and for facts, which have no categories."""
     if not isinstance(record, MemoryUnit):
         return None
-    tags = _each_once([*record.tags, *decision.tags])
-    filed = record.model_copy(update={"filed_under": decision.filed_under or record.filed_under, "tags": tags})
-    if (filed.filed_under, filed.tags) == (record.filed_under, record.tags):
+    tags = _remove_duplicates([*record.tags, *decision.tags])
+    refined = record.model_copy(update={"filed_under": decision.filed_under or record.filed_under, "tags": tags})
+    if (refined.filed_under, refined.tags) == (record.filed_under, record.tags):
         return None
-    return frame.change(REFINE, "It is found more easily.", Records(memories=[record]), Records(memories=[filed]))
+    return frame.build_change(REFINE, "It is found more easily.", Records(memories=[record]), Records(memories=[refined]))
 
 
 # Categories and tags.
 
 
-def category(text: str) -> str:
+def normalize_category(text: str) -> str:
     """Return a category in its stored form: lower case, levels separated by slashes; empty if it is invalid or reserved for
     dreams.
     """
-    levels = [_NOT_IN_A_LEVEL.sub("-", level.strip().lower()).strip("-_")[:LONGEST_LEVEL] for level in text.split("/")]
-    made = "/".join([level for level in levels if level][:MOST_LEVELS])
-    return "" if made.startswith(RESERVED) else made
+    levels = [_NOT_IN_A_LEVEL.sub("-", level.strip().lower()).strip("-_")[:MAX_LEVEL_LENGTH] for level in text.split("/")]
+    normalized = "/".join([level for level in levels if level][:MAX_LEVELS])
+    return "" if normalized.startswith(RESERVED) else normalized
 
 
-def tags(texts: Iterable[str]) -> tuple[str, ...]:
+def normalize_tags(texts: Iterable[str]) -> tuple[str, ...]:
     """Return tags in their stored form: lower case, without duplicates, at most `MOST_TAGS`."""
-    made = (_NOT_IN_A_LEVEL.sub("-", text.strip().lower()).strip("-_")[:LONGEST_LEVEL] for text in texts)
-    return tuple(list(dict.fromkeys(tag for tag in made if tag))[:MOST_TAGS])
+    normalized = (_NOT_IN_A_LEVEL.sub("-", text.strip().lower()).strip("-_")[:MAX_LEVEL_LENGTH] for text in texts)
+    return tuple(list(dict.fromkeys(tag for tag in normalized if tag))[:MAX_TAGS])
 
 
 def signature(change: RecordedChange) -> str:
     """Return a key of a change by which the same proposal is recognised later, so that nothing is proposed twice."""
     before = sorted(str(guid) for guid in Records.before(change).guids)
-    texts = sorted(" ".join(sorted(content_words(said(one)))) for one in Records.after(change).holding) if not before else []
+    texts = (
+        sorted(" ".join(sorted(content_words(record_text(one)))) for one in Records.after(change).holding) if not before else []
+    )
     return " ".join([change.what, *before, *texts])
 
 
-def _each_once(words: Iterable[T]) -> list[T]:
+def _remove_duplicates(words: Iterable[T]) -> list[T]:
     return list(dict.fromkeys(words))
 
 
-def categories_of(memories: Iterable[MemoryUnit]) -> Mapping[str, int]:
+def count_categories(memories: Iterable[MemoryUnit]) -> Mapping[str, int]:
     """Return the number of memories per category, including its subcategories, sorted by category."""
     counts: dict[str, int] = {}
-    for one in memories:
-        levels = [level for level in one.filed_under.split("/") if level.strip()]
+    for memory in memories:
+        levels = [level for level in memory.filed_under.split("/") if level.strip()]
         for depth in range(1, len(levels) + 1):
             name = "/".join(levels[:depth])
             counts[name] = counts.get(name, 0) + 1

@@ -8,18 +8,18 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.dreams.consolidation import DREAM, INFERRED
-from lethe_app.brain.dreams.corrections import THAT, Strength
-from lethe_app.brain.dreams.preferences import ASK_FIRST, Remark, is_delicate, remarks_in
-from lethe_app.brain.fact_guard.faithfulness import invented
+from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Strength
+from lethe_app.brain.dreams.preferences import ASK_FIRST, Remark, find_remarks, is_sensitive
+from lethe_app.brain.fact_guard.faithfulness import find_invented_words
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import INFER, THUMBS, Records
 from lethe_app.domain.memory import MemoryUnit
 
-LEAST = int(Strength.CASUAL)
+MIN_DISLIKED_REPLIES = int(Strength.CASUAL)
 """Minimum number of disliked replies that share a pattern: a thumb without explanation weighs as much as a casual remark."""
-MOST = 8
+MAX_DISLIKED_REPLIES = 8
 """Maximum number of disliked replies examined together, the newest ones."""
-LONGEST = 500
+MAX_TEXT_LENGTH = 500
 """Maximum length of each text in the prompt, in characters."""
 
 
@@ -31,22 +31,24 @@ class Disliked:
     position: int
     session: UUID
     at: datetime
-    asked: str
+    user_text: str
     """The user's message before the reply; empty if the persona began the session."""
     reply: str
 
 
-def spelled(disliked: Sequence[Disliked], user: str, name: str) -> str:
+def format_disliked_replies(disliked: Sequence[Disliked], user: str, name: str) -> str:
     """Return the replies as a numbered prompt text, from 1, each with its word count because long replies are shortened."""
     lines: list[str] = []
-    for number, one in enumerate(disliked, 1):
-        asked = f"{user}: {_short(one.asked)}\n" if one.asked.strip() else ""
-        lines.append(f"{number}. ({len(one.reply.split())} words)\n{asked}{name}: {_short(one.reply)}")
+    for number, disliked_reply in enumerate(disliked, 1):
+        user_line = f"{user}: {_shorten(disliked_reply.user_text)}\n" if disliked_reply.user_text.strip() else ""
+        lines.append(
+            f"{number}. ({len(disliked_reply.reply.split())} words)\n{user_line}{name}: {_shorten(disliked_reply.reply)}"
+        )
     return "\n\n".join(lines)
 
 
-def concluded(
-    pattern: str, meant: Sequence[Disliked], names: tuple[str, str], frame: tuple[str, UUID | None, datetime]
+def infer_dislike(
+    pattern: str, matching_replies: Sequence[Disliked], names: tuple[str, str], provenance: tuple[str, UUID | None, datetime]
 ) -> RecordedChange | None:
     """Return an inferred dislike as a change to be confirmed by the user; None if too few replies support it or it is not
     grounded.
@@ -54,19 +56,23 @@ def concluded(
     `names` are the user's and the persona's names, `frame` is (persona id, run id, moment). `pattern` continues a sentence
     that begins with the persona's name: “asks a question at every end”.
     """
-    (user, name), (persona_id, run_id, moment) = names, frame
-    what = pattern.strip().rstrip(".!… ")
-    texts = [text for one in meant for text in (one.reply, one.asked)]
-    if len({one.message for one in meant}) < LEAST or not what or invented(f". {what}", [*texts, *names]):
+    (user, name), (persona_id, run_id, moment) = names, provenance
+    behaviour = pattern.strip().rstrip(".!… ")
+    texts = [text for one in matching_replies for text in (one.reply, one.user_text)]
+    if (
+        len({one.message for one in matching_replies}) < MIN_DISLIKED_REPLIES
+        or not behaviour
+        or find_invented_words(f". {behaviour}", [*texts, *names])
+    ):
         return None
-    content = f"{user} seems not to like it when {name} {what}."
-    is_risky = is_delicate(content)
+    content = f"{user} seems not to like it when {name} {behaviour}."
+    is_risky = is_sensitive(content)
     memory = MemoryUnit(
         content=f"{content} {ASK_FIRST}" if is_risky else content,
         priority=1,
         filed_under=INFERRED,
         tags=["inferred", THUMBS],
-        sources=[f"message:{one.message}" for one in meant],
+        sources=[f"message:{one.message}" for one in matching_replies],
         made_by=DREAM,
         needs_permission=is_risky,
         added=moment,
@@ -77,22 +83,35 @@ def concluded(
         persona_id=persona_id,
         at=moment,
         what=INFER,
-        reason=f"You gave a thumb down to {len(meant)} replies like that, without a word.",
+        reason=f"You gave a thumb down to {len(matching_replies)} replies like that, without a word.",
         before=Records().model_dump_json(),
         after=Records(memories=[memory]).model_dump_json(),
     )
 
 
-def reasons_in(words: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
+def parse_explanation(text: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
     """Return the remarks in an explanation that was written after a thumb down; all count as strong, because writing it
     takes effort.
     """
-    found = remarks_in(words, message, session, at)
-    if not found and words.strip():
-        found = [Remark(words=words.strip(), strength=Strength.STRONG, message=message, session=session, at=at, unwanted=THAT)]
-    return [one.model_copy(update={"strength": Strength.STRONG}) for one in found]
+    remarks = find_remarks(text, message, session, at)
+    if not remarks and text.strip():
+        remarks = [
+            Remark(
+                words=text.strip(),
+                strength=Strength.STRONG,
+                message=message,
+                session=session,
+                at=at,
+                unwanted=UNNAMED_BEHAVIOUR,
+            )
+        ]
+    return [one.model_copy(update={"strength": Strength.STRONG}) for one in remarks]
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     words = " ".join(text.split())
-    return words if len(words) <= LONGEST else f"{words[: LONGEST // 2].rstrip()} … {words[-LONGEST // 2 :].lstrip()}"
+    return (
+        words
+        if len(words) <= MAX_TEXT_LENGTH
+        else f"{words[: MAX_TEXT_LENGTH // 2].rstrip()} … {words[-MAX_TEXT_LENGTH // 2 :].lstrip()}"
+    )

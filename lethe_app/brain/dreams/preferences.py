@@ -10,18 +10,18 @@ from uuid import UUID
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from lethe_app.brain.dreams.consolidation import ANTI_PATTERNS, DREAM, INFERRED
-from lethe_app.brain.dreams.corrections import THAT, Correction, Strength, corrections, is_alike
+from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Correction, Strength, find_corrections, is_alike
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import AVOID, INFER, Records
 from lethe_app.domain.memory import MemoryUnit
 
-FIRM = "strong"
+STRONG_TAG = "strong"
 """Tag of an anti-pattern that must never occur again."""
-MOST_FIRM = 2
+MAX_STRONG_PATTERNS = 2
 """Maximum number of anti-patterns with the tag `FIRM` that are in every prompt."""
 ASK_FIRST = "Ask before acting on this."
 """Sentence appended to memories that concern safety, secrets or money."""
-_DELICATE = re.compile(
+_SENSITIVE = re.compile(
     r"\b(?:passwords?|passphrases?|pin|credentials?|log ?ins?|tokens?|keys?|secrets?|2fa|security|secure|safety|encrypt\w*|"
     r"bank\w*|money|pay\w*|paid|spend\w*|spent|buy\w*|bought|purchas\w*|price\w*|cost\w*|budget\w*|invest\w*|stocks?|shares?|crypto\w*|"
     r"bitcoin|loans?|debts?|credit|cards?|accounts?|tax\w*|salary|insurance|transfer\w*|euros?|dollars?|pounds?|[€$£])",
@@ -33,7 +33,7 @@ _DOMAINS = (
     ("questions", re.compile(r"\b(?:ask\w*|questions?)\b", re.IGNORECASE)),
     ("style", re.compile(r"\b(?:emojis?|words?|poet\w*|rhym\w*|swear\w*|curs\w*|tone|formal|jok\w*)\b", re.IGNORECASE)),
 )
-_TALK = "talk"
+_DEFAULT_DOMAIN = "talk"
 
 
 class Remark(BaseModel):
@@ -70,26 +70,26 @@ class PreferenceRemarks(BaseModel):
         return min(self.remarks, key=lambda one: (one.strength, -one.at.timestamp()))
 
     @property
-    def counts(self) -> bool:
+    def is_frequent_enough(self) -> bool:
         """Return whether the request was made often enough for its strength: once strongly, twice mildly or three times
         casually.
         """
-        return any(sum(one.strength <= strength for one in self.occasions) >= strength for strength in Strength)
+        return any(sum(one.strength <= strength for one in self.distinct_remarks) >= strength for strength in Strength)
 
     @property
-    def occasions(self) -> list[Remark]:
+    def distinct_remarks(self) -> list[Remark]:
         """Return the strongest remark of each message, oldest first; a verbatim repetition in the same session does not
         count.
         """
         kept: dict[UUID, Remark] = {}
-        for one in sorted(self.remarks, key=lambda one: one.strength):
-            is_again = any(one.session == other.session and one.words == other.words for other in kept.values())
-            if one.message not in kept and not is_again:
-                kept[one.message] = one
+        for remark in sorted(self.remarks, key=lambda one: one.strength):
+            is_repetition = any(remark.session == other.session and remark.words == other.words for other in kept.values())
+            if remark.message not in kept and not is_repetition:
+                kept[remark.message] = remark
         return sorted(kept.values(), key=lambda one: one.at)
 
 
-def remarks_in(text: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
+def find_remarks(text: str, message: UUID, session: UUID, at: datetime) -> list[Remark]:
     """Return the remarks that the rules find in a user message."""
     return [
         Remark(
@@ -101,104 +101,118 @@ def remarks_in(text: str, message: UUID, session: UUID, at: datetime) -> list[Re
             unwanted=one.unwanted,
             instead=one.instead,
         )
-        for one in corrections(text)
+        for one in find_corrections(text)
     ]
 
 
-def wishes(
-    remarks: Iterable[Remark], near: Callable[[Remark, Remark], bool] = lambda _one, _other: False
+def group_remarks(
+    remarks: Iterable[Remark], is_similar: Callable[[Remark, Remark], bool] = lambda _one, _other: False
 ) -> list[PreferenceRemarks]:
     """Group remarks whose requests agree by their words or are `near` each other by meaning; oldest first."""
     groups: list[list[Remark]] = []
-    for one in sorted(remarks, key=lambda one: one.at):
-        group = next((each for each in groups if any(_ask_alike(one, other) or near(one, other) for other in each)), None)
+    for remark in sorted(remarks, key=lambda one: one.at):
+        group = next(
+            (each for each in groups if any(_is_same_request(remark, other) or is_similar(remark, other) for other in each)),
+            None,
+        )
         if group is None:
-            groups.append([one])
+            groups.append([remark])
         else:
-            group.append(one)
+            group.append(remark)
     return [PreferenceRemarks(remarks=group) for group in groups]
 
 
-def preference(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> RecordedChange:
+def build_preference_change(
+    group: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime
+) -> RecordedChange:
     """Return the change that adds a lasting preference as a memory, quoting the user's words."""
-    best = wish.strongest
-    told = next((one.wish for one in sorted(wish.remarks, key=lambda one: one.strength) if one.wish), "")
-    content = told or f"{user} wants it so: “{best.words.rstrip('.!?… ')}.”"
-    return _change(INFER, content, INFERRED, ["inferred"], wish, (persona_id, run_id, moment))
+    strongest = group.strongest
+    stated_preference = next((one.wish for one in sorted(group.remarks, key=lambda one: one.strength) if one.wish), "")
+    content = stated_preference or f"{user} wants it so: “{strongest.words.rstrip('.!?… ')}.”"
+    return _build_change(INFER, content, INFERRED, ["inferred"], group, (persona_id, run_id, moment))
 
 
-def anti_pattern(wish: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime) -> RecordedChange:
+def build_anti_pattern_change(
+    group: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime
+) -> RecordedChange:
     """Return the change that adds an anti-pattern (“Don't X because Y. Instead: Z.”), made from the user's own words only."""
-    best = next((one for one in sorted(wish.remarks, key=lambda one: one.strength) if one.unwanted), wish.strongest)
-    what = in_third_person(best.unwanted or THAT, user)
-    instead = next((one.instead for one in wish.remarks if one.instead), "")
-    content = f"Don't {what}, because {user} objected: “{best.words.rstrip('.!?… ')}.”"
+    best = next((one for one in sorted(group.remarks, key=lambda one: one.strength) if one.unwanted), group.strongest)
+    unwanted = to_third_person(best.unwanted or UNNAMED_BEHAVIOUR, user)
+    instead = next((one.instead for one in group.remarks if one.instead), "")
+    content = f"Don't {unwanted}, because {user} objected: “{best.words.rstrip('.!?… ')}.”"
     if instead:
-        content += f" Instead: {in_third_person(instead, user)}."
-    tags = ["anti-pattern", *([FIRM] if best.strength is Strength.STRONG else [])]
-    return _change(AVOID, content, f"{ANTI_PATTERNS}/{domain_of(best.words)}", tags, wish, (persona_id, run_id, moment))
+        content += f" Instead: {to_third_person(instead, user)}."
+    tags = ["anti-pattern", *([STRONG_TAG] if best.strength is Strength.STRONG else [])]
+    return _build_change(
+        AVOID, content, f"{ANTI_PATTERNS}/{complaint_domain(best.words)}", tags, group, (persona_id, run_id, moment)
+    )
 
 
-def told_anti_pattern(
-    avoid: str, because: str, instead: str, domain: str, wish: PreferenceRemarks, frame: tuple[str, UUID | None, datetime]
+def build_worded_anti_pattern(
+    avoid: str, reason: str, instead: str, domain: str, group: PreferenceRemarks, provenance: tuple[str, UUID | None, datetime]
 ) -> RecordedChange:
     """Return the change that adds an anti-pattern in a model's wording."""
-    content = f"Don't {avoid.strip().rstrip('.')} because {because.strip().rstrip('.')}"
+    content = f"Don't {avoid.strip().rstrip('.')} because {reason.strip().rstrip('.')}"
     content += f", instead {instead.strip().rstrip('.')}." if instead.strip() else "."
-    tags = ["anti-pattern", *([FIRM] if wish.strongest.strength is Strength.STRONG else [])]
-    return _change(AVOID, content, f"{ANTI_PATTERNS}/{domain or _TALK}", tags, wish, frame)
+    tags = ["anti-pattern", *([STRONG_TAG] if group.strongest.strength is Strength.STRONG else [])]
+    return _build_change(AVOID, content, f"{ANTI_PATTERNS}/{domain or _DEFAULT_DOMAIN}", tags, group, provenance)
 
 
-def _change(
-    what: str, content: str, filed: str, tags: Sequence[str], wish: PreferenceRemarks, frame: tuple[str, UUID | None, datetime]
+def _build_change(
+    kind: str,
+    content: str,
+    filed_under: str,
+    tags: Sequence[str],
+    group: PreferenceRemarks,
+    provenance: tuple[str, UUID | None, datetime],
 ) -> RecordedChange:
-    persona_id, run_id, moment = frame
+    persona_id, run_id, moment = provenance
     memory = MemoryUnit(
-        content=f"{content} {ASK_FIRST}" if is_delicate(content) else content,
-        priority=4 - wish.strongest.strength,
-        filed_under=filed,
+        content=f"{content} {ASK_FIRST}" if is_sensitive(content) else content,
+        priority=4 - group.strongest.strength,
+        filed_under=filed_under,
         tags=list(tags),
-        sources=[f"message:{one.message}" for one in wish.occasions],
+        sources=[f"message:{one.message}" for one in group.distinct_remarks],
         made_by=DREAM,
-        needs_permission=is_delicate(content),
+        needs_permission=is_sensitive(content),
         added=moment,
         last_trigger=moment,
     )
-    times = len(wish.occasions)
+    count = len(group.distinct_remarks)
     return RecordedChange(
         run_id=run_id,
         persona_id=persona_id,
         at=moment,
-        what=what,
-        reason="You said so." if times == 1 else f"You said so {times} times.",
+        what=kind,
+        reason="You said so." if count == 1 else f"You said so {count} times.",
         before=Records().model_dump_json(),
         after=Records(memories=[memory]).model_dump_json(),
     )
 
 
-def is_delicate(text: str) -> bool:
+def is_sensitive(text: str) -> bool:
     """Return whether the text concerns safety, secrets or money, so that the persona must ask before acting on it."""
-    return _DELICATE.search(text) is not None
+    return _SENSITIVE.search(text) is not None
 
 
-def domain_of(words: str) -> str:
+def complaint_domain(words: str) -> str:
     """Return the topic of a complaint as one word, used as its subcategory."""
-    return next((name for name, pattern in _DOMAINS if pattern.search(words)), _TALK)
+    return next((name for name, pattern in _DOMAINS if pattern.search(words)), _DEFAULT_DOMAIN)
 
 
-def in_third_person(words: str, user: str) -> str:
+def to_third_person(words: str, user: str) -> str:
     """Replace the first person by the user's name: “call me Tommy” becomes “call Tomas Tommy”."""
-    owned = re.sub(r"\bmy\b", f"{user}'s", words, flags=re.IGNORECASE)
-    return re.sub(r"\b(?:me|I|myself)\b", user, owned)
+    with_possessives = re.sub(r"\bmy\b", f"{user}'s", words, flags=re.IGNORECASE)
+    return re.sub(r"\b(?:me|I|myself)\b", user, with_possessives)
 
 
-def firm(memories: Iterable[MemoryUnit]) -> set[UUID]:
+def strong_pattern_ids(memories: Iterable[MemoryUnit]) -> set[UUID]:
     """Return the ids of the newest enabled anti-patterns with the tag `FIRM`, which are in every prompt; the others are
     recalled.
     """
-    held = [one for one in memories if one.filed_under.startswith(ANTI_PATTERNS) and FIRM in one.tags and one.enabled]
-    return {one.guid for one in sorted(held, key=lambda one: one.added, reverse=True)[:MOST_FIRM]}
+    patterns = [one for one in memories if one.filed_under.startswith(ANTI_PATTERNS) and STRONG_TAG in one.tags and one.enabled]
+    return {one.guid for one in sorted(patterns, key=lambda one: one.added, reverse=True)[:MAX_STRONG_PATTERNS]}
 
 
-def _ask_alike(one: Remark, other: Remark) -> bool:
-    return is_alike(one.correction, other.correction)
+def _is_same_request(first: Remark, second: Remark) -> bool:
+    return is_alike(first.correction, second.correction)

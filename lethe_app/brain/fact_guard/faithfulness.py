@@ -15,23 +15,27 @@ _NAME = re.compile(r"(?<![.!?…:“\"(*]\s)(?<!^)\b[A-Z][a-zà-ÿ]+")
 _DIGITS = {word: str(number) for number, word in enumerate(COUNTS, 1)}
 
 
-def invented(text: str, sources: Sequence[str]) -> list[str]:
+def find_invented_words(text: str, sources: Sequence[str]) -> list[str]:
     """Return the names and numbers of `text` that occur in none of the sources, in order."""
-    heard = {word for source in sources for word in _comparable(source)}
-    doubtful = [*_NAME.findall(text), *_NUMBER.findall(text)]
-    return [word for word in dict.fromkeys(doubtful) if _comparable(word) and not heard.issuperset(_comparable(word))]
+    source_words = {word for source in sources for word in _content_stems(source)}
+    checked_words = [*_NAME.findall(text), *_NUMBER.findall(text)]
+    return [
+        word
+        for word in dict.fromkeys(checked_words)
+        if _content_stems(word) and not source_words.issuperset(_content_stems(word))
+    ]
 
 
 def coverage(text: str, sources: Sequence[str]) -> float:
     """Return the share (0 to 1) of the content words of `text` that occur in the sources in some form; 0 without content
     words.
     """
-    heard = {word for source in sources for word in _comparable(source)}
-    wanted = set(_comparable(text))
-    return len(wanted & heard) / len(wanted) if wanted else 0.0
+    source_words = {word for source in sources for word in _content_stems(source)}
+    text_words = set(_content_stems(text))
+    return len(text_words & source_words) / len(text_words) if text_words else 0.0
 
 
-def _comparable(text: str) -> list[str]:
+def _content_stems(text: str) -> list[str]:
     """Return the stems of the content words, small numbers as digits."""
     words = [fold(word) for word in cut(text)]
     return [_DIGITS.get(word) or stem(word) for word in words if word not in STOP_WORDS]

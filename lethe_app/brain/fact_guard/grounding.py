@@ -5,34 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from lethe_app.brain.dates.double_dates import in_digits
-from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.dates.double_dates import ordinals_to_digits
+from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, cut, fold
 from lethe_app.retrieval.time_expressions import COUNTS, SEASONS, WEEKDAYS
 
-LINKS = frozenset(stem(word) for word in ("called", "named", "name", "themselves", "around", "alone", "old"))
+ALLOWED_STEMS = frozenset(stem(word) for word in ("called", "named", "name", "themselves", "around", "alone", "old"))
 """Stems of words that a third-person sentence may add without adding content."""
 _PERIODS = ("week", "weekend", "month", "year", "day", "morning", "afternoon", "evening", "night")
-_TIME = frozenset(stem(word) for names in (MONTHS, WEEKDAYS, SEASONS, _PERIODS) for word in names)
-_MOVING = re.compile(
+_TIME_STEMS = frozenset(stem(word) for names in (MONTHS, WEEKDAYS, SEASONS, _PERIODS) for word in names)
+_RELATIVE_TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|(?:next|last|this|on|in|every)\b.{0,20}\b(?:week|weekend|month|year|night|"
     r"morning|"
     + "|".join((*WEEKDAYS, *SEASONS, *MONTHS, *(day[:3] for day in WEEKDAYS)))
     + r"|days?|weeks?|months?|years?)|just|recently)\b",
     re.IGNORECASE,
 )
-_PIECES = re.compile(r"(?<=[.!?…])\s+|\n+|[,;:]\s|\s[-–—]+\s|\b(?:but|so|because|btw)\b|\band (?=(?:I|my|we)\b)")
+_PIECE_BREAK = re.compile(r"(?<=[.!?…])\s+|\n+|[,;:]\s|\s[-–—]+\s|\b(?:but|so|because|btw)\b|\band (?=(?:I|my|we)\b)")
 _MONTH = re.compile(r"\b(?:" + "|".join(MONTHS) + r")\b", re.IGNORECASE)
-_NUMBERED = re.compile(
+_NUMBERED_DATE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH.pattern}|{_MONTH.pattern} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nothing|nobody|without|cannot|neither|nor)\b|n't\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
-_STOPS = frozenset(map(stem, STOP_WORDS))
+_STOP_STEMS = frozenset(map(stem, STOP_WORDS))
 _DIGITS = {word: str(number) for number, word in enumerate(COUNTS, 1)}
-_SHORT_FORMS = frozenset(
+_NEGATED_AUXILIARIES = frozenset(
     "doesn isn wasn hasn didn couldn wouldn won aren haven weren hadn cannot can shouldn ain d".split()  # noqa: SIM905
 )
 
@@ -44,27 +44,34 @@ def is_grounded(fact_text: str, sources: Sequence[str], names: Collection[str]) 
     negated sentence and an affirmative one from an affirmative sentence. A fact without content words of its own is not
     grounded.
     """
-    said = [sentence for source in sources for sentence in _PIECES.split(in_digits(tidy(source))) if sentence]
-    known = [set(_stems(sentence)) for sentence in said]
-    named = {stem(word) for name in names for word in cut(name)}
-    wanted = {word for word in _stems(fact_text) if word not in named and word not in LINKS}
-    missing = wanted.difference(*known)
-    if moving := [sentence for sentence in said if _MOVING.search(sentence)]:
-        day = r"(?!)" if all(map(_NUMBERED.search, moving)) else r"\d{1,2}"  # a day told in numbers does not move
-        missing = {word for word in missing if not (word in _TIME or re.fullmatch(rf"{day}|(?:19|20)\d\d", word))}
-    if any(map(_MONTH.search, said)):  # “in May” may have got its year
+    source_pieces = [
+        sentence
+        for source in sources
+        for sentence in _PIECE_BREAK.split(ordinals_to_digits(correct_spelling(source)))
+        if sentence
+    ]
+    piece_stems = [set(_stems(sentence)) for sentence in source_pieces]
+    name_stems = {stem(word) for name in names for word in cut(name)}
+    fact_stems = {word for word in _stems(fact_text) if word not in name_stems and word not in ALLOWED_STEMS}
+    missing = fact_stems.difference(*piece_stems)
+    if relative_pieces := [sentence for sentence in source_pieces if _RELATIVE_TIME.search(sentence)]:
+        day_pattern = (
+            r"(?!)" if all(map(_NUMBERED_DATE.search, relative_pieces)) else r"\d{1,2}"
+        )  # a day told in numbers does not move
+        missing = {word for word in missing if not (word in _TIME_STEMS or re.fullmatch(rf"{day_pattern}|(?:19|20)\d\d", word))}
+    if any(map(_MONTH.search, source_pieces)):  # “in May” may have got its year
         missing = {word for word in missing if not re.fullmatch(r"(?:19|20)\d\d", word)}
-    if not wanted or missing:
+    if not fact_stems or missing:
         return False
-    shared = [len(words & wanted) for words in known]
-    nearest = [sentence for sentence, count in zip(said, shared, strict=True) if count == max(shared)]
-    denies = bool(_NEGATION.search(fact_text))
-    return any(bool(_NEGATION.search(sentence)) == denies for sentence in nearest)
+    overlaps = [len(words & fact_stems) for words in piece_stems]
+    closest_pieces = [sentence for sentence, count in zip(source_pieces, overlaps, strict=True) if count == max(overlaps)]
+    is_negated = bool(_NEGATION.search(fact_text))
+    return any(bool(_NEGATION.search(sentence)) == is_negated for sentence in closest_pieces)
 
 
 def _stems(text: str) -> Iterable[str]:
     """Yield the content words in comparable form, small numbers as digits."""
     for word in cut(text):
         low = fold(word)
-        if low not in STOP_WORDS and low not in _SHORT_FORMS and stem(low) not in _STOPS:
+        if low not in STOP_WORDS and low not in _NEGATED_AUXILIARIES and stem(low) not in _STOP_STEMS:
             yield _DIGITS.get(low) or _ORDINAL.sub("", stem(low))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts
 from lethe_app.brain.fact_guard.claim_contents import (
+    check_absolutes,
     check_hedges,
     check_language,
     check_names,
@@ -14,7 +15,6 @@ from lethe_app.brain.fact_guard.claim_contents import (
     check_questions,
     check_sentiments,
     check_tenses,
-    check_totals,
     check_wording,
 )
 from lethe_app.brain.fact_guard.claim_subjects import (
@@ -29,9 +29,9 @@ from lethe_app.brain.fact_guard.languages import ENGLISH
 from lethe_app.brain.fact_guard.quotations import Quotation, find_quotation
 from lethe_app.brain.text.utterance import Utterance
 
-_ANYWHERE = (check_language, check_speaker, check_hedges, check_negations, check_questions, check_names, check_wording)
-_ENGLISH = (check_clause_subject, check_possessors, check_relations, check_sentiments, check_tenses, check_totals)
-_ELSEWHERE = (check_foreign_subject,)
+_GENERAL_CHECKS = (check_language, check_speaker, check_hedges, check_negations, check_questions, check_names, check_wording)
+_ENGLISH_CHECKS = (check_clause_subject, check_possessors, check_relations, check_sentiments, check_tenses, check_absolutes)
+_FOREIGN_CHECKS = (check_foreign_subject,)
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,13 @@ def check_claim(claim: Claim, lines: Sequence[Utterance], parts: Sequence[Messag
     The support is FULL only if the quoted message states the claim plainly. It is DOUBTFUL if rules cannot decide, for
     example because the language is unknown; a model must then be asked whether the message states it.
     """
-    quotation = find_quotation(claim.quote, claim.place, parts)
+    quotation = find_quotation(claim.quote, claim.message_index, parts)
     if quotation is None:
         return CheckedClaim(Support.NONE, "the quotation does not stand there")
     case = Case(claim, quotation, lines, parts)
-    checks: Sequence[Callable[[Case], Outcome]] = (*_ANYWHERE, *(_ENGLISH if case.language is ENGLISH else _ELSEWHERE))
+    checks: Sequence[Callable[[Case], Outcome]] = (
+        *_GENERAL_CHECKS,
+        *(_ENGLISH_CHECKS if case.language is ENGLISH else _FOREIGN_CHECKS),
+    )
     support, reason = min((check(case) for check in checks), key=lambda outcome: outcome[0])
     return CheckedClaim(support, reason, quotation)

@@ -27,7 +27,7 @@ class Clause:
     """Clause of one message."""
 
     text: str
-    asks: bool
+    is_question: bool
     """True if its sentence is a question."""
 
 
@@ -35,7 +35,7 @@ class Clause:
 class Quotation:
     """Location of a quotation in a session."""
 
-    place: int
+    message_index: int
     """Index of the message."""
     clauses: tuple[Clause, ...]
     """Clauses that the quotation touches, each complete, so that an omitted “I might” is considered."""
@@ -50,65 +50,65 @@ class _Token:
     end: int
 
 
-def find_quotation(quote: str, place: int, parts: Sequence[MessageParts]) -> Quotation | None:
+def find_quotation(quote: str, message_index: int, parts: Sequence[MessageParts]) -> Quotation | None:
     """Return the location of the words of `quote` in this order, preferring the message at `place` and then the nearest
     ones.
 
     Case, accents, white space, punctuation, quotation marks and apostrophes are ignored; “...” stands for omitted words
     within one message. Plain text is searched before in-character text. Return None if no message contains the quotation.
     """
-    pieces = [words for piece in _ELLIPSIS.split(quote) if (words := [token.word for token in _tokens(piece)])]
+    pieces = [words for piece in _ELLIPSIS.split(quote) if (words := [token.word for token in _tokenize(piece)])]
     if not pieces:
         return None
-    for number in sorted(range(len(parts)), key=lambda number: abs(number - place)):
+    for number in sorted(range(len(parts)), key=lambda number: abs(number - message_index)):
         for text, in_story in ((parts[number].plain, False), (parts[number].in_character, True)):
-            if spans := _spans(pieces, _tokens(text)):
-                return Quotation(number, tuple(_touched(text, spans)), in_story)
+            if spans := _find_spans(pieces, _tokenize(text)):
+                return Quotation(number, tuple(_overlapping_clauses(text, spans)), in_story)
     return None
 
 
-def clauses_of(text: str) -> list[Clause]:
+def split_clauses(text: str) -> list[Clause]:
     """Return the clauses of a message, in order."""
-    return [Clause(text[start:end].strip(), asks) for start, end, asks in _clause_spans(text)]
+    return [Clause(text[start:end].strip(), is_question) for start, end, is_question in _clause_spans(text)]
 
 
-def _tokens(text: str) -> list[_Token]:
-    return [_Token(fold(found[0].translate(_APOSTROPHES)), found.start(), found.end()) for found in _TOKEN.finditer(text)]
+def _tokenize(text: str) -> list[_Token]:
+    return [_Token(fold(match[0].translate(_APOSTROPHES)), match.start(), match.end()) for match in _TOKEN.finditer(text)]
 
 
-def _spans(pieces: Sequence[Sequence[str]], tokens: Sequence[_Token]) -> list[tuple[int, int]]:
+def _find_spans(pieces: Sequence[Sequence[str]], tokens: Sequence[_Token]) -> list[tuple[int, int]]:
     """Return the character ranges of consecutive pieces; empty unless all pieces occur."""
     words = [token.word for token in tokens]
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for piece in pieces:
         last = len(words) - len(piece)
-        begin = next((at for at in range(start, last + 1) if words[at : at + len(piece)] == piece), None)
+        begin = next((offset for offset in range(start, last + 1) if words[offset : offset + len(piece)] == piece), None)
         if begin is None:
             return []
         start = begin + len(piece)
-        found.append((tokens[begin].start, tokens[start - 1].end))
-    return found
+        spans.append((tokens[begin].start, tokens[start - 1].end))
+    return spans
 
 
-def _touched(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Clause]:
-    for start, end, asks in _clause_spans(text):
+def _overlapping_clauses(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Clause]:
+    for start, end, is_question in _clause_spans(text):
         if any(first < end and start < last for first, last in spans):
-            yield Clause(text[start:end].strip(), asks)
+            yield Clause(text[start:end].strip(), is_question)
 
 
 def _clause_spans(text: str) -> Iterator[tuple[int, int, bool]]:
-    for start, end in _between(_SENTENCE_END, text, 0, len(text)):
-        asks = text[start:end].rstrip("\"'”’) ").endswith(("?", "？"))
-        for first, last in _between(_CLAUSE_BREAK, text, start, end):
-            yield first, last, asks
+    for start, end in _split_spans(_SENTENCE_END, text, 0, len(text)):
+        is_question = text[start:end].rstrip("\"'”’) ").endswith(("?", "？"))
+        for first, last in _split_spans(_CLAUSE_BREAK, text, start, end):
+            yield first, last, is_question
 
 
-def _between(breaks: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_spans(breaks: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of `text` between the breaks that contain at least one word."""
-    for found in breaks.finditer(text, start, end):
-        if _TOKEN.search(text, start, found.start()):
-            yield start, found.start()
-        start = found.end()
+    for match in breaks.finditer(text, start, end):
+        if _TOKEN.search(text, start, match.start()):
+            yield start, match.start()
+        start = match.end()
     if _TOKEN.search(text, start, end):
         yield start, end

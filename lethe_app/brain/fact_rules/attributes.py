@@ -7,11 +7,11 @@ from __future__ import annotations
 import re
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, EVENTS, JOBS, RELATIVES, SKILLS, STATES
-from lethe_app.brain.vocabulary.phrases import AGE, OFTEN, TIME
-from lethe_app.brain.vocabulary.verbs import BASE, is_past
+from lethe_app.brain.vocabulary.phrases import AGE, FREQUENCY, TIME
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
 from lethe_app.domain.facts import FactKind
 
-_SAME = (
+_SYNONYMS = (
     (re.compile(r"\b(?:wife|husband|spouse|girlfriend|boyfriend|fianc[eé]e?|partner)\b"), "partner"),
     (re.compile(r"\b(?<!-)(?:mum|mom|mama|mommy|mummy)\b"), "mother"),
     (re.compile(r"\b(?<!-)(?:dad|papa|daddy)\b"), "father"),
@@ -28,11 +28,11 @@ _LONG_PAST = re.compile(
     r"\b(?:when i was|as an? (?:kid|child|teenager|student|baby)|(?:19|20)\d\d|years? ago|decades? ago|back then|used to|"
     r"at the age)\b"
 )
-_BOND = rf"(?:{RELATIVES}|{ANIMALS})"
-_WHO = re.compile(rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{_BOND}),? (?P<rest>.+)")
-_NAMED = re.compile(r"[Mm]y (?:[\w'-]+ ){1,3}?(?P<name>(?!I\b)[A-Z][\w-]+),? ")
-_ONLY_ONE = re.compile(r"(?:partner|mother|father)\Z")
-_REST = (
+_RELATIVE_OR_ANIMAL = rf"(?:{RELATIVES}|{ANIMALS})"
+_RELATIVE_STATEMENT = re.compile(rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{_RELATIVE_OR_ANIMAL}),? (?P<rest>.+)")
+_NAMED_RELATIVE = re.compile(r"[Mm]y (?:[\w'-]+ ){1,3}?(?P<name>(?!I\b)[A-Z][\w-]+),? ")
+_UNIQUE_RELATION = re.compile(r"(?:partner|mother|father)\Z")
+_RELATIVE_ATTRIBUTES = (
     (
         re.compile(
             rf"(?:is|are|was|were|turned|turns|is turning|will be|is about to turn|is not) {AGE}\b(?! (?:of|times|"
@@ -55,7 +55,7 @@ _BREAKUP = (
     r"married)\b"
 )
 _PLACE = r"(?P<place>(?:the |new |san |los |las |el |la |st |south |north |west |east )?[a-z][a-z'-]+)"
-_GOING = (
+_TRAVEL_VERB = (
     r"(?:fly(?:ing)?|travel(?:l?ing)?|go(?:ing)?|driv(?:e|ing)|head(?:ing|ed)?|tak(?:e|ing) the (?:train|bus|ferry|boat)|a "
     r"trip|leav(?:e|ing)|"
     r"off|a flight)"
@@ -115,8 +115,8 @@ _ATTRIBUTES = tuple(
           r"pronouns|surname|religion|"
          r"birthplace|height|dream job|middle name|major) (?:is|are)\b"), "{what}"),
         (r"i (?:was born) (?:in|on|at|near)\b", "birthplace"),
-        (rf"i (?:am|will be|am going) .*?{_GOING} to {_PLACE}\b.*", "plan {place}"),
-        (rf"i (?:will|am going to|plan to|want to|have booked|booked|have|am) {_GOING} to {_PLACE}\b.*", "plan {place}"),
+        (rf"i (?:am|will be|am going) .*?{_TRAVEL_VERB} to {_PLACE}\b.*", "plan {place}"),
+        (rf"i (?:will|am going to|plan to|want to|have booked|booked|have|am) {_TRAVEL_VERB} to {_PLACE}\b.*", "plan {place}"),
     )
 )  # fmt: skip
 _EVENT = re.compile(
@@ -154,7 +154,7 @@ _PLAN = re.compile(
     r"signed up|have signed up|booked|have booked|registered|have always wanted|always wanted)|my (?:\w+ )?(?:dream|goal|"
     r"plan|ambition) is|is going to|will be)\b"
 )
-_COMING = re.compile(
+_UPCOMING = re.compile(
     r"\b(?:am|is|are|have|starts?|begins?|leaves?) .*(?:\b(?:tomorrow|tonight|next|coming|this (?:weekend|summer|autumn|"
     r"winter|spring|[a-z]+day)|later this)\b|\bon [a-z]+day\b)"
 )
@@ -181,7 +181,7 @@ _TASTE = re.compile(
     rf"passionate|fond|keen|interested|afraid|scared|terrified|can not stand|read a lot|"
     rf"hobby|hobbies|collect|collection|play|playing|paint|knit|vegan|vegetarian|pescatarian|eat meat|class|lessons|club|"
     rf"choir|learning|support|am reading|smoke|drink|"
-    rf"can (?:not )?{SKILLS}|used to (?:play|go))\b|{OFTEN}"
+    rf"can (?:not )?{SKILLS}|used to (?:play|go))\b|{FREQUENCY}"
 )
 _FAN = re.compile(r"\b(?:fan|lover|enthusiast|into|love|hate|enjoy|adore)\b")
 _KEY_KINDS = {
@@ -204,7 +204,7 @@ _IDENTITY = re.compile(
     rf"i (?:am (?:not )?{STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b"
 )
 _PEOPLE = re.compile(
-    rf"^my (?:[\w'-]+ ){{0,3}}?{_BOND}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{_BOND}\b|"
+    rf"^my (?:[\w'-]+ ){{0,3}}?{_RELATIVE_OR_ANIMAL}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{_RELATIVE_OR_ANIMAL}\b|"
     rf"\b(?:is|are|was|were) (?:now )?(?:called|named)\b|broke up|relationship|expecting"
 )
 _PARTNERED = re.compile(r"i (?:am|have been|got) (?:single|married|engaged|divorced|widowed|separated)\b")
@@ -212,7 +212,7 @@ _KINDS = (
     (_HEALTH, FactKind.HEALTH),
     (_PARTNERED, FactKind.PEOPLE),
     (_PLAN, FactKind.PLAN),
-    (_COMING, FactKind.PLAN),
+    (_UPCOMING, FactKind.PLAN),
     (_IDENTITY, FactKind.IDENTITY),
     (_PEOPLE, FactKind.PEOPLE),
     (_FAN, FactKind.TASTE),
@@ -220,71 +220,71 @@ _KINDS = (
     (_HOME, FactKind.HOME),
     (_TASTE, FactKind.TASTE),
 )
-_MAY_HAPPEN = frozenset((FactKind.PEOPLE, FactKind.TASTE))
+_KINDS_WITH_EVENTS = frozenset((FactKind.PEOPLE, FactKind.TASTE))
 """Kinds whose statements in the past tense with a time are events."""
 
 
-def key_of(clause: str, text: str, given: str) -> str:
+def find_attribute_key(clause: str, text: str, rule_key: str) -> str:
     """Return the attribute key of a clause; empty if it has none. `text` is the clause as returned by `durability.plain`,
     `given` the key of the rule it matches.
     """
-    if given and given not in {"job", "home", "origin"}:
-        return normal(given)
+    if rule_key and rule_key not in {"job", "home", "origin"}:
+        return normalize_key(rule_key)
     for pattern, key in _ATTRIBUTES:
-        if found := pattern.match(text):
+        if match := pattern.match(text):
             if (key in {"home", "job", "employer"} and _LONG_PAST.search(text)) or (
                 text.startswith("i moved from ") and " to " not in text
             ):
                 return ""
-            place = found.groupdict().get("place", "")
-            if place in BASE or (place and place.title() not in clause and not clause[1:].islower()):
+            place = match.groupdict().get("place", "")
+            if place in BASE_VERBS or (place and place.title() not in clause and not clause[1:].islower()):
                 continue  # “I'm going to chat”
-            return normal(key.format(**{name: value for name, value in found.groupdict().items() if value}))
-    if given == "origin":
-        return given if text.startswith(("i am", "i come", "i hail")) else ""
-    if given:
-        return given if given == "home" or re.match(r"i am (?:an?|the) |my (?:job|profession)", text) else ""
-    return _key_of_kin(clause, text) or _key_of_event(text)
+            return normalize_key(key.format(**{name: value for name, value in match.groupdict().items() if value}))
+    if rule_key == "origin":
+        return rule_key if text.startswith(("i am", "i come", "i hail")) else ""
+    if rule_key:
+        return rule_key if rule_key == "home" or re.match(r"i am (?:an?|the) |my (?:job|profession)", text) else ""
+    return _find_relative_key(clause, text) or _find_plan_key(text)
 
 
-def normal(key: str) -> str:
+def normalize_key(key: str) -> str:
     """Return the key with synonyms unified: “girlfriend name” and “wife name” are both “partner name”."""
-    for pattern, word in _SAME:
+    for pattern, word in _SYNONYMS:
         key = pattern.sub(word, key)
     return key
 
 
-def _key_of_kin(clause: str, text: str) -> str:
+def _find_relative_key(clause: str, text: str) -> str:
     """Return a key such as “sister home”, or “ana home” if she is named, because the name distinguishes two sisters."""
-    called = _NAMED.match(clause)
-    name = called["name"].lower() if called else ""
-    found = _WHO.match(re.sub(rf",? {re.escape(name)}\b,?", "", text, count=1) if name else text)
-    if not found:
+    name_match = _NAMED_RELATIVE.match(clause)
+    name = name_match["name"].lower() if name_match else ""
+    match = _RELATIVE_STATEMENT.match(re.sub(rf",? {re.escape(name)}\b,?", "", text, count=1) if name else text)
+    if not match:
         return ""
-    who = normal(found["who"])
-    for pattern, what in _REST:
-        if pattern.match(found["rest"]):
-            return f"{name if name and not _ONLY_ONE.search(who) else who} {what}"
+    relation = normalize_key(match["who"])
+    for pattern, attribute in _RELATIVE_ATTRIBUTES:
+        if pattern.match(match["rest"]):
+            return f"{name if name and not _UNIQUE_RELATION.search(relation) else relation} {attribute}"
     return ""
 
 
-def _key_of_event(text: str) -> str:
+def _find_plan_key(text: str) -> str:
     """Return a key such as “plan dentist appointment”, so that a new date for it replaces the former one."""
-    found = _EVENT.match(text) or _PLANNED_EVENT.match(text)
-    if not found or text.startswith(("i had", "i have had")):
+    match = _EVENT.match(text) or _PLANNED_EVENT.match(text)
+    if not match or text.startswith(("i had", "i have had")):
         return ""
-    what = re.sub(r"^(?:an?|the|my) ", "", found["what"])
+    what = re.sub(r"^(?:an?|the|my) ", "", match["what"])
     return f"plan {what}" if not what.endswith(("dentist",)) else f"plan {what} appointment"
 
 
-def kind_of(text: str, key: str) -> FactKind:
+def classify_kind(text: str, key: str) -> FactKind:
     """Return the kind of a statement. `text` is the clause as returned by `durability.plain`, `key` its attribute key."""
     if key.startswith(("plan ", "favourite ")):
         return FactKind.PLAN if key.startswith("plan ") else FactKind.TASTE
     if key in _KEY_KINDS and not _HEALTH.search(text):
         return _KEY_KINDS[key]
-    did = any(is_past(word) for word in text.split()[1:4])
+    is_past_tense = any(is_past(word) for word in text.split()[1:4])
     for pattern, kind in _KINDS:
         if pattern.search(text):
-            return FactKind.EVENT if did and kind in _MAY_HAPPEN and re.search(TIME, text) else kind
-    return FactKind.EVENT if did or text.startswith("i have ") else FactKind.OTHER
+            return FactKind.EVENT if is_past_tense and kind in _KINDS_WITH_EVENTS and re.search(TIME, text) else kind
+    return FactKind.EVENT if is_past_tense or text.startswith("i have ") else FactKind.OTHER

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.brain.fact_rules.everyday_rules import EVERYDAY
-from lethe_app.brain.fact_rules.first_person_rules import SELF
-from lethe_app.brain.fact_rules.life_event_rules import LIFE
-from lethe_app.brain.fact_rules.possession_rules import OTHER, OWN
-from lethe_app.brain.vocabulary.entities import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES
+from lethe_app.brain.fact_rules.everyday_rules import EVERYDAY_RULES
+from lethe_app.brain.fact_rules.first_person_rules import SELF_RULES
+from lethe_app.brain.fact_rules.life_event_rules import LIFE_EVENT_RULES
+from lethe_app.brain.fact_rules.possession_rules import OTHER_RULES, POSSESSION_RULES
+from lethe_app.brain.vocabulary.entities import ANIMALS, JOBS, NOT_OCCUPATIONS, RELATIVES
 from lethe_app.brain.vocabulary.phrases import TIME
 from lethe_app.brain.vocabulary.verbs import is_adverb
 
@@ -22,7 +22,7 @@ class Rule:
     pattern: re.Pattern[str]
     key: str = ""
     """Attribute key, under which a newer statement replaces an older one; `{…}` inserts a group of the pattern."""
-    event: bool = False
+    is_event: bool = False
     """True if the statement is about a single event, so that its date may be completed with a year."""
 
 
@@ -44,11 +44,11 @@ _DANGLING = re.compile(
     r"ours|here|there|ones|(?<!-)one(?= (?:to|with|in|at|for|that|by|from|day|thing)\b|$)|favou?rite one|else|otherwise|same|"
     r"such|what|something|anything|everything|stuff|things|thing|etc|that's|it's|likewise|whatever|somewhere)\b"
 )
-_THAT = re.compile(
+_DANGLING_THAT = re.compile(
     r"\b(?:of|in|on|at|to|for|about|with|like|by|from|do|did|love|know|hate|is|was|enjoy|before|after|and|or|all) that\b|"
     r"\bthat$|\b[a-z]+ed that\b|\b(?:saw|made|bought|wrote|built|drew|got|took) that\b"
 )
-_OPEN_END = re.compile(
+_INCOMPLETE_END = re.compile(
     r"\b(?:a|an|the|of|to|in|on|at|for|with|and|or|but|my|is|are|was|as|from|by|than|that|who|which|so|very|i)$|"
     r"^my (?:[\w-]+ ){1,3}(?:lives?|works?|moved|plays?|runs?|studies|comes|went|came)$|\b(?:an?|huge|big|real|total|"
     r"great) fan$|\b(?:was|were) born$|\bis (?:living|alive|around)$|\bi have (?:\d+|one|two|three|four|five|six|seven)$|"
@@ -89,8 +89,8 @@ _EXAGGERATED = re.compile(
     re.IGNORECASE,
 )
 """Exaggerations such as “I died today, I called her Mrs Fluffy”."""
-_NOT_QUITE = re.compile(r"\bI (?:almost|nearly|all but)\b(?! (?:never|always|only|exclusively|every))", re.IGNORECASE)
-_NO_OBJECT = re.compile(
+_ALMOST_HAPPENED = re.compile(r"\bI (?:almost|nearly|all but)\b(?! (?:never|always|only|exclusively|every))", re.IGNORECASE)
+_MISSING_OBJECT = re.compile(
     r"(?:\bto|\bwill) (?:apply|go|do|try|buy|get|make|see|take|learn|start|visit|join|sell|find|have|tell|ask|help|change|"
     r"enjoy|win|leave|stop|quit|finish|come|wait)\Z|\bi (?:ring|call|phone|text|meet|talk|chat|visit|see|argue|enjoy|"
     r"like|love) (?:every|"
@@ -100,7 +100,7 @@ _NO_OBJECT = re.compile(
     r"played|done|used|been)(?: any ?more| either| any longer)?\Z"
 )
 """Clauses whose object is missing, so that they cannot be understood alone."""
-_SHORT = (
+_CONTRACTIONS = (
     (r"\bcan't\b|\bcannot\b", "can not"),
     (r"\bwon't\b", "will not"),
     (r"n't\b", " not"),
@@ -113,12 +113,16 @@ _SHORT = (
 _TIMED = re.compile(TIME)
 
 
-def _compiled(rules: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
-    return tuple(Rule(re.compile(rf"(?:{pattern})\Z"), key.rstrip("!?"), event=key.endswith("!")) for pattern, key in rules)
+def _compile_rules(rules: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
+    return tuple(Rule(re.compile(rf"(?:{pattern})\Z"), key.rstrip("!?"), is_event=key.endswith("!")) for pattern, key in rules)
 
 
-_RULES = {"i": _compiled(SELF + LIFE + EVERYDAY), "my": _compiled(OWN + EVERYDAY), "": _compiled(OTHER)}
-_CALLING = re.compile(
+_RULES = {
+    "i": _compile_rules(SELF_RULES + LIFE_EVENT_RULES + EVERYDAY_RULES),
+    "my": _compile_rules(POSSESSION_RULES + EVERYDAY_RULES),
+    "": _compile_rules(OTHER_RULES),
+}
+_OCCUPATION = re.compile(
     rf"i (?:am|was) (?:an?|the) (?P<noun>(?:[\w'-]+ ){{0,3}}?(?:only-child|{JOBS}|[a-z]+(?:er|or|ian|ess|ant|"
     r"[iy]st)))(?: (?:in|at|for|by|on|with|from|of|who|and) .+|, .+)?\Z"
 )
@@ -132,60 +136,64 @@ _MODEST = re.compile(r"I(?:'m| am) (?:(?:only|just|merely|but|simply) an? |an? (
 """Modest self-descriptions such as “I am only a poor musician”, which belong to a played character far more often than to
 the user.
 """
-_KIN_RELATIVE = re.compile(r"\b(?:he|she|they|(?:his|her|their)(?= [a-z]))\b")
-_PAIRED = re.compile(r"\b(?:we|our|ours|us)\b")
+_RELATIVE_PRONOUN = re.compile(r"\b(?:he|she|they|(?:his|her|their)(?= [a-z]))\b")
+_PLURAL_PRONOUN = re.compile(r"\b(?:we|our|ours|us)\b")
 """Pronouns that “My wife and I … our” explains itself."""
 
 
 @lru_cache(maxsize=512)  # a clause is judged by patterns, judged generally, and given its attribute
-def plain(clause: str) -> str:
+def normalize_clause(clause: str) -> str:
     """Normalise a clause for the rules: lowercase, no contractions, no adverbs around its first verbs."""
     # In lowercase “IT” would be read as the pronoun.
     text = re.sub(r"\bIT\b", "computing", clause).lower().replace("only child", "only-child")
-    for short, full in _SHORT:
-        text = re.sub(short, full, text)
+    for contraction, expansion in _CONTRACTIONS:
+        text = re.sub(contraction, expansion, text)
     words = text.split()
-    kept = [word for place, word in enumerate(words) if not (0 < place < 6 and is_adverb(word) and word not in _MEANT)]
+    kept = [
+        word for index, word in enumerate(words) if not (0 < index < 6 and is_adverb(word) and word not in _MEANINGFUL_ADVERBS)
+    ]
     return " ".join(kept)
 
 
-_MEANT = frozenset(("never", "once", "first", "basically", "kinda", "sometimes", "since", "then"))
+_MEANINGFUL_ADVERBS = frozenset(("never", "once", "first", "basically", "kinda", "sometimes", "since", "then"))
 """Adverbs that change the meaning of a clause and are therefore kept by `plain`."""
 
 
-def judge(clause: str) -> Rule | None:
+def find_matching_rule(clause: str) -> Rule | None:
     """Return the rule by which a clause is a lasting statement about its speaker that can be understood alone; None if there
     is none.
     """
-    text = plain(clause)
-    first = text.split(" ", 1)[0] if text else ""
-    if len(text) < 7 or len(text) > 180 or _HEDGED.search(text) or _OPEN_END.search(text) or _NO_OBJECT.search(text):
+    text = normalize_clause(clause)
+    first_word = text.split(" ", 1)[0] if text else ""
+    if len(text) < 7 or len(text) > 180 or _HEDGED.search(text) or _INCOMPLETE_END.search(text) or _MISSING_OBJECT.search(text):
         return None
-    if _is_dangling(text, first) or _is_figurative(clause):
+    if _is_dangling(text, first_word) or _is_not_literal(clause):
         return None
-    if first == "i" and (called := _CALLING.match(text)) and called["noun"].split()[-1] not in NOT_CALLINGS:
-        return Rule(_CALLING, "" if _TRAIT.search(called["noun"]) or text.startswith("i was") else "job")
-    for rule in _RULES.get(first, _RULES[""]):
-        if found := rule.pattern.match(text):
-            groups = {name: value for name, value in found.groupdict().items() if value}
+    if first_word == "i" and (occupation := _OCCUPATION.match(text)) and occupation["noun"].split()[-1] not in NOT_OCCUPATIONS:
+        return Rule(_OCCUPATION, "" if _TRAIT.search(occupation["noun"]) or text.startswith("i was") else "job")
+    for rule in _RULES.get(first_word, _RULES[""]):
+        if match := rule.pattern.match(text):
+            groups = {name: value for name, value in match.groupdict().items() if value}
             key = "" if text.startswith(("i worked", "i have worked")) else rule.key.format(**groups)
-            return Rule(rule.pattern, key, rule.event or (bool(_TIMED.search(text)) and rule.key not in {"birthday", "origin"}))
+            return Rule(
+                rule.pattern, key, rule.is_event or (bool(_TIMED.search(text)) and rule.key not in {"birthday", "origin"})
+            )
     return None
 
 
 def is_figurative(clause: str) -> bool:
     """Return whether a clause is a joke or an exaggeration."""
-    return bool(_FIGURATIVE.search(plain(clause)) or _EXAGGERATED.search(clause))
+    return bool(_FIGURATIVE.search(normalize_clause(clause)) or _EXAGGERATED.search(clause))
 
 
-def _is_figurative(clause: str) -> bool:
+def _is_not_literal(clause: str) -> bool:
     """Return whether a clause is a joke, or tells something that almost happened."""
-    return bool(_MODEST.match(clause) or _NOT_QUITE.search(clause)) or is_figurative(clause)
+    return bool(_MODEST.match(clause) or _ALMOST_HAPPENED.search(clause)) or is_figurative(clause)
 
 
-def _is_dangling(text: str, first: str) -> bool:
+def _is_dangling(text: str, first_word: str) -> bool:
     """Return whether a clause refers to something outside of it."""
-    if first == "my":  # “my brother … his wife” explains itself
-        text = _KIN_RELATIVE.sub("", text)
-        text = _PAIRED.sub("", text) if " and i " in text else text
-    return bool(_DANGLING.search(text) or _THAT.search(text))
+    if first_word == "my":  # “my brother … his wife” explains itself
+        text = _RELATIVE_PRONOUN.sub("", text)
+        text = _PLURAL_PRONOUN.sub("", text) if " and i " in text else text
+    return bool(_DANGLING.search(text) or _DANGLING_THAT.search(text))

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.vocabulary.verbs import BASE
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS
 
-_GERUNDS = {
+_VERBS_BY_GERUND = {
     form: verb
-    for verb in sorted(BASE)
+    for verb in sorted(BASE_VERBS)
     for form in (
         f"{verb[:-1]}ing" if verb.endswith("e") and not verb.endswith("ee") else f"{verb}ing",
         f"{verb}{verb[-1]}ing" if re.search(r"[^aeiou][aeiou][bdgmnprt]\Z", verb) else f"{verb}ing",
     )
 }
-_EXCHANGE = re.compile(
+_REPLACED_PLAN = re.compile(
     r"\bI (?:really )?(?:(?:wanted|hoped|planned|intended|was going|was planning|was hoping|was supposed) to) (?P<verb>[a-z]+) "
     r"(?P<old>[^,.;!?]+?)(?:[,.;!]| but| and| -| –)+ (?:but |and |so )?(?:now |actually |then )*(?:I'll|I will|I'm going "
     r"to|I'm gonna|I've decided to|"
@@ -25,18 +25,20 @@ _EXCHANGE = re.compile(
     re.IGNORECASE,
 )
 _ANY_MORE = re.compile(r",? any ?more\Z", re.IGNORECASE)
-_NO_MORE = re.compile(
+_NEGATED_STATEMENT = re.compile(
     r"(?P<who>I|my [\w' -]+?) (?:(?P<be>am|'m|is|isn't|am not|'m not|are|aren't)|(?P<do>don't|doesn't|do not|does not)|"
     r"(?P<longer>no longer)) "
     r"(?:not )?(?P<rest>.+)",
     re.IGNORECASE,
 )
-_STOPPED = re.compile(r"I(?:'ve| have)? (?:stopped|quit|gave up|given up) (?P<verb>[a-z]+ing)\b ?(?P<rest>.*)", re.IGNORECASE)
+_STOPPED_ACTIVITY = re.compile(
+    r"I(?:'ve| have)? (?:stopped|quit|gave up|given up) (?P<verb>[a-z]+ing)\b ?(?P<rest>.*)", re.IGNORECASE
+)
 _QUIT = re.compile(r"I(?:'ve| have)? (?:quit|left|lost) my job (?P<at>(?:at|with) [\w' &.-]+)", re.IGNORECASE)
 _MOVED = re.compile(
     r"I(?:'ve| have)? (?:(?:just|recently) )?moved (?:here )?from (?P<place>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|[a-z]+)(?= |\Z)"
 )
-_PARTED = re.compile(r"I(?:'ve| have)? (?:broke|broken|split) up with (?:my (?P<who>[a-z]+) ?)?(?P<name>[A-Z][\w-]+)?")
+_BREAKUP = re.compile(r"I(?:'ve| have)? (?:broke|broken|split) up with (?:my (?P<who>[a-z]+) ?)?(?P<name>[A-Z][\w-]+)?")
 _DIED = re.compile(
     r"my (?P<who>dog|cat|rabbit|hamster|horse|parrot|guinea pig|bird)(?: [A-Z]\w+)? (?:died|passed away|had "
     r"to be put)",
@@ -57,7 +59,7 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 """Phrases that announce that an earlier statement no longer holds."""
-_BEFORE = (
+_ENDED_STATEMENTS = (
     (_INSTEAD, "{before}{old}"),
     (_QUIT, "I work {at}"),
     (_MOVED, "I live in {place}"),
@@ -65,18 +67,18 @@ _BEFORE = (
 )
 """Patterns of clauses that end an earlier statement, with that statement."""
 _PARTNERS = ("girlfriend", "boyfriend", "partner")
-_LATER = re.compile(
+_TRAILING_TIME = re.compile(
     r" (?:on new year's .+|(?:in|on|for|this|last|next) (?:the )?\w+(?: \w+){0,2}|(?:\w+|a few) "
     r"(?:days|weeks|months|years) ago|a \w+ ago|recently)\Z"
 )
 
 
-def exchange(message: str) -> tuple[str, str] | None:
+def find_replaced_plan(message: str) -> tuple[str, str] | None:
     """Return the new intention and the one it replaces, as first-person clauses; None if the message replaces none."""
-    found = _EXCHANGE.search(message)
-    if not found:
+    match = _REPLACED_PLAN.search(message)
+    if not match:
         return None
-    return f"I will {found['verb']} {found['new']} instead of {found['old']}", f"I want to {found['verb']} {found['old']}"
+    return f"I will {match['verb']} {match['new']} instead of {match['old']}", f"I want to {match['verb']} {match['old']}"
 
 
 def announces_change(message: str) -> bool:
@@ -84,32 +86,32 @@ def announces_change(message: str) -> bool:
     return bool(_CHANGED.search(message))
 
 
-def ended(clause: str) -> tuple[str, ...]:
+def find_ended_statements(clause: str) -> tuple[str, ...]:
     """Return the statements that a first-person clause ends, as first-person clauses."""
     if _ANY_MORE.search(clause) or " no longer " in clause:
-        return _denied(_ANY_MORE.sub("", clause))
-    if found := _PARTED.match(clause):
-        roles = [found["who"]] if found["who"] in _PARTNERS else _PARTNERS
-        named = [f"my {role} is called {found['name']}" for role in roles] if found["name"] else []
-        return (*named, *(f"I have a {role}" for role in roles))
-    if (found := _STOPPED.match(clause)) and found["verb"].lower() in _GERUNDS:
-        return (f"I {_GERUNDS[found['verb'].lower()]} {_LATER.sub('', ' ' + found['rest']).strip()}".strip(),)
-    for pattern, before in _BEFORE:
-        if found := pattern.match(clause):
-            return (before.format(**{name: _LATER.sub("", value) for name, value in found.groupdict().items()}),)
+        return _find_denied_statement(_ANY_MORE.sub("", clause))
+    if match := _BREAKUP.match(clause):
+        roles = [match["who"]] if match["who"] in _PARTNERS else _PARTNERS
+        name_statements = [f"my {role} is called {match['name']}" for role in roles] if match["name"] else []
+        return (*name_statements, *(f"I have a {role}" for role in roles))
+    if (match := _STOPPED_ACTIVITY.match(clause)) and match["verb"].lower() in _VERBS_BY_GERUND:
+        return (f"I {_VERBS_BY_GERUND[match['verb'].lower()]} {_TRAILING_TIME.sub('', ' ' + match['rest']).strip()}".strip(),)
+    for pattern, template in _ENDED_STATEMENTS:
+        if match := pattern.match(clause):
+            return (template.format(**{name: _TRAILING_TIME.sub("", value) for name, value in match.groupdict().items()}),)
     return ()
 
 
-def _denied(clause: str) -> tuple[str, ...]:
+def _find_denied_statement(clause: str) -> tuple[str, ...]:
     """Return the statement a clause denies: “I live in Porto” for “I don't live in Porto”."""
-    found = _NO_MORE.match(clause)
-    if not found:
+    match = _NEGATED_STATEMENT.match(clause)
+    if not match:
         return ()
-    who, rest = found["who"], found["rest"]
-    if found["be"]:
+    subject, rest = match["who"], match["rest"]
+    if match["be"]:
         rest = re.sub(r"^(?:not|no longer) ", "", rest)
-        return (f"{who} {'am' if who == 'I' else 'is'} {rest}",)
-    if found["longer"] or who == "I":
-        return (f"{who} {rest}",)
+        return (f"{subject} {'am' if subject == 'I' else 'is'} {rest}",)
+    if match["longer"] or subject == "I":
+        return (f"{subject} {rest}",)
     verb, _space, after = rest.partition(" ")
-    return (f"{who} {verb}s {after}".strip(),)
+    return (f"{subject} {verb}s {after}".strip(),)

@@ -6,7 +6,7 @@ Patterns and keys as in `first_person_rules`.
 from __future__ import annotations
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, RELATIVES, STATES
-from lethe_app.brain.vocabulary.phrases import NOT_LIKED, SPAN, TIME
+from lethe_app.brain.vocabulary.phrases import DURATION, LIKED_OBJECT_GUARD, TIME
 
 _COUNT = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|a few|several)"
 _PAIN = (
@@ -21,7 +21,7 @@ _MEDICINE = (
     r"maternity leave|paternity leave|sick leave|a zero hours contract|the dole|a pension)"
 )
 
-EVERYDAY: tuple[tuple[str, str], ...] = (
+EVERYDAY_RULES: tuple[tuple[str, str], ...] = (
     # work
     (
         (
@@ -67,7 +67,7 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
         r"merchant navy|territorials|reserves)\b.*"
     ), "job"),
     ((r"i have been (?:driving|teaching|nursing|working|farming|fishing|cooking|welding|cleaning|building|selling|"
-     rf"coding|cutting hair|delivering|baking|writing|doing) .*(?:{SPAN}|all my life|{_COUNT} (?:years|months))"), ""),
+     rf"coding|cutting hair|delivering|baking|writing|doing) .*(?:{DURATION}|all my life|{_COUNT} (?:years|months))"), ""),
     ((
         rf"i have been (?:married|together|single|sober|vegan|vegetarian|clean|retired|divorced|widowed) (?:for "
         rf")?(?:about |almost |nearly )?{_COUNT} (?:years|months).*"
@@ -195,7 +195,7 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
     ((
         rf"i (?:do not (?:really )?(?:like|eat|drink|watch|enjoy)|could never eat|can not stand|can not bear|can not abide|"
         rf"am not keen "
-        rf"on|am not (?:a fan of|into)|have gone off|went off) {NOT_LIKED}(?!the (?:new|way|idea|look)).+"
+        rf"on|am not (?:a fan of|into)|have gone off|went off) {LIKED_OBJECT_GUARD}(?!the (?:new|way|idea|look)).+"
     ), ""),
     (
         (r"i (?:vape|jog|cycle|swim|knit|run|box|fence|row|bowl|busk|paraglide|freedive|skateboard|birdwatch|geocache|dj|"

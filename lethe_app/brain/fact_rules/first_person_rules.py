@@ -7,9 +7,16 @@ replaces an older one (“home”). A key that ends with “!” marks a single 
 from __future__ import annotations
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, EVENTS, POSSESSIONS, RELATIVES, SKILLS, STATES
-from lethe_app.brain.vocabulary.phrases import BOND, DET, NOT_LIKED, OFTEN, THE_OF, TIME
+from lethe_app.brain.vocabulary.phrases import (
+    DETERMINER,
+    FREQUENCY,
+    LIKED_OBJECT_GUARD,
+    LIKED_THE_GUARD,
+    RELATIVE_OR_ANIMAL,
+    TIME,
+)
 
-SELF: tuple[tuple[str, str], ...] = (
+SELF_RULES: tuple[tuple[str, str], ...] = (
     # home, origin
     (
         (
@@ -101,7 +108,8 @@ SELF: tuple[tuple[str, str], ...] = (
     # what one has
     (
         (
-            rf"i (?:have|have got|own|keep|got|had|once had|adopted) (?:{DET} |only |twin )+(?:[\w'-]+ ){{0,3}}?(?:{BOND}|"
+            rf"i (?:have|have got|own|keep|got|had|once had|adopted) (?:{DETERMINER} |only |twin )+(?:[\w'-]+ )"
+            rf"{{0,3}}?(?:{RELATIVE_OR_ANIMAL}|"
             rf"{POSSESSIONS})\b.*"
         ),
         "",
@@ -144,7 +152,7 @@ SELF: tuple[tuple[str, str], ...] = (
         (
             r"i (?:love|like|hate|dislike|enjoy|adore|prefer|despise|detest|loathe|can not stand|can not abide|dread|fear|"
             r"miss|love to|"
-            rf"like to|collect) {NOT_LIKED}{THE_OF}.+"
+            rf"like to|collect) {LIKED_OBJECT_GUARD}{LIKED_THE_GUARD}.+"
         ),
         "",
     ),
@@ -261,7 +269,7 @@ SELF: tuple[tuple[str, str], ...] = (
         "",
     ),
     ((rf"i (?!do not go|go (?:a few|once|twice|every|often|there)|think|know|say|mean|see|want|feel|guess|hope|wish|dream "
-     rf"of you)[a-z]+ .*{OFTEN}.*"), ""),
+     rf"of you)[a-z]+ .*{FREQUENCY}.*"), ""),
     (
         (
             r"i (?:wear|use|take) (?:glasses|contact lenses|contacts|a wheelchair|hearing aids?|a cane|a hearing aid|"

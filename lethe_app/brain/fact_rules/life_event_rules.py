@@ -5,23 +5,23 @@ Patterns and keys as in `first_person_rules`.
 
 from __future__ import annotations
 
-from lethe_app.brain.vocabulary.entities import DEEDS, EVENTS
-from lethe_app.brain.vocabulary.phrases import BOND, SPAN, TIME
+from lethe_app.brain.vocabulary.entities import EVENTS, LIFE_EVENT_VERBS
+from lethe_app.brain.vocabulary.phrases import DURATION, RELATIVE_OR_ANIMAL, TIME
 
-LIFE: tuple[tuple[str, str], ...] = (
+LIFE_EVENT_RULES: tuple[tuple[str, str], ...] = (
     # what has been
     (
         (
             r"i have been (?:(?!looking for|waiting|searching|hoping|trying|thinking|meaning|wondering|(?:playing|doing|"
             r"going|working|feeling|saying|seeing|talking) (?:for|since|over)|feeling|asking)\w+ing|married|engaged|single|"
-            rf"divorced|vegan|vegetarian|sober|widowed|a |an |in |together|with )\b.*{SPAN}"
+            rf"divorced|vegan|vegetarian|sober|widowed|a |an |in |together|with )\b.*{DURATION}"
         ),
         "",
     ),
     (
         (
             r"i have (?:lived|worked|played|known|loved|owned|studied|taught|kept|wanted|practi[sc]ed|collected|been (?:in|"
-            rf"at|with|on)|had|run|spoken|hated|dreamed|dreamt|painted|written|sung|served|sailed|travelled) .*{SPAN}"
+            rf"at|with|on)|had|run|spoken|hated|dreamed|dreamt|painted|written|sung|served|sailed|travelled) .*{DURATION}"
         ),
         "",
     ),
@@ -50,7 +50,8 @@ LIFE: tuple[tuple[str, str], ...] = (
     (r"i was an? (?!bit\b|little\b|mess\b|wreck\b|fool\b|idiot\b|while\b).+ (?:in|at|for|until|once|before|as a) .+", ""),
     (
         (
-            r"i (?:lost|buried) (?:my|an?|two|three|one|half|both) .*(?:" + BOND + r"|toes?|fingers?|legs?|arms?|eyes?|hand|"
+            r"i (?:lost|buried) (?:my|an?|two|three|one|half|both) "
+            r".*(?:" + RELATIVE_OR_ANIMAL + r"|toes?|fingers?|legs?|arms?|eyes?|hand|"
             r"foot|job|home|house|leg|hearing|sight)\b.*"
         ),
         "!",
@@ -70,7 +71,8 @@ LIFE: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            rf"i (?:have )?(?:just )?{DEEDS} (?!up to|into the|out of the|to bed|to sleep|over to|(?<!left )home\b|back\b|"
+            rf"i (?:have )?(?:just )?{LIFE_EVENT_VERBS} (?!up to|into the|out of the|to bed|to sleep|over to|(?<!left )"
+            rf"home\b|back\b|"
             r"wondering|thinking|some (?:sleep|coffee)|up\b|an? (?:few |couple of )?(?:days?|weeks?|months?|years?) ago|"
             r"the (?:idea|feeling|impression|chance|sense)|yesterday|last|today|my (?:promise|word|record|fast)\b|a (?:\w+ "
             r")?(?:headache|hangover|cold|nightmare|meeting|call|pic|photo|picture|time|day|"

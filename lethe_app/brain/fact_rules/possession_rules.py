@@ -6,9 +6,9 @@ Patterns and keys as in `first_person_rules`; `{…}` in a key inserts a group o
 from __future__ import annotations
 
 from lethe_app.brain.vocabulary.entities import CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
-from lethe_app.brain.vocabulary.phrases import AGE, ANY_ONE, BETWEEN, BOND, MY_ONE, TIME
+from lethe_app.brain.vocabulary.phrases import AGE, MY_EXTENDED_RELATION, MY_RELATION, OPTIONAL_NAME, RELATIVE_OR_ANIMAL, TIME
 
-OWN: tuple[tuple[str, str], ...] = (
+POSSESSION_RULES: tuple[tuple[str, str], ...] = (
     (r"my (?:new )?(?P<what>[a-z]+) (?:is|are) (?:called|named) .+", "{what} name"),
     (
         (
@@ -28,11 +28,14 @@ OWN: tuple[tuple[str, str], ...] = (
         ),
         "!",
     ),
-    (rf"{ANY_ONE}{BETWEEN},? (?:turned|turns|is turning|is about to turn|will be) {AGE}\b(?! (?:years|times)\b).*", "!"),
-    (rf"{ANY_ONE}{BETWEEN},? (?:is not|are not|does not|do not) (?!feel|think|know|want|need|care).+ any ?more", ""),
+    ((rf"{MY_EXTENDED_RELATION}{OPTIONAL_NAME},? (?:turned|turns|is turning|is about to turn|will be) {AGE}\b(?! (?:years|"
+     rf"times)\b).*"), "!"),
+    ((rf"{MY_EXTENDED_RELATION}{OPTIONAL_NAME},? (?:is not|are not|does not|do not) (?!feel|think|know|want|need|care).+ "
+     rf"any ?more"), ""),
     (
         (
-            rf"{ANY_ONE}{BETWEEN},? (?:hurt|broke|sprained|twisted|injured|fractured|dislocated) (?:his|her|their|its) "
+            rf"{MY_EXTENDED_RELATION}{OPTIONAL_NAME},? (?:hurt|broke|sprained|twisted|injured|fractured|dislocated) (?:his|"
+            rf"her|their|its) "
             rf"(?:\w+ )?(?:back|knee|"
             r"ankle|wrist|arm|leg|foot|hip|shoulder|neck|hand|finger|toe|nose|rib|collarbone|elbow|paw)s?\b.*"
         ),
@@ -49,7 +52,8 @@ OWN: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            rf"my (?:[\w-]+ ){{0,2}}?(?P<who>{BOND}|boss|therapist|doctor|coach|landlord|landlady)(?:'s|s') (?:full |first )?"
+            rf"my (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVE_OR_ANIMAL}|boss|therapist|doctor|coach|landlord|landlady)(?:'s|s') "
+            rf"(?:full |first )?"
             r"names? (?:is|are|was|were) .+"
         ),
         "{who} name",
@@ -66,12 +70,14 @@ OWN: tuple[tuple[str, str], ...] = (
         "",
     ),
     (
-        rf"{MY_ONE}(?:,? (?!is |are |was |were |has |have |and i )[\w'-]+){{0,2}}?,? (?:is|are|was|were) (?:called|named) .+",
+        (rf"{MY_RELATION}(?:,? (?!is |are |was |were |has |have |and i )[\w'-]+){{0,2}}?,? (?:is|are|was|were) (?:called|"
+        rf"named) .+"),
         "{who} name",
     ),
     (
         (
-            rf"{ANY_ONE}{BETWEEN},? (?:(?:(?:currently |also |still |both |all )?(?:lives?|works?|runs?|owns?|teach(?:es)?|"
+            rf"{MY_EXTENDED_RELATION}{OPTIONAL_NAME},? (?:(?:(?:currently |also |still |both |all )?(?:lives?|works?|runs?|"
+            rf"owns?|teach(?:es)?|"
             r"stud(?:y|ies)|plays?|speaks?|builds?|sells?|grows?|drives?|loves?|hates?|likes?|paints?|sings?|writes?|"
             r"bakes?|collects?|breeds?|sails?|rides?|repairs?|restores?|climbs?|knits?|dances?|skis?|fishes|hunts?|"
             r"comes? from|suffers? from|grew up|raised|served|fought|emigrated|moved|kept|retired|"
@@ -85,7 +91,8 @@ OWN: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            rf"{ANY_ONE}{BETWEEN},? (?:is|are|was|were) (?:both |also |now |currently |actually |only )?(?:from .+|"
+            rf"{MY_EXTENDED_RELATION}{OPTIONAL_NAME},? (?:is|are|was|were) (?:both |also |now |currently |actually |only )"
+            rf"?(?:from .+|"
             r"(?!\w+ing )(?:an? )?(?!the (?!eldest|oldest|youngest|head|owner))(?:[\w-]+ ){0,2}?"
             rf"(?:{JOBS}|[a-z]+(?:er|or|ist|ian|ess|ant))s?(?: (?:in|at|for|with|from|on|of|and) .+)?|{STATES}|"
             rf"{AGE}(?: and [a-z]+s .+)?|\d+(?:,? (?:and )?\d+)*(?: years old)?|dead|"
@@ -96,7 +103,8 @@ OWN: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            rf"{ANY_ONE}{BETWEEN},? (?:(?:has|have) (?:an? |two |three |four |five |been (?:living|working|married|teaching|"
+            rf"{MY_EXTENDED_RELATION}{OPTIONAL_NAME},? (?:(?:has|have) (?:an? |two |three |four |five |been (?:living|"
+            rf"working|married|teaching|"
             r"studying|playing) |lived |worked |never )(?!(?:\w+ )?(?:cold|headache|point|question|idea|problem|lot|bit|"
             rf"day|look)).+|had an? (?:\w+ )?(?:{POSSESSIONS}|{CONDITIONS}|accident|stroke|heart attack|baby)\b.*)"
         ),
@@ -121,14 +129,14 @@ OWN: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            rf"{MY_ONE} .*\b(?:gave birth|got married|getting married|graduated?|visit(?:s|ing)?|coming (?!over)|moving|"
+            rf"{MY_RELATION} .*\b(?:gave birth|got married|getting married|graduated?|visit(?:s|ing)?|coming (?!over)|moving|"
             rf"moved|turns?|turned|was born|had a baby|start(?:s|ed|ing)?|won|retires)\b.*{TIME}.*"
         ),
         "!",
     ),
 )  # fmt: skip
 
-OTHER: tuple[tuple[str, str], ...] = (
+OTHER_RULES: tuple[tuple[str, str], ...] = (
     (rf"the (?:launch|naming) of my [\w -]+ (?:is|will be) (?:on|in|at|next) .*{TIME}.*", "!"),
     (r"(?P<what>.{2,50}) (?:is|are|has always been|have always been) my (?:all[- ]time )?favou?rite(?: .+)?", ""),
     (

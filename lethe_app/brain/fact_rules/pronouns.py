@@ -10,18 +10,19 @@ from uuid import UUID
 from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, RELATIVES
 
 BOATS = r"(?:boat|dinghy|ship|yacht|canoe|sailboat|rowing boat|narrowboat|barge|kayak)"
-_BOND = rf"(?:(?!family\b)(?:{RELATIVES})|{ANIMALS}|{BOATS})"
+_POSSIBLE_REFERENT = rf"(?:(?!family\b)(?:{RELATIVES})|{ANIMALS}|{BOATS})"
 _GOT = (
     r"(?:(?:just |recently |finally )?got|have|have got|'ve got|'ve|got|own|keep|had|once had|adopted|bought|built|am "
     r"building|'m building|am restoring|"
     r"'m restoring|restore|inherited)"
 )
-_MINE = re.compile(
-    rf"\b(?:(?P<my>my)|(?:I|we)(?: )?{_GOT} an?|our) (?P<who>(?:(?!name|favou?rite)[\w-]+ )?{_BOND}(?:'s (?:{RELATIVES}))?)\b"
-    rf"(?! (?:{_BOND})\b)",
+_OWN_RELATION = re.compile(
+    rf"\b(?:(?P<my>my)|(?:I|we)(?: )?{_GOT} an?|our) (?P<who>(?:(?!name|favou?rite)[\w-]+ )?{_POSSIBLE_REFERENT}(?:'s "
+    rf"(?:{RELATIVES}))?)\b"
+    rf"(?! (?:{_POSSIBLE_REFERENT})\b)",
     re.IGNORECASE,
 )
-_YOURS = re.compile(rf"\byour (?P<who>(?:[\w-]+ )?{_BOND})\b(?!'s \w)", re.IGNORECASE)
+_YOUR_RELATION = re.compile(rf"\byour (?P<who>(?:[\w-]+ )?{_POSSIBLE_REFERENT})\b(?!'s \w)", re.IGNORECASE)
 _FEMALE = re.compile(
     r"(?:mother|mum|mom|mama|grandma|gran|granny|nan|nana|sister|daughter|wife|girlfriend|fiancée|aunt|auntie|niece)"
     r"(?:-in-law)?\Z",
@@ -34,8 +35,10 @@ _PARTNER = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|ex(?:-(?:wife|husband|girlfriend|boyfriend))?)\Z",
     re.IGNORECASE,
 )
-_MANY = re.compile(r"(?:s|children|kids|mice|geese|sheep|bees|siblings|parents|family)\Z(?<!boss)(?<!goldfish)", re.IGNORECASE)
-_IS_A = re.compile(
+_PLURAL = re.compile(
+    r"(?:s|children|kids|mice|geese|sheep|bees|siblings|parents|family)\Z(?<!boss)(?<!goldfish)", re.IGNORECASE
+)
+_PREDICATE_NOUN = re.compile(
     r"(?:\b(?:is|was|am|be|become|became|as)|'s|'m) (?:\w+ly |also |now |just |only )?(?:an?|the) (?:[\w-]+ ){0,4}",
     re.IGNORECASE,
 )
@@ -46,24 +49,28 @@ _PEOPLE = (
     r"baby|dentist|therapist|vet|priest|coach|officer|lawyer|driver|colleague|chef|friend|neighbou?r|cousin|student|"
     r"midwife|surgeon|somebody|someone|singer|author|actor|character|model)"
 )
-_OTHERS = re.compile(
+_OTHER_PERSON = re.compile(
     rf"\b(?:an?|the|this|that|another|some|his|her|their|my|which) (?:[\w-]+ )?(?:(?P<woman>{_WOMEN})|(?P<man>{_MEN})|"
-    rf"(?P<one>{_PEOPLE}))\b|'s (?:[\w-]+ )?(?:{_WOMEN}|{_MEN}|{_PEOPLE})\b|\b(?:an?|the|her|his|their) (?:[\w-]+ )?{_BOND}\b|"
+    rf"(?P<one>{_PEOPLE}))\b|'s (?:[\w-]+ )?(?:{_WOMEN}|{_MEN}|{_PEOPLE})\b|\b(?:an?|the|her|his|their) (?:[\w-]+ )"
+    rf"?{_POSSIBLE_REFERENT}\b|"
     rf"\b(?:married|dating|met|with) an? \w+|"
     r"(?<!called )(?<!named )\b(?:with|met|married|visited|saw|dating|told|asked|kissed|loves?|hates?|like) "
     r"(?-i:[A-Z])[a-z]+\b",
     re.IGNORECASE,
 )
-_NAME_SAID = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]+\b")
-_SHORT_IS = re.compile(
-    rf"^(?P<who>my (?:[\w-]+ )?{_BOND})'s(?= (?:\d|an? |the |from |not |called |married|engaged|retired|dead\b|also |"
+_MENTIONED_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]+\b")
+_CONTRACTED_IS = re.compile(
+    rf"^(?P<who>my (?:[\w-]+ )?{_POSSIBLE_REFERENT})'s(?= (?:\d|an? |the |from |not |called |married|engaged|retired|"
+    rf"dead\b|also |"
     rf"pregnant|allergic|getting |moving |expecting |turning |having |studying |working |"
     rf"living |coming |in |at |on |ill\b|sick\b))",
     re.IGNORECASE,
 )
-_STARTS = re.compile(r"^(?:and )?(?P<who>he|she)(?P<short>'s)?\b(?! (?:and|or)\b)", re.IGNORECASE)
-_NAME = re.compile(r"^(?P<whose>her|his) (?=(?:full |first |real )?name (?:is|was)\b)", re.IGNORECASE)
-_OBJECT = re.compile(r"(?<=\w )(?P<who>him|her)(?= (?:every|each|once|twice|on|at|most|for|since|a lot)\b|$)", re.IGNORECASE)
+_SUBJECT_PRONOUN = re.compile(r"^(?:and )?(?P<who>he|she)(?P<short>'s)?\b(?! (?:and|or)\b)", re.IGNORECASE)
+_NAME_POSSESSIVE = re.compile(r"^(?P<whose>her|his) (?=(?:full |first |real )?name (?:is|was)\b)", re.IGNORECASE)
+_OBJECT_PRONOUN = re.compile(
+    r"(?<=\w )(?P<who>him|her)(?= (?:every|each|once|twice|on|at|most|for|since|a lot)\b|$)", re.IGNORECASE
+)
 _WE = re.compile(
     r"^we(?P<short>'ve|'re)?(?= (?:still |have |finally |never |then )?(?:split|broke|broken|separated|divorced|"
     r"got (?:married|divorced|engaged)|married|met|share|been (?:together|married)|moved in|bought|sold|adopted|"
@@ -76,7 +83,7 @@ _STARTED = re.compile(
 )
 _PERFECT = re.compile(r" (?:been|got|had|never|always|lived|worked)\b")
 _PET = re.compile(rf"\b(?:my|the|our|an?)(?: [\w-]+)? (?P<pet>{ANIMALS})[.!]*\Z", re.IGNORECASE)
-_PRESENTED = re.compile(
+_PRESENTED_NAME = re.compile(
     r"(?!(?:Sorry|Yes|Yeah|No|Nope|Thanks|Well|Anyway|Ah|Oh|Ugh|God|Lord|Man|Just|Still|Now|Today|Tonight|Honestly|Sadly|"
     r"Luckily|"
     r"Funny|Look|Listen|Right|Okay|True|Maybe|Probably)\b)(?P<name>[A-ZÀ-Ý][a-zà-ÿ]+), (?:an?|the) (?!.*\b(?:story|day|"
@@ -95,132 +102,147 @@ Rounds = tuple[Sequence["Referent"], ...]
 class Referent:
     """Possible referent of a pronoun. `who` is the relation to the speaker (“older sister”); empty for people without one."""
 
-    who: str
-    fits: str
+    relation: str
+    pronouns: str
     """Pronouns that can refer to it: “she”, “he”, “she or he”; “the” for an event, “work” for an occupation such as “as a
     nurse”.
     """
-    source: UUID
+    message_id: UUID
 
 
-def mentioned(text: str, source: UUID, *, by_other: bool = False) -> Iterator[Referent]:
+def find_referents(text: str, message_id: UUID, *, is_other_speaker: bool = False) -> Iterator[Referent]:
     """Yield all possible referents mentioned in the text. With `by_other` the text is the other speaker's, and “your sister”
     is the speaker's sister.
     """
-    for found in (_YOURS if by_other else _MINE).finditer(text):
-        who = found["who"].lower()
-        if not _MANY.search(who):
-            yield Referent(who, _fits(who), source)
-        if "'s " in who:  # “my sister's husband” speaks of both
-            yield Referent(who.split("'s ")[0], _fits(who.split("'s ")[0]), source)
-    if by_other:
-        yield from (Referent("", "she or he", source) for _found in _NAME_SAID.finditer(text))
-        yield from (replace(spoken, who="") for spoken in mentioned(text, source))
-    bare = _MINE.sub(" ", _IS_A.sub(" ", text))
-    for found in _OTHERS.finditer(bare):
-        groups = found.groupdict()
-        yield Referent("", "she" if groups["woman"] else "he" if groups["man"] else "she or he", source)
-    for found in _MY_EVENT.finditer(text):
-        yield Referent(found["event"].lower(), "the", source)
+    for match in (_YOUR_RELATION if is_other_speaker else _OWN_RELATION).finditer(text):
+        relation = match["who"].lower()
+        if not _PLURAL.search(relation):
+            yield Referent(relation, _pronouns_of(relation), message_id)
+        if "'s " in relation:  # “my sister's husband” speaks of both
+            yield Referent(relation.split("'s ")[0], _pronouns_of(relation.split("'s ")[0]), message_id)
+    if is_other_speaker:
+        yield from (Referent("", "she or he", message_id) for _found in _MENTIONED_NAME.finditer(text))
+        yield from (replace(referent, relation="") for referent in find_referents(text, message_id))
+    remaining_text = _OWN_RELATION.sub(" ", _PREDICATE_NOUN.sub(" ", text))
+    for match in _OTHER_PERSON.finditer(remaining_text):
+        groups = match.groupdict()
+        yield Referent("", "she" if groups["woman"] else "he" if groups["man"] else "she or he", message_id)
+    for match in _MY_EVENT.finditer(text):
+        yield Referent(match["event"].lower(), "the", message_id)
 
 
-def _fits(who: str) -> str:
-    last = who.rsplit(" ", 1)[-1]
-    if re.fullmatch(BOATS, last):
+def _pronouns_of(relation: str) -> str:
+    last_word = relation.rsplit(" ", 1)[-1]
+    if re.fullmatch(BOATS, last_word):
         return "she"
-    return "she" if _FEMALE.search(last) else "he" if _MALE.search(last) else "she or he"
+    return "she" if _FEMALE.search(last_word) else "he" if _MALE.search(last_word) else "she or he"
 
 
-def meant(pronoun: str, *rounds: Sequence[Referent]) -> Referent | None:
+def resolve_pronoun(pronoun: str, *referent_groups: Sequence[Referent]) -> Referent | None:
     """Return the only referent of the pronoun in the first round that has any; None if there is none or more than one."""
-    for spoken in rounds:
-        fitting = {one.who: one for one in spoken if pronoun in one.fits.split()}
-        whole = [
+    for referents in referent_groups:
+        fitting = {one.relation: one for one in referents if pronoun in one.pronouns.split()}
+        most_specific = [
             one for who, one in fitting.items() if not any(other != who and other.endswith(f" {who}") for other in fitting)
         ]
-        if whole:
-            return whole[0] if len(whole) == 1 and whole[0].who else None
+        if most_specific:
+            return most_specific[0] if len(most_specific) == 1 and most_specific[0].relation else None
     return None
 
 
-def partner(*rounds: Sequence[Referent]) -> Referent | None:
+def find_partner(*referent_groups: Sequence[Referent]) -> Referent | None:
     """Return the only partner mentioned in the first round that has any; None if there is none or more than one."""
-    for spoken in rounds:
-        found = {one.who: one for one in spoken if _PARTNER.search(one.who)}
-        if found:
-            return next(iter(found.values())) if len(found) == 1 else None
+    for referents in referent_groups:
+        partners = {one.relation: one for one in referents if _PARTNER.search(one.relation)}
+        if partners:
+            return next(iter(partners.values())) if len(partners) == 1 else None
     return None
 
 
-def spell_out(clause: str, *rounds: Sequence[Referent]) -> tuple[str, Referent | None]:
+def resolve_references(clause: str, *referent_groups: Sequence[Referent]) -> tuple[str, Referent | None]:
     """Return “She's a nurse” as “my sister is a nurse”, with the referent; the clause and None if nothing can be resolved.
 
     `rounds` are the referents of the same message, then those of the message before.
     """
-    clause = _SHORT_IS.sub(r"\g<who> is", clause)
-    for read in (_as_subject, _as_name, _as_object, _as_both, _as_work, _as_event):
-        full, one = read(clause, rounds)
-        if one:
-            return full, one
+    clause = _CONTRACTED_IS.sub(r"\g<who> is", clause)
+    for resolver in (
+        _resolve_subject,
+        _resolve_name_possessive,
+        _resolve_object,
+        _resolve_we,
+        _resolve_workplace,
+        _resolve_event,
+    ):
+        resolved, referent = resolver(clause, referent_groups)
+        if referent:
+            return resolved, referent
     return clause, None
 
 
-def _as_subject(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
-    found = _STARTS.match(clause)
-    one = meant(found["who"].lower(), *rounds) if found else None
-    if not found or not one:
+def _resolve_subject(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+    match = _SUBJECT_PRONOUN.match(clause)
+    referent = resolve_pronoun(match["who"].lower(), *referent_groups) if match else None
+    if not match or not referent:
         return clause, None
-    rest = clause[found.end() :]
-    verb = (" has" if _PERFECT.match(rest) else " is") if found["short"] else ""
-    return f"my {one.who}{verb}{rest}", one
+    rest = clause[match.end() :]
+    verb = (" has" if _PERFECT.match(rest) else " is") if match["short"] else ""
+    return f"my {referent.relation}{verb}{rest}", referent
 
 
-def _as_name(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
-    found = _NAME.match(clause)
-    one = meant({"her": "she", "his": "he"}[found["whose"].lower()], *rounds) if found else None
-    return (f"my {one.who}'s {clause[found.end() :]}", one) if found and one else (clause, None)
+def _resolve_name_possessive(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+    match = _NAME_POSSESSIVE.match(clause)
+    referent = resolve_pronoun({"her": "she", "his": "he"}[match["whose"].lower()], *referent_groups) if match else None
+    return (f"my {referent.relation}'s {clause[match.end() :]}", referent) if match and referent else (clause, None)
 
 
-def _as_object(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
-    found = _OBJECT.search(clause) if clause.startswith("I ") else None
-    one = meant({"her": "she", "him": "he"}[found["who"].lower()], *rounds) if found else None
-    return (f"{clause[: found.start()]}my {one.who}{clause[found.end() :]}", one) if found and one else (clause, None)
+def _resolve_object(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+    match = _OBJECT_PRONOUN.search(clause) if clause.startswith("I ") else None
+    referent = resolve_pronoun({"her": "she", "him": "he"}[match["who"].lower()], *referent_groups) if match else None
+    return (
+        (f"{clause[: match.start()]}my {referent.relation}{clause[match.end() :]}", referent)
+        if match and referent
+        else (clause, None)
+    )
 
 
-def _as_both(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
-    found, one = _WE.match(clause), partner(*rounds)
-    if not found or not one:
+def _resolve_we(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+    match, referent = _WE.match(clause), find_partner(*referent_groups)
+    if not match or not referent:
         return clause, None
-    short = {"'re": " are"}.get(found["short"] or "", found["short"] or "")
-    return f"my {one.who} and I{short}{clause[found.end() :]}", one
+    contraction = {"'re": " are"}.get(match["short"] or "", match["short"] or "")
+    return f"my {referent.relation} and I{contraction}{clause[match.end() :]}", referent
 
 
-def _as_work(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
-    found, one = _STARTED.match(clause), meant("work", *rounds)
-    return (f"I started working {one.who} {clause[found.end() :]}", one) if found and one else (clause, None)
+def _resolve_workplace(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+    match, referent = _STARTED.match(clause), resolve_pronoun("work", *referent_groups)
+    return (
+        (f"I started working {referent.relation} {clause[match.end() :]}", referent) if match and referent else (clause, None)
+    )
 
 
-def _as_event(clause: str, rounds: Rounds) -> tuple[str, Referent | None]:
-    found = _THE_EVENT.match(clause)
-    one = _event(found["event"].lower(), *rounds) if found else None
-    if not found or not one:
+def _resolve_event(clause: str, referent_groups: Rounds) -> tuple[str, Referent | None]:
+    match = _THE_EVENT.match(clause)
+    referent = _find_event(match["event"].lower(), *referent_groups) if match else None
+    if not match or not referent:
         return clause, None
-    whose = f"my {one.who}" if one.fits == "the" else f"the {found['event'].lower()} of my {one.who}"
-    return f"{whose}{clause[found.end() :]}", one
+    event_phrase = (
+        f"my {referent.relation}" if referent.pronouns == "the" else f"the {match['event'].lower()} of my {referent.relation}"
+    )
+    return f"{event_phrase}{clause[match.end() :]}", referent
 
 
-def _event(event: str, *rounds: Sequence[Referent]) -> Referent | None:
+def _find_event(event: str, *referent_groups: Sequence[Referent]) -> Referent | None:
     """Return the speaker's event of that name; for a launch, the boat."""
-    for spoken in rounds:
-        for one in spoken:
-            if (one.fits == "the" and one.who == event) or (
-                event in {"launch", "naming"} and re.fullmatch(f".*{BOATS}", one.who)
+    for referents in referent_groups:
+        for referent in referents:
+            if (referent.pronouns == "the" and referent.relation == event) or (
+                event in {"launch", "naming"} and re.fullmatch(f".*{BOATS}", referent.relation)
             ):
-                return one
+                return referent
     return None
 
 
-def presented(sentence: str, after: str) -> str:
+def find_presented_pet(sentence: str, next_sentence: str) -> str:
     """Return “The dog. Bruno, a big Newfoundland.” as “my dog is called Bruno”; empty for anything else."""
-    pet, name = _PET.search(sentence), _PRESENTED.match(after)
+    pet, name = _PET.search(sentence), _PRESENTED_NAME.match(next_sentence)
     return f"my {pet['pet'].lower()} is called {name['name']}" if pet and name else ""

@@ -11,13 +11,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.brain.fact_rules.sentence_features import WORD, question_words
+from lethe_app.brain.fact_rules.sentence_features import WORD_PREFIX, question_word_features
 from lethe_app.domain.facts import FactKind
 from lethe_app.paths import shipped_root
 
 BIAS = ""
 """Name of the feature that every sentence has."""
-FEWEST_KNOWN, LANGUAGE_SHOWS = 0.45, 4
+MIN_KNOWN_SHARE, MIN_WORDS_FOR_LANGUAGE = 0.45, 4
 """Minimum share of a sentence's words that occur in the labelled chats, and the number of words from which it is required."""
 
 
@@ -31,37 +31,39 @@ class ClassifierWeights:
     """Weights for each kind."""
 
 
-def probability(features: Mapping[str, float]) -> float:
+def predict_probability(features: Mapping[str, float]) -> float:
     """Return the probability that a sentence states something worth keeping, 0 to 1; 0 for a sentence in an unknown
     language.
     """
-    words = [feature for feature in features if feature.startswith(WORD)]
-    if len(words) >= LANGUAGE_SHOWS and sum(word in _weights().keep for word in words) < FEWEST_KNOWN * len(words):
+    words = [feature for feature in features if feature.startswith(WORD_PREFIX)]
+    if len(words) >= MIN_WORDS_FOR_LANGUAGE and sum(word in _load_weights().keep for word in words) < MIN_KNOWN_SHARE * len(
+        words
+    ):
         return 0.0
-    return 1 / (1 + math.exp(-_sum(_weights().keep, features)))
+    return 1 / (1 + math.exp(-_weighted_sum(_load_weights().keep, features)))
 
 
-def kind(features: Mapping[str, float]) -> FactKind:
+def predict_kind(features: Mapping[str, float]) -> FactKind:
     """Return the most likely kind of a sentence."""
-    return max(_weights().kinds.items(), key=lambda one: _sum(one[1], features))[0]
+    return max(_load_weights().kinds.items(), key=lambda item: _weighted_sum(item[1], features))[0]
 
 
-def knows_question(question: str, heard: Collection[str] = ()) -> bool:
+def is_plausible_question(question: str, known_features: Collection[str] = ()) -> bool:
     """Return whether the question is plausible for a persona: each of its content words is in `heard` or in a question of
     the labelled chats.
 
     Words of something a persona makes up about a person are in neither.
     """
-    return all(feature in _weights().keep or feature in heard for feature in question_words(question))
+    return all(feature in _load_weights().keep or feature in known_features for feature in question_word_features(question))
 
 
-def _sum(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
+def _weighted_sum(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
     return weights[BIAS] + sum(weights.get(feature, 0.0) * value for feature, value in features.items())
 
 
 @lru_cache(maxsize=1)
-def _weights() -> ClassifierWeights:
-    read = json.loads((shipped_root() / "resources" / "facts" / "weights.json").read_text(encoding="utf-8"))
-    columns = [FactKind(name) for name in read["kinds"]]
-    kinds = {one: {feature: row[place + 1] for feature, row in read["weights"].items()} for place, one in enumerate(columns)}
-    return ClassifierWeights({feature: row[0] for feature, row in read["weights"].items()}, kinds)
+def _load_weights() -> ClassifierWeights:
+    data = json.loads((shipped_root() / "resources" / "facts" / "weights.json").read_text(encoding="utf-8"))
+    columns = [FactKind(name) for name in data["kinds"]]
+    kinds = {one: {feature: row[index + 1] for feature, row in data["weights"].items()} for index, one in enumerate(columns)}
+    return ClassifierWeights({feature: row[0] for feature, row in data["weights"].items()}, kinds)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
-from lethe_app.brain.vocabulary.phrases import OFTEN, TIME
+from lethe_app.brain.vocabulary.phrases import FREQUENCY, TIME
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.retrieval import word_vectors
 from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
-WORD = "w "
+WORD_PREFIX = "w "
 """Prefix of the name of a word feature."""
-MOST_WORDS = 60
+MAX_WORDS = 60
 """Maximum number of words of a sentence that are read."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _CLASSES = {
@@ -27,7 +27,7 @@ _CLASSES = {
     "event": re.compile(rf"\b(?:{EVENTS})\b", re.IGNORECASE),
     "job": re.compile(rf"\b(?:{JOBS})\b", re.IGNORECASE),
     "time": re.compile(TIME, re.IGNORECASE),
-    "often": re.compile(OFTEN, re.IGNORECASE),
+    "often": re.compile(FREQUENCY, re.IGNORECASE),
     "month": re.compile(rf"\b(?:{'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b", re.IGNORECASE),
     "day": re.compile(rf"\b(?:{'|'.join(WEEKDAYS)}|mon|tues?|weds?|thurs?|fri|sat|sun)\b", re.IGNORECASE),
     "number": re.compile(r"\d"),
@@ -38,66 +38,66 @@ _CLASSES = {
     "past": re.compile(r"\b[a-z]{3,}ed\b"),
     "hedge": re.compile(r"\b(?:if|would|could|should|might|maybe|imagine|wish|guess|probably|suppose)\b", re.IGNORECASE),
 }
-_TELLING = ("kin", "animal", "owned", "condition", "event", "job", "month", "day", "number")
-_PICTURE = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]")
-_LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30)
-_MEANING = 3.0
+_INFORMATIVE_CLASSES = ("kin", "animal", "owned", "condition", "event", "job", "month", "day", "number")
+_EMOJI = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]")
+_LENGTH_THRESHOLDS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30)
+_VECTOR_FACTOR = 3.0
 """Factor on the sentence vector, relative to binary features of 1."""
 
 
-def features(sentence: str, question: str = "", place: int = 0) -> dict[str, float]:
+def extract_features(sentence: str, question: str = "", index: int = 0) -> dict[str, float]:
     """Return the features of a sentence by name: 1 for each that applies, and the components of the mean word vector.
 
     `question` is the persona's last question if this sentence begins the answer; `place` is the index of the sentence in its
     message.
     """
-    text = tidy(sentence)
-    words = _words(text)
-    found = {f"{WORD}{word}" for word in words}
-    found |= {f"b {one} {other}" for one, other in pairwise(["^", *words, "$"])}
-    found |= {f"first {' '.join(words[:3])}"} if words else set()
-    found |= {f"has {name}" for name, pattern in _CLASSES.items() if pattern.search(text)}
+    text = correct_spelling(sentence)
+    words = _stemmed_words(text)
+    names = {f"{WORD_PREFIX}{word}" for word in words}
+    names |= {f"b {one} {other}" for one, other in pairwise(["^", *words, "$"])}
+    names |= {f"first {' '.join(words[:3])}"} if words else set()
+    names |= {f"has {name}" for name, pattern in _CLASSES.items() if pattern.search(text)}
     content = [word for word in words if word not in STOP_WORDS]
-    found |= {f"long {length}" for length in _LENGTHS if len(words) >= length}
-    found |= {f"content {length}" for length in _LENGTHS if len(content) >= length}
-    found |= {f"longest {length}" for length in (5, 7, 9, 11) if any(len(word) >= length for word in content)}
+    names |= {f"long {length}" for length in _LENGTH_THRESHOLDS if len(words) >= length}
+    names |= {f"content {length}" for length in _LENGTH_THRESHOLDS if len(content) >= length}
+    names |= {f"longest {length}" for length in (5, 7, 9, 11) if any(len(word) >= length for word in content)}
     if sentence.rstrip("\"”’') ").endswith("?"):
-        found.add("asks")
+        names.add("asks")
     if sentence.rstrip().endswith("!"):
-        found.add("exclaims")
-    if _PICTURE.search(sentence):
-        found.add("picture")
-    found.add(f"place {min(place, 3)}")
+        names.add("exclaims")
+    if _EMOJI.search(sentence):
+        names.add("picture")
+    names.add(f"place {min(index, 3)}")
     if question:
-        found |= _question_features(question, short=len(words) < 6)
-    meaning = word_vectors.mean(plain_words(text))
-    return dict.fromkeys(found, 1.0) | {f"meaning {place}": _MEANING * float(value) for place, value in enumerate(meaning)}
+        names |= _question_features(question, is_short=len(words) < 6)
+    vector = word_vectors.mean(lowercase_words(text))
+    return dict.fromkeys(names, 1.0) | {f"meaning {place}": _VECTOR_FACTOR * float(value) for place, value in enumerate(vector)}
 
 
-def plain_words(text: str) -> list[str]:
+def lowercase_words(text: str) -> list[str]:
     """Return the lowercase words of a text with corrected spelling, at most `MOST_WORDS`."""
-    return [word.lower() for word in _WORD.findall(text)[:MOST_WORDS]]
+    return [word.lower() for word in _WORD.findall(text)[:MAX_WORDS]]
 
 
-def is_telling(word: str) -> bool:
+def is_informative(word: str) -> bool:
     """Return whether a word is informative by itself: a name, a number, a relative, an animal, an illness, an event, an
     occupation.
     """
-    return word[:1].isupper() or any(_CLASSES[name].search(word) for name in _TELLING)
+    return word[:1].isupper() or any(_CLASSES[name].search(word) for name in _INFORMATIVE_CLASSES)
 
 
-def question_words(question: str) -> set[str]:
+def question_word_features(question: str) -> set[str]:
     """Return the features of the content words of a question."""
-    return {f"asked about {word}" for word in _words(tidy(question)) if word not in STOP_WORDS}
+    return {f"asked about {word}" for word in _stemmed_words(correct_spelling(question)) if word not in STOP_WORDS}
 
 
-def _question_features(question: str, *, short: bool) -> set[str]:
-    words = _words(tidy(question))
-    found = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | question_words(question)
+def _question_features(question: str, *, is_short: bool) -> set[str]:
+    words = _stemmed_words(correct_spelling(question))
+    names = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | question_word_features(question)
     if {"you", "your"} & set(words):
-        found.add("asked you")
-    return found | ({f"{each} shortly" for each in found} if short else set())
+        names.add("asked you")
+    return names | ({f"{name} shortly" for name in names} if is_short else set())
 
 
-def _words(text: str) -> list[str]:
-    return ["0" if word.isdigit() else stem(word) for word in plain_words(text)]
+def _stemmed_words(text: str) -> list[str]:
+    return ["0" if word.isdigit() else stem(word) for word in lowercase_words(text)]

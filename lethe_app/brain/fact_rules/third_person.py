@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, RELATIVES
-from lethe_app.brain.vocabulary.verbs import BASE, agree, is_adverb, is_past, third
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS, agree_with_name, is_adverb, is_past, third_person_form
 
-_ROMAN = r"(?<!War )(?<!Part )(?<!Chapter )(?<!Act )(?<!Book )(?<!Volume )(?<!Elizabeth )(?<!Charles )(?<!James )"
+_NOT_NUMERAL = r"(?<!War )(?<!Part )(?<!Chapter )(?<!Act )(?<!Book )(?<!Volume )(?<!Elizabeth )(?<!Charles )(?<!James )"
 """Words after which “I” is a numeral, as in “World War I”."""
 _I = re.compile(
-    _ROMAN + r"(?<![\w'])(?P<before>(?:and|am|was|do|have|did) )?I(?P<short>'m|'ve|'ll|'d)?(?![\w'.])"
+    _NOT_NUMERAL + r"(?<![\w'])(?P<before>(?:and|am|was|do|have|did) )?I(?P<short>'m|'ve|'ll|'d)?(?![\w'.])"
     r"(?P<after>(?: (?!I\b)[A-Za-z']+){0,12})"
 )
 _YOU = re.compile(r"(?<![\w'])[Yy]ou(?P<short>'re|'ve|'ll|'d)?(?![\w'])(?P<after>(?: [A-Za-z']+){0,4})")
 _WE = re.compile(r"(?<![\w'])[Ww]e(?P<short>'re|'ve|'ll|'d)?(?![\w'])")
-_SHORT = {"'m": " is", "'re": " is", "'ve": " has", "'ll": " will"}
-_PLURAL = {"'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
-_HAD = re.compile(r"(?: \w+ly)? (?:been|had|better|never|always|just|already)\b| \w+ed\b")
+_SINGULAR_CONTRACTIONS = {"'m": " is", "'re": " is", "'ve": " has", "'ll": " will"}
+_PLURAL_CONTRACTIONS = {"'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
+_HAD_CONTEXT = re.compile(r"(?: \w+ly)? (?:been|had|better|never|always|just|already)\b| \w+ed\b")
 _PAIR = re.compile(
     rf"^my (?!(?:{RELATIVES}) [a-z]+s and)"
     rf"(?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES}|[a-z]+s)(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])",
@@ -30,41 +30,41 @@ _MY_EVENT = re.compile(
     rf"(?P<event>(?:[\w-]+ ){{0,2}}?{EVENTS})\b(?<!finals)"
 )
 """Event with a possessive, as in “I have my hearing”; the owner is evident and the possessive is dropped."""
-_SINGULAR = re.compile(r"^(?P<adverb>(?: \w+ly| still| also| just)? )(?P<verb>am|was|wasn't)\b")
-_PLURAL_OF = {"am": "are", "was": "were", "wasn't": "weren't"}
-_SEVERAL = re.compile(
+_SINGULAR_VERB = re.compile(r"^(?P<adverb>(?: \w+ly| still| also| just)? )(?P<verb>am|was|wasn't)\b")
+_PLURAL_VERBS = {"am": "are", "was": "were", "wasn't": "weren't"}
+_PLURAL_NOUN = re.compile(
     rf"\b(?:{RELATIVES}|{ANIMALS})s?(?<=s)\b|\b(?:children|family|mice|geese|they|them|people|men|women|and their)\b",
     re.IGNORECASE,
 )
 """Plural nouns to which “they” would refer instead of the speaker."""
-_BOTH = {"our": "their", "ours": "theirs", "us": "them", "we": "they", "ourselves": "themselves"}
+_THIRD_PERSON_PLURAL = {"our": "their", "ours": "theirs", "us": "them", "we": "they", "ourselves": "themselves"}
 _PLURAL_YOU = re.compile(r"\byou (?:two|all|both|guys|lot)\b", re.IGNORECASE)
 
 
-_JOINED = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{RELATIVES}|him|her|them|friends?)) $")
+_JOINED_SUBJECT = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{RELATIVES}|him|her|them|friends?)) $")
 """Word before “and I” if both are a plural subject."""
 
 
-def rewrite(sentence: str, speaker: str, other: str) -> str | None:
+def rewrite_in_third_person(sentence: str, speaker: str, listener: str) -> str | None:
     """Return the sentence with the speaker and the listener (`other`) by name, ending with a full stop.
 
     English only. “We” becomes both names. None for a question, for a “you” without a name for it, or if there are no words.
     """
-    text = tidy(sentence).strip()
+    text = correct_spelling(sentence).strip()
     if not re.search(r"\w", text) or text.rstrip("\"') ").endswith("?") or not speaker or _PLURAL_YOU.search(text):
         return None
-    text = _told(_paired(text, speaker), speaker)
+    text = _replace_first_person(_replace_pair(text, speaker), speaker)
     if re.search(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves)\b", text, re.IGNORECASE):
-        if not other:
+        if not listener:
             return None
-        text = _together(_addressed(text, other), speaker, other)
-    return finish(text)
+        text = _replace_we(_replace_you(text, listener), speaker, listener)
+    return finish_sentence(text)
 
 
-def finish(text: str) -> str:
+def finish_sentence(text: str) -> str:
     """Return the text with a capital at the beginning, one full stop at the end and single spaces."""
-    bare = re.sub(r"\s+", " ", text).strip().rstrip(" .,!;:")
-    return bare[:1].upper() + bare[1:] + "."
+    stripped = re.sub(r"\s+", " ", text).strip().rstrip(" .,!;:")
+    return stripped[:1].upper() + stripped[1:] + "."
 
 
 def possessive(name: str) -> str:
@@ -72,115 +72,135 @@ def possessive(name: str) -> str:
     return f"{name}'s"
 
 
-def _paired(text: str, name: str) -> str:
+def _replace_pair(text: str, name: str) -> str:
     """Return “My wife and I sold our boat” as “Tomas and their wife sold their boat”."""
-    found = _PAIR.match(text)
-    if not found:
+    match = _PAIR.match(text)
+    if not match:
         return text
-    rest = re.sub(r"\b(?:our|ours|us|we|ourselves)\b", lambda both: _BOTH[both[0]], text[found.end() :])
-    return f"{name} and their {found['who']}{_PLURAL.get(found['short'] or '', '')}{rest}"
+    rest = re.sub(r"\b(?:our|ours|us|we|ourselves)\b", lambda pronoun: _THIRD_PERSON_PLURAL[pronoun[0]], text[match.end() :])
+    return f"{name} and their {match['who']}{_PLURAL_CONTRACTIONS.get(match['short'] or '', '')}{rest}"
 
 
-def _told(text: str, name: str) -> str:
+def _replace_first_person(text: str, name: str) -> str:
     """Replace “I”, “my” and “me” by the name; by “they”, “their” and “them” where the name is the subject before."""
-    doer = _I.search(text)
-    place = 0 if text.startswith(f"{name} and their ") else doer.start() if doer else len(text)
-    text = _possessed(text, name, place)
-    seen: list[int] = [0] if place == 0 and text.startswith(f"{name} and") else []
-    if named := re.search(rf"(?<=[a-z] ){re.escape(name)}(?=[ .,])", text[: doer.start()] if doer else ""):
-        seen.append(named.start())  # “it made me feel like I belonged”
+    subject_match = _I.search(text)
+    subject_index = 0 if text.startswith(f"{name} and their ") else subject_match.start() if subject_match else len(text)
+    text = _replace_possessives(text, name, subject_index)
+    subject_positions: list[int] = [0] if subject_index == 0 and text.startswith(f"{name} and") else []
+    if name_match := re.search(
+        rf"(?<=[a-z] ){re.escape(name)}(?=[ .,])", text[: subject_match.start()] if subject_match else ""
+    ):
+        subject_positions.append(name_match.start())  # “it made me feel like I belonged”
 
-    def one(found: re.Match[str]) -> str:
-        goes_on = not found["before"] or found["before"] == "and "
-        again = bool(seen) and goes_on and not _SEVERAL.search(text[seen[0] : found.start()])
-        seen.append(found.start())
-        return _again(found) if again else _first(found, name, joined=bool(_JOINED.search(text[: found.start()])))
+    def replace_i(match: re.Match[str]) -> str:
+        is_subject = not match["before"] or match["before"] == "and "
+        is_repeated = (
+            bool(subject_positions) and is_subject and not _PLURAL_NOUN.search(text[subject_positions[0] : match.start()])
+        )
+        subject_positions.append(match.start())
+        return (
+            _replace_repeated_i(match)
+            if is_repeated
+            else _replace_single_i(match, name, is_joined=bool(_JOINED_SUBJECT.search(text[: match.start()])))
+        )
 
-    return _MY_EVENT.sub(_any_event, _I.sub(one, text))
+    return _MY_EVENT.sub(_drop_event_possessive, _I.sub(replace_i, text))
 
 
-def _any_event(found: re.Match[str]) -> str:
-    return f"{found['has']} {'an' if found['event'][0].lower() in 'aeiou' else 'a'} {found['event']}"
+def _drop_event_possessive(match: re.Match[str]) -> str:
+    return f"{match['has']} {'an' if match['event'][0].lower() in 'aeiou' else 'a'} {match['event']}"
 
 
-def _again(found: re.Match[str]) -> str:
+def _replace_repeated_i(match: re.Match[str]) -> str:
     """Replace a further “I” after the named subject: “when I was six” becomes “when they were six”."""
-    short = (found["short"] or "").replace("'m", "'re")
-    after = _SINGULAR.sub(lambda verb: verb["adverb"] + _PLURAL_OF[verb["verb"]], found["after"])
-    return f"{found['before'] or ''}they{short}{after}"
+    contraction = (match["short"] or "").replace("'m", "'re")
+    following_text = _SINGULAR_VERB.sub(lambda verb: verb["adverb"] + _PLURAL_VERBS[verb["verb"]], match["after"])
+    return f"{match['before'] or ''}they{contraction}{following_text}"
 
 
-def _first(found: re.Match[str], name: str, *, joined: bool) -> str:
+def _replace_single_i(match: re.Match[str], name: str, *, is_joined: bool) -> str:
     """Replace one “I” and inflect its verb. If “I” is `joined` to another person (“Ana and I live”), the verb is a plural
     already.
     """
-    before, short, after = found["before"] or "", found["short"] or "", found["after"]
-    if before == "and " and joined:
-        return before + name + (_PLURAL.get(short, "") if short != "'m" else " is") + after
-    turned = {"am ": "is ", "do ": "does ", "have ": "has "}.get(before, before)
-    if before and before != "and ":  # am I, did I: the verb stands before
-        return turned + name + after
-    who = turned + name
-    if short == "'d":
-        return who + (" had" if _HAD.match(after) else " would") + after
-    return who + (_SHORT[short] + after if short else _agreed(after))
+    auxiliary, contraction, following_text = match["before"] or "", match["short"] or "", match["after"]
+    if auxiliary == "and " and is_joined:
+        return auxiliary + name + (_PLURAL_CONTRACTIONS.get(contraction, "") if contraction != "'m" else " is") + following_text
+    inflected = {"am ": "is ", "do ": "does ", "have ": "has "}.get(auxiliary, auxiliary)
+    if auxiliary and auxiliary != "and ":  # am I, did I: the verb stands before
+        return inflected + name + following_text
+    subject = inflected + name
+    if contraction == "'d":
+        return subject + (" had" if _HAD_CONTEXT.match(following_text) else " would") + following_text
+    return subject + (_SINGULAR_CONTRACTIONS[contraction] + following_text if contraction else _inflect_verbs(following_text))
 
 
-def _agreed(after: str) -> str:
+def _inflect_verbs(following_text: str) -> str:
     """Inflect the first verb after the subject, and verbs joined to it by “and”, for the third person."""
-    words = after.split(" ")[1:]
-    place = next((number for number, word in enumerate(words) if not is_adverb(word)), None)
-    if place is None or not words[place]:
-        return after
-    verb = words[place]
-    words[place] = agree(verb)
-    if words[place] != verb and verb.lower() in BASE:
-        for number in range(place + 1, len(words) - 1):
-            joined = words[number] in {"and", "or"} and words[number + 1] in BASE and "to" not in words[place:number]
-            if joined and not is_past(words[number + 1]):
-                words[number + 1] = third(words[number + 1])
+    words = following_text.split(" ")[1:]
+    index = next((number for number, word in enumerate(words) if not is_adverb(word)), None)
+    if index is None or not words[index]:
+        return following_text
+    verb = words[index]
+    words[index] = agree_with_name(verb)
+    if words[index] != verb and verb.lower() in BASE_VERBS:
+        for number in range(index + 1, len(words) - 1):
+            is_joined_verb = (
+                words[number] in {"and", "or"} and words[number + 1] in BASE_VERBS and "to" not in words[index:number]
+            )
+            if is_joined_verb and not is_past(words[number + 1]):
+                words[number + 1] = third_person_form(words[number + 1])
     return " " + " ".join(words)
 
 
-def _possessed(text: str, name: str, doer: int) -> str:
+def _replace_possessives(text: str, name: str, subject_index: int) -> str:
     """Replace my, mine, me and myself; from the position of the subject (`doer`) on by pronouns."""
 
-    helped = re.match(r"[A-Z][a-z]+ing\b.*? me\b", text)  # “Painting helps me express my feelings”
+    gerund_match = re.match(r"[A-Z][a-z]+ing\b.*? me\b", text)  # “Painting helps me express my feelings”
 
-    def one(found: re.Match[str]) -> str:
-        word = found[0].lower()
-        if found.start() < doer and not (helped and found.start() > helped.end()):
+    def replace_possessive(match: re.Match[str]) -> str:
+        word = match[0].lower()
+        if match.start() < subject_index and not (gerund_match and match.start() > gerund_match.end()):
             return name if word == "me" else possessive(name)
         return {"my": "their", "mine": "theirs"}.get(word, "them")
 
-    text = re.sub(r"\b(?:[Mm]y|[Mm]ine|[Mm]e)\b(?!-)", one, re.sub(r"\b(?P<mine>[Mm]ine)'s\b", r"\g<mine> is", text))
+    text = re.sub(
+        r"\b(?:[Mm]y|[Mm]ine|[Mm]e)\b(?!-)", replace_possessive, re.sub(r"\b(?P<mine>[Mm]ine)'s\b", r"\g<mine> is", text)
+    )
     text = re.sub(r"\bby myself\b", "alone", text)
     return re.sub(r"\b[Mm]yself\b", "themselves", text)
 
 
-def _addressed(text: str, name: str) -> str:
+def _replace_you(text: str, name: str) -> str:
     """Replace you, your, yours and yourself by the name."""
 
-    def one(found: re.Match[str]) -> str:
-        short, after = found["short"] or "", found["after"]
-        if short:
-            return name + _SHORT.get(short, " would") + after
-        words = after.split(" ")[1:]
-        place = next((number for number, word in enumerate(words) if not is_adverb(word)), None)
-        if place is None or words[place].lower() not in BASE | {"are", "were", "have", "do", "don't", "haven't", "aren't"}:
-            return name + after
-        words[place] = "is" if words[place].lower() == "are" else agree(words[place])
+    def replace_you(match: re.Match[str]) -> str:
+        contraction, following_text = match["short"] or "", match["after"]
+        if contraction:
+            return name + _SINGULAR_CONTRACTIONS.get(contraction, " would") + following_text
+        words = following_text.split(" ")[1:]
+        index = next((number for number, word in enumerate(words) if not is_adverb(word)), None)
+        if index is None or words[index].lower() not in BASE_VERBS | {
+            "are",
+            "were",
+            "have",
+            "do",
+            "don't",
+            "haven't",
+            "aren't",
+        }:
+            return name + following_text
+        words[index] = "is" if words[index].lower() == "are" else agree_with_name(words[index])
         return name + " " + " ".join(words)
 
-    text = _YOU.sub(one, text)
+    text = _YOU.sub(replace_you, text)
     text = re.sub(r"\byourself\b", "themselves", text, flags=re.IGNORECASE)
     return re.sub(r"\b[Yy]ours?\b", lambda _found: possessive(name), text)
 
 
-def _together(text: str, speaker: str, other: str) -> str:
+def _replace_we(text: str, speaker: str, listener: str) -> str:
     """Replace we, us, our and ours by both names; “US” stays a country."""
-    both = f"{speaker} and {other}"
-    text = _WE.sub(lambda found: both + _PLURAL.get(found["short"] or "", ""), text)
-    text = re.sub(r"\b[Oo]urs?\b", lambda _found: possessive(both), text)
+    both_names = f"{speaker} and {listener}"
+    text = _WE.sub(lambda match: both_names + _PLURAL_CONTRACTIONS.get(match["short"] or "", ""), text)
+    text = re.sub(r"\b[Oo]urs?\b", lambda _found: possessive(both_names), text)
     text = re.sub(r"\bourselves\b", "themselves", text)
-    return re.sub(r"\bus\b|(?<![.\w])Us\b", lambda _found: both, text)
+    return re.sub(r"\bus\b|(?<![.\w])Us\b", lambda _found: both_names, text)

@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from lethe_app.brain.text.fingerprint import content_words, take
+from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.retrieval.query_terms import WORD, fold
 from lethe_app.retrieval.time_expressions import moment
 
-NEARLY_ALL = 0.75
+MIN_WORD_SHARE = 0.75
 """Minimum share of a fact's content words that must occur in a sentence that ends or changes it."""
-LEAST_COMPARED = 2
+MIN_COMPARED_WORDS = 2
 """Minimum number of content words of a fact for another one to count as its change."""
 _CHANGED = re.compile(
     r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|"
@@ -25,47 +25,47 @@ _CHANGED = re.compile(
     r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
     re.IGNORECASE,
 )
-_NO_MORE = re.compile(r"\b(?:no more|no longer (?:on|at|in|with)) (?:the )?(?P<number>\d+)\b", re.IGNORECASE)
+_ENDED_NUMBER = re.compile(r"\b(?:no more|no longer (?:on|at|in|with)) (?:the )?(?P<number>\d+)\b", re.IGNORECASE)
 """Ended item named by its number: “Now I drive to Limerick, no more 220”."""
-_SINGLE = re.compile(
+_UNIQUE_RELATION = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
 )
 """Relations of which a person has only one at a time, so that another name is a change and not a second person."""
 _RELATION = re.compile(rf"\b(?:{RELATIVES}|{ANIMALS})\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
-_OWNED = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
+_OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
 _RENAMED = re.compile(r"\b(?:now|renamed)\b")
 _TEMPORAL = re.compile(r"\b(?:any ?more|still|now|currently|these days)\b", re.IGNORECASE)
-_COUNTED = re.compile(r"\b(?:has|have|owns|keeps|is|are)\b")
-_CALLED = re.compile(rf"(?:\b(?:{RELATIVES}|{ANIMALS}),?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
+_COUNTABLE_VERB = re.compile(r"\b(?:has|have|owns|keeps|is|are)\b")
+_NAMED_RELATION = re.compile(rf"(?:\b(?:{RELATIVES}|{ANIMALS}),?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
 
 
-def may_meet(one: ExtractedFact, other: ExtractedFact) -> bool:
+def are_comparable(one: ExtractedFact, other: ExtractedFact) -> bool:
     """Return whether two facts may confirm or supersede each other: both plain, or both of the same story."""
     if one.in_story != other.in_story:
         return False
     return not one.in_story or not set(one.source_memories).isdisjoint(other.source_memories)
 
 
-def subject_of(fact: ExtractedFact) -> tuple[str, ...]:
+def subject_words(fact: ExtractedFact) -> tuple[str, ...]:
     """Return the subject of a fact as folded words: the name, and the relative whose attribute it states.
 
     The relative is omitted if the key names it: “Tomas's sister Ines lives in Porto.” is about the sister under the key
     “home” and about Tomas under the keys “sister home” and “ines home”.
     """
     words = [fold(_POSSESSIVE.sub("", word.strip(".,;:!?"))) for word in fact.fact.split()]
-    named = tuple(map(fold, WORD.findall(fact.subject)))
-    owned = _OWNED.match(fact.fact)
-    who = owned["who"].lower() if owned else ""
+    name_words = tuple(map(fold, WORD.findall(fact.subject)))
+    relation_match = _OWNED_RELATION.match(fact.fact)
+    relation = relation_match["who"].lower() if relation_match else ""
     is_in_key = bool(_RELATION.search(fact.key)) or not set(words).isdisjoint(fact.key.split()[:1])
-    if not named or (named[0] not in words and not is_in_key):
-        named = tuple(words[:1])
-    return (*named, who) if who and not is_in_key else named
+    if not name_words or (name_words[0] not in words and not is_in_key):
+        name_words = tuple(words[:1])
+    return (*name_words, relation) if relation and not is_in_key else name_words
 
 
 def is_same_subject(one: ExtractedFact, other: ExtractedFact) -> bool:
     """Return whether two facts are about the same person; a full name may be shortened to its first words."""
-    shorter, longer = sorted((subject_of(one), subject_of(other)), key=len)
+    shorter, longer = sorted((subject_words(one), subject_words(other)), key=len)
     return longer[: len(shorter)] == shorter and not any(_RELATION.fullmatch(word) for word in longer[len(shorter) :])
 
 
@@ -73,9 +73,9 @@ def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
     """Return whether two facts state the same attribute of the same person, of which only one can be true."""
     if not one.key or one.key != other.key or not is_same_subject(one, other):
         return False
-    if not _RELATION.search(one.key) or _SINGLE.search(one.key) or _RENAMED.search(max(one, other, key=_said).fact):
+    if not _RELATION.search(one.key) or _UNIQUE_RELATION.search(one.key) or _RENAMED.search(max(one, other, key=_said_at).fact):
         return True
-    names = [_CALLED.search(fact.fact) for fact in (one, other)]
+    names = [_NAMED_RELATION.search(fact.fact) for fact in (one, other)]
     return not (names[0] and names[1] and fold(names[0]["name"]) != fold(names[1]["name"]))
 
 
@@ -87,38 +87,48 @@ def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
         return True
     if new.key != old.key or not is_same_subject(new, old):
         return False
-    now, before = take(_TEMPORAL.sub("", new.fact)), take(_TEMPORAL.sub("", old.fact))
-    if now.words != before.words or not now.words:
+    new_fingerprint, old_fingerprint = (
+        compute_fingerprint(_TEMPORAL.sub("", new.fact)),
+        compute_fingerprint(_TEMPORAL.sub("", old.fact)),
+    )
+    if new_fingerprint.words != old_fingerprint.words or not new_fingerprint.words:
         return False
-    if now.denied != before.denied:
-        return now.numbers == before.numbers
-    is_count = now.numbers and before.numbers and now.numbers != before.numbers
-    return bool(is_count) and _COUNTED.search(new.fact) is not None and not any(map(_is_dated, (new, old)))
+    if new_fingerprint.is_negated != old_fingerprint.is_negated:
+        return new_fingerprint.numbers == old_fingerprint.numbers
+    is_count = new_fingerprint.numbers and old_fingerprint.numbers and new_fingerprint.numbers != old_fingerprint.numbers
+    return bool(is_count) and _COUNTABLE_VERB.search(new.fact) is not None and not any(map(_is_dated, (new, old)))
 
 
 def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a new fact states nothing of an attribute that the known one does not state as well."""
-    return is_same_attribute(new, old) and not _denies_otherwise(new.fact, old.fact) and _carrying(new) <= _carrying(old)
+    return (
+        is_same_attribute(new, old)
+        and not _differ_in_negation(new.fact, old.fact)
+        and _words_without_subject(new) <= _words_without_subject(old)
+    )
 
 
 def extends(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a new fact states all that the known one states of an attribute, and more."""
-    return not _denies_otherwise(new.fact, old.fact) and _carrying(old) < _carrying(new)
+    return not _differ_in_negation(new.fact, old.fact) and _words_without_subject(old) < _words_without_subject(new)
 
 
-def is_ended_by(old: ExtractedFact, ended: str, new: ExtractedFact) -> bool:
+def is_ended_by(old: ExtractedFact, ended_sentence: str, new: ExtractedFact) -> bool:
     """Return whether `ended`, a sentence about something that has ended and that accompanied the fact `new`, refers to the
     known fact.
     """
-    sentence = new.model_copy(update={"fact": ended, "key": old.key})
-    if not is_same_subject(old, sentence) or _denies_otherwise(old.fact, ended):
+    sentence = new.model_copy(update={"fact": ended_sentence, "key": old.key})
+    if not is_same_subject(old, sentence) or _differ_in_negation(old.fact, ended_sentence):
         return False
-    known, gone = _carrying(old), _carrying(sentence)
-    shared = len(known & gone)
-    return shared > 0 and (shared >= NEARLY_ALL * len(known) or (gone <= known and 2 <= len(gone) >= len(known) / 2))
+    known_words, ended_words = _words_without_subject(old), _words_without_subject(sentence)
+    shared = len(known_words & ended_words)
+    return shared > 0 and (
+        shared >= MIN_WORD_SHARE * len(known_words)
+        or (ended_words <= known_words and 2 <= len(ended_words) >= len(known_words) / 2)
+    )
 
 
-def names_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
+def is_name_in_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
     """Return whether exactly one of two facts states a name: “her son is called Ben” says nothing about Ben's job.
 
     Embedding models place such facts close together because of the shared name.
@@ -126,7 +136,7 @@ def names_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
     return _is_name(one) != _is_name(other)
 
 
-def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
+def states_change(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a new fact states that a known one has changed: “my test is on the 20th now, not on the 13th”.
 
     Only facts without a key are compared by words; those with a key are superseded by key.
@@ -135,28 +145,32 @@ def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
         return False
     if not set(new.source_messages).isdisjoint(old.source_messages):
         return False
-    known, said = _carrying(old), _carrying(new)
-    if any(content_words(found["number"]) <= known for found in _NO_MORE.finditer(new.fact)):
+    known_words, new_words = _words_without_subject(old), _words_without_subject(new)
+    if any(content_words(match["number"]) <= known_words for match in _ENDED_NUMBER.finditer(new.fact)):
         return True
     if new.key or (old.key and old.kind is not FactKind.PLAN):
         return False
-    return len(known) >= LEAST_COMPARED and len(known & said) >= NEARLY_ALL * len(known)
+    return len(known_words) >= MIN_COMPARED_WORDS and len(known_words & new_words) >= MIN_WORD_SHARE * len(known_words)
 
 
-def is_told_within(fact: ExtractedFact, other: ExtractedFact) -> bool:
+def is_contained_in(fact: ExtractedFact, other: ExtractedFact) -> bool:
     """Return whether another fact without a key, from the same message, contains all content words of this fact."""
     is_from_same = not set(fact.source_messages).isdisjoint(other.source_messages)
-    return is_from_same and not other.key and _carrying(fact) <= _carrying(other)
+    return is_from_same and not other.key and _words_without_subject(fact) <= _words_without_subject(other)
 
 
-def twins(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:
+def find_duplicates(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:
     """Return the other facts with the same words in the same order, those not superseded first."""
-    gist = take(fact.fact)
-    same = [other for other in known if other.guid != fact.guid and may_meet(fact, other) and take(other.fact) == gist]
-    return sorted(same, key=lambda other: other.superseded)
+    fingerprint = compute_fingerprint(fact.fact)
+    duplicates = [
+        other
+        for other in known
+        if other.guid != fact.guid and are_comparable(fact, other) and compute_fingerprint(other.fact) == fingerprint
+    ]
+    return sorted(duplicates, key=lambda other: other.superseded)
 
 
-def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> bool:
+def is_paraphrase(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> bool:
     """Return whether a fact paraphrases one of the others: from a common message, sharing half of the content words of the
     shorter one.
 
@@ -165,13 +179,16 @@ def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> b
     """
     if fact.made_by is MadeBy.USER:
         return False
-    messages, carrying = set(fact.source_messages), content_words(fact.fact)
+    messages, fact_words = set(fact.source_messages), content_words(fact.fact)
     for other in others:
         if messages.isdisjoint(other.source_messages):
             continue
-        theirs = content_words(other.fact)
-        subject = content_words(fact.fact.split(" ", 1)[0]) & content_words(other.fact.split(" ", 1)[0])
-        shared, fewer = (carrying & theirs) - subject, min(len(carrying - subject), len(theirs - subject))
+        other_words = content_words(other.fact)
+        shared_subject = content_words(fact.fact.split(" ", 1)[0]) & content_words(other.fact.split(" ", 1)[0])
+        shared, fewer = (
+            (fact_words & other_words) - shared_subject,
+            min(len(fact_words - shared_subject), len(other_words - shared_subject)),
+        )
         if fewer and 2 * len(shared) >= fewer:
             return True
     return False
@@ -181,12 +198,12 @@ def _is_name(fact: ExtractedFact) -> bool:
     return fact.key.rsplit(" ", 1)[-1] == "name"
 
 
-def _carrying(fact: ExtractedFact) -> frozenset[str]:
+def _words_without_subject(fact: ExtractedFact) -> frozenset[str]:
     """Return the content words of a fact without the name of its subject."""
-    return content_words(fact.fact) - content_words(" ".join(subject_of(fact)[:1]))
+    return content_words(fact.fact) - content_words(" ".join(subject_words(fact)[:1]))
 
 
-def _said(fact: ExtractedFact) -> datetime:
+def _said_at(fact: ExtractedFact) -> datetime:
     return fact.last_seen
 
 
@@ -195,5 +212,5 @@ def _is_dated(fact: ExtractedFact) -> bool:
     return fact.kind in {FactKind.EVENT, FactKind.PLAN} or bool(moment(fact.fact, fact.last_seen.date()).spans)
 
 
-def _denies_otherwise(one: str, other: str) -> bool:
-    return take(one).denied != take(other).denied
+def _differ_in_negation(one: str, other: str) -> bool:
+    return compute_fingerprint(one).is_negated != compute_fingerprint(other).is_negated

@@ -18,7 +18,7 @@ from lethe_app.retrieval.time_expressions import DaySpan, moment
 
 UNDATED_PLAN_DAYS = 60
 """Days after which a plan without a date counts as a past event."""
-KEYED, CLOSE, QUOTED = 1.5, 2.0, 0.8
+KEYED_WEIGHT, CLOSE_RELATION_WEIGHT, QUOTED_WEIGHT = 1.5, 2.0, 0.8
 """Weight factors of a fact that states one attribute, of one about a partner, child or parent, and of one in the user's own
 words.
 """
@@ -46,12 +46,12 @@ _SHARES = {
     FactKind.TASTE: 0.12,
 }
 """Maximum share of the budget for each kind in the first round."""
-_WIDENED = (1.0, 1.5, math.inf)
+_SHARE_FACTORS = (1.0, 1.5, math.inf)
 """Factors of the shares in successive rounds, which distribute the budget left by other kinds."""
-_LASTING = frozenset({FactKind.IDENTITY, FactKind.PEOPLE, FactKind.HEALTH, FactKind.HOME, FactKind.WORK})
-_FADING = {True: 0.005, False: 0.05}
+_LASTING_KINDS = frozenset({FactKind.IDENTITY, FactKind.PEOPLE, FactKind.HEALTH, FactKind.HOME, FactKind.WORK})
+_DECAY_RATES = {True: 0.005, False: 0.05}
 """Decay of a fact's rank per day since it was last said, for lasting kinds (True) and all others (False)."""
-_CLOSE = re.compile(
+_CLOSE_RELATION = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|sons?|daughters?|child(?:ren)?|kids?|mother|mum|mom|"
     r"father|dad|dating|been together|together (?:for|since|\d))\b"
 )
@@ -62,31 +62,33 @@ def kind_at(fact: ExtractedFact, now: datetime) -> FactKind:
     return FactKind.EVENT if fact.kind is FactKind.PLAN and _is_over(fact, now) else fact.kind
 
 
-def rank_of(fact: ExtractedFact, now: datetime) -> float:
+def calculate_rank(fact: ExtractedFact, now: datetime) -> float:
     """Return the rank of a fact: weight of its kind × reference count, divided by a factor that grows with the days since it
     was last said.
     """
     kind = kind_at(fact, now)
-    weight = _WEIGHTS[kind] * (KEYED if fact.key else QUOTED if _IS_QUOTED.match(fact.fact) else 1.0)
-    if kind is FactKind.PEOPLE and _CLOSE.search(f"{fact.key} {fact.fact}"):
-        weight *= CLOSE
-    return weight * fact.reference_count / (1 + _FADING[kind in _LASTING] * max(0.0, days_since(fact.last_seen, now)))
+    weight = _WEIGHTS[kind] * (KEYED_WEIGHT if fact.key else QUOTED_WEIGHT if _IS_QUOTED.match(fact.fact) else 1.0)
+    if kind is FactKind.PEOPLE and _CLOSE_RELATION.search(f"{fact.key} {fact.fact}"):
+        weight *= CLOSE_RELATION_WEIGHT
+    return (
+        weight * fact.reference_count / (1 + _DECAY_RATES[kind in _LASTING_KINDS] * max(0.0, days_since(fact.last_seen, now)))
+    )
 
 
-def candidates(facts: Iterable[ExtractedFact], now: datetime, most: int) -> list[ExtractedFact]:
+def select_candidates(facts: Iterable[ExtractedFact], now: datetime, max_per_kind: int) -> list[ExtractedFact]:
     """Return the facts whose tokens are worth counting: at most `most` of each kind and all pinned ones, without superseded
     ones.
     """
     by_kind = defaultdict[FactKind, list[ExtractedFact]](list)
-    held = _ranked([fact for fact in facts if not fact.superseded], now)
-    for fact in held:
+    ranked = _sort_by_rank([fact for fact in facts if not fact.superseded], now)
+    for fact in ranked:
         by_kind[kind_at(fact, now)].append(fact)
-    chosen = {fact.guid for some in by_kind.values() for fact in some[:most]}
-    return [fact for fact in held if fact.pinned or fact.guid in chosen]
+    chosen = {fact.guid for kind_facts in by_kind.values() for fact in kind_facts[:max_per_kind]}
+    return [fact for fact in ranked if fact.pinned or fact.guid in chosen]
 
 
-def choose_core(
-    facts: Iterable[ExtractedFact], now: datetime, budget_tokens: int, tokens: Mapping[UUID, int]
+def select_core_facts(
+    facts: Iterable[ExtractedFact], now: datetime, budget_tokens: int, token_counts: Mapping[UUID, int]
 ) -> list[ExtractedFact]:
     """Return the facts for every prompt within the token budget: pinned ones first, then by rank, without superseded ones.
 
@@ -94,32 +96,34 @@ def choose_core(
     the others had theirs. A fact that does not fit is skipped, and smaller ones after it are still considered. `tokens` has
     the size of every fact that is not superseded.
     """
-    held = _ranked(_without_rivals([fact for fact in facts if not fact.superseded]), now)
-    left, chosen = budget_tokens, set[UUID]()
-    used = defaultdict[FactKind, int](int)
-    for widened in _WIDENED:
-        for fact in held:
-            kind, size = kind_at(fact, now), tokens[fact.guid]
-            if fact.guid in chosen or size > left:
+    ranked = _sort_by_rank(_drop_contradicted([fact for fact in facts if not fact.superseded]), now)
+    remaining_tokens, chosen = budget_tokens, set[UUID]()
+    used_tokens = defaultdict[FactKind, int](int)
+    for share_factor in _SHARE_FACTORS:
+        for fact in ranked:
+            kind, size = kind_at(fact, now), token_counts[fact.guid]
+            if fact.guid in chosen or size > remaining_tokens:
                 continue
-            if not fact.pinned and used[kind] + size > widened * _SHARES[kind] * budget_tokens:
+            if not fact.pinned and used_tokens[kind] + size > share_factor * _SHARES[kind] * budget_tokens:
                 continue
-            left -= size
-            used[kind] += size
+            remaining_tokens -= size
+            used_tokens[kind] += size
             chosen.add(fact.guid)
-    return [fact for fact in held if fact.guid in chosen]
+    return [fact for fact in ranked if fact.guid in chosen]
 
 
-def _ranked(facts: Sequence[ExtractedFact], now: datetime) -> list[ExtractedFact]:
+def _sort_by_rank(facts: Sequence[ExtractedFact], now: datetime) -> list[ExtractedFact]:
     """Return the facts by rank, equal ones by first mention, because people introduce themselves before they go into detail."""
-    return sorted(facts, key=lambda fact: (not fact.pinned, -rank_of(fact, now), fact.first_seen, fact.guid))
+    return sorted(facts, key=lambda fact: (not fact.pinned, -calculate_rank(fact, now), fact.first_seen, fact.guid))
 
 
-def _without_rivals(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+def _drop_contradicted(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
     """Return the facts without contradictions of an attribute; a pinned fact wins, then the user's own, then the latest."""
     kept: list[ExtractedFact] = []
     by_key = defaultdict[str, list[ExtractedFact]](list)
-    for fact in sorted(facts, key=lambda one: (one.pinned, one.made_by is MadeBy.USER, one.last_seen), reverse=True):
+    for fact in sorted(
+        facts, key=lambda candidate: (candidate.pinned, candidate.made_by is MadeBy.USER, candidate.last_seen), reverse=True
+    ):
         if not fact.key or not any(is_same_attribute(fact, better) for better in by_key[fact.key]):
             by_key[fact.key].append(fact)
             kept.append(fact)
@@ -127,16 +131,16 @@ def _without_rivals(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
 
 
 def _is_over(plan: ExtractedFact, now: datetime) -> bool:
-    said = plan.last_seen.astimezone().date()
-    days = [_last_day(span, said) for span in moment(plan.fact, said).spans]
+    said_on = plan.last_seen.astimezone().date()
+    days = [_last_day(span, said_on) for span in moment(plan.fact, said_on).spans]
     return max(days) < now.astimezone().date() if days else days_since(plan.last_seen, now) > UNDATED_PLAN_DAYS
 
 
-def _last_day(span: DaySpan, said: date) -> date:
+def _last_day(span: DaySpan, said_on: date) -> date:
     """Return the last day of a span; for a span without a year, its first occurrence after the fact was said."""
     if not span.any_year:
         return span.last
     # 29 February does not exist in most years.
     day = min(span.last.day, 28) if span.last.month == 2 else span.last.day
-    last = span.last.replace(year=said.year, day=day)
-    return last if last >= said else last.replace(year=said.year + 1)
+    last = span.last.replace(year=said_on.year, day=day)
+    return last if last >= said_on else last.replace(year=said_on.year + 1)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from lethe_app.brain.text.fingerprint import digest, take
+from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
 from lethe_app.retrieval.query_terms import WORD
 
-_SAY = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}
+_AUTHOR_PRECEDENCE = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}
 """Precedence of the authors; the wording of the higher one is kept if two facts state the same."""
 
 
@@ -40,17 +40,17 @@ Near = Sequence[tuple[ExtractedFact, float]]
 """Facts with their cosine distances to a new one, superseded ones included."""
 
 
-def rival(near: Near) -> tuple[ExtractedFact, float] | None:
+def find_nearest_current(neighbours: Near) -> tuple[ExtractedFact, float] | None:
     """Return the nearest fact that is not superseded, against which a new fact is judged; None if there is none."""
     return min(
-        ((fact, distance) for fact, distance in near if not fact.superseded),
+        ((fact, distance) for fact, distance in neighbours if not fact.superseded),
         key=lambda each: (each[1], each[0].guid),
         default=None,
     )
 
 
 def merge_fact(
-    new: ExtractedFact, near: Near, relation: FactRelation | None = None, nearness: Nearness | None = None
+    new: ExtractedFact, neighbours: Near, relation: FactRelation | None = None, nearness: Nearness | None = None
 ) -> list[ExtractedFact]:
     """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
@@ -58,83 +58,92 @@ def merge_fact(
     fact or their own. A session that is archived again adds nothing that it added before, not even what was superseded
     since.
     """
-    twins = _twins(new, near)
-    anew = _is_heard_anew(twins, new)
-    holds = next((twin for twin in twins if not twin.superseded), None)
-    if holds is not None:
-        return _confirmed(holds, new, anew=anew)
-    if twins and not anew:
+    duplicates = _find_duplicates(new, neighbours)
+    is_new_source = _has_new_source(duplicates, new)
+    current = next((twin for twin in duplicates if not twin.superseded), None)
+    if current is not None:
+        return _confirm(current, new, is_new_source=is_new_source)
+    if duplicates and not is_new_source:
         return []
-    found = rival(near)
-    if found is None:
-        return [_returned(new, twins)]
-    old, distance = found
-    match relation or compare(old, new, distance, nearness or Nearness()):
+    nearest = find_nearest_current(neighbours)
+    if nearest is None:
+        return [_inherit_from_duplicates(new, duplicates)]
+    old, distance = nearest
+    match relation or compare_facts(old, new, distance, nearness or Nearness()):
         case FactRelation.SAME:
-            return _confirmed(old, new, anew=_is_heard_anew([old], new))
+            return _confirm(old, new, is_new_source=_has_new_source([old], new))
         case FactRelation.UPDATE | FactRelation.CONTRADICTION:
-            return _replaced(old, new, twins)
+            return _apply_update(old, new, duplicates)
         case FactRelation.NEW:
-            return [_returned(new, twins)]
+            return [_inherit_from_duplicates(new, duplicates)]
 
 
-def compare(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: Nearness) -> FactRelation:
+def compare_facts(old: ExtractedFact, new: ExtractedFact, distance: float, nearness: Nearness) -> FactRelation:
     """Return the relation of two facts by their words, for use without a model.
 
     Two sentences that differ only in a number or a negation are an update. Distance alone never makes an update, because it
     cannot distinguish a change from a detail; close facts with other words are kept side by side unless they are within
     `nearness.same`.
     """
-    one, other = take(old.fact), take(new.fact)
-    differ = (one.numbers, one.denied) != (other.numbers, other.denied)
-    if differ:
-        return FactRelation.UPDATE if one.words == other.words and distance <= nearness.changed else FactRelation.NEW
+    old_fingerprint, new_fingerprint = compute_fingerprint(old.fact), compute_fingerprint(new.fact)
+    has_other_value = (old_fingerprint.numbers, old_fingerprint.is_negated) != (
+        new_fingerprint.numbers,
+        new_fingerprint.is_negated,
+    )
+    if has_other_value:
+        return (
+            FactRelation.UPDATE
+            if old_fingerprint.words == new_fingerprint.words and distance <= nearness.changed
+            else FactRelation.NEW
+        )
     if distance <= nearness.same and _names(old.fact) == _names(new.fact):
         return FactRelation.SAME
     return FactRelation.NEW
 
 
-def gives_way(old: ExtractedFact, new: ExtractedFact) -> bool:
+def can_be_superseded(old: ExtractedFact, new: ExtractedFact) -> bool:
     """Return whether the new fact may supersede the old one."""
     return new.made_by is MadeBy.USER or not (old.pinned or old.made_by is MadeBy.USER)
 
 
-def restore(fact: ExtractedFact, everything: Iterable[ExtractedFact], *, instead: bool = False) -> list[ExtractedFact]:
+def restore_fact(
+    fact: ExtractedFact, all_facts: Iterable[ExtractedFact], *, supersede_successor: bool = False
+) -> list[ExtractedFact]:
     """Return the records that change when the user restores a superseded fact.
 
     Its successor stays valid as well, or is superseded by the restored fact with `instead`.
     """
     if not fact.superseded:
         return []
-    back = fact.model_copy(update={"superseded": False, "superseded_by": None})
-    successor = _successor(fact, {each.guid: each for each in everything}) if instead else None
+    restored = fact.model_copy(update={"superseded": False, "superseded_by": None})
+    successor = _successor(fact, {each.guid: each for each in all_facts}) if supersede_successor else None
     if successor is None:
-        return [back]
-    return [back, successor.model_copy(update={"superseded": True, "superseded_by": fact.guid})]
+        return [restored]
+    return [restored, successor.model_copy(update={"superseded": True, "superseded_by": fact.guid})]
 
 
-def merged(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -> ExtractedFact:
+def combine_facts(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -> ExtractedFact:
     """Return the single fact that the user makes of several, in the user's `wording`."""
-    every = [kept, *others]
+    all_facts = [kept, *others]
     return kept.model_copy(
         update={
             "fact": wording,
             "made_by": MadeBy.USER,
-            "first_seen": min(fact.first_seen for fact in every),
-            "last_seen": max(fact.last_seen for fact in every),
-            "reference_count": sum(fact.reference_count for fact in every),
-            "source_memories": list(dict.fromkeys(source for fact in every for source in fact.source_memories)),
-            "source_messages": list(dict.fromkeys(message for fact in every for message in fact.source_messages)),
-            "pinned": any(fact.pinned for fact in every),
+            "first_seen": min(fact.first_seen for fact in all_facts),
+            "last_seen": max(fact.last_seen for fact in all_facts),
+            "reference_count": sum(fact.reference_count for fact in all_facts),
+            "source_memories": list(dict.fromkeys(source for fact in all_facts for source in fact.source_memories)),
+            "source_messages": list(dict.fromkeys(message for fact in all_facts for message in fact.source_messages)),
+            "pinned": any(fact.pinned for fact in all_facts),
             "superseded": False,
             "superseded_by": None,
         }
     )
 
 
-def tombstone(fact: ExtractedFact) -> Tombstone:
+def build_tombstone(fact: ExtractedFact) -> Tombstone:
     """Return what is kept of a fact that the user deletes."""
-    return Tombstone(digest=digest(fact.fact), messages=tuple(fact.source_messages))
+    return Tombstone(digest=fingerprint_digest(fact.fact), messages=tuple(fact.source_messages))
 
 
 def is_forgotten(fact: ExtractedFact, tombstones: Iterable[Tombstone]) -> bool:
@@ -145,21 +154,23 @@ def is_forgotten(fact: ExtractedFact, tombstones: Iterable[Tombstone]) -> bool:
     """
     if fact.made_by is MadeBy.USER:
         return False
-    gist, messages = digest(fact.fact), set(fact.source_messages)
+    fact_digest, messages = fingerprint_digest(fact.fact), set(fact.source_messages)
     return any(
-        stone.digest == gist and (not stone.messages or not messages or not messages.isdisjoint(stone.messages))
+        stone.digest == fact_digest and (not stone.messages or not messages or not messages.isdisjoint(stone.messages))
         for stone in tombstones
     )
 
 
-def _twins(new: ExtractedFact, near: Near) -> list[ExtractedFact]:
+def _find_duplicates(new: ExtractedFact, neighbours: Near) -> list[ExtractedFact]:
     """Return the facts with the same words regardless of distance, oldest first."""
-    gist = take(new.fact)
-    same = [fact for fact, _distance in near if fact.guid == new.guid or take(fact.fact) == gist]
-    return sorted(same, key=lambda fact: (fact.first_seen, fact.guid))
+    fingerprint = compute_fingerprint(new.fact)
+    duplicates = [
+        fact for fact, _distance in neighbours if fact.guid == new.guid or compute_fingerprint(fact.fact) == fingerprint
+    ]
+    return sorted(duplicates, key=lambda fact: (fact.first_seen, fact.guid))
 
 
-def _is_heard_anew(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
+def _has_new_source(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
     """Return whether the new fact has a source that the known ones lack: a session, or a single message if no session is
     given.
     """
@@ -170,68 +181,70 @@ def _is_heard_anew(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
     return not set(new.source_messages).issubset(message for fact in known for message in fact.source_messages)
 
 
-def _confirmed(old: ExtractedFact, new: ExtractedFact, *, anew: bool) -> list[ExtractedFact]:
+def _confirm(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> list[ExtractedFact]:
     """Return the known fact with the sources of the new one, counted once more with `anew`; empty if nothing changes."""
-    better = _SAY[new.made_by] > _SAY[old.made_by] and (new.made_by is MadeBy.USER or not old.pinned)
-    after = old.model_copy(
+    is_better_wording = _AUTHOR_PRECEDENCE[new.made_by] > _AUTHOR_PRECEDENCE[old.made_by] and (
+        new.made_by is MadeBy.USER or not old.pinned
+    )
+    confirmed = old.model_copy(
         update={
-            "fact": new.fact if better else old.fact,
-            "made_by": new.made_by if better else old.made_by,
+            "fact": new.fact if is_better_wording else old.fact,
+            "made_by": new.made_by if is_better_wording else old.made_by,
             "first_seen": min(old.first_seen, new.first_seen),
             "last_seen": max(old.last_seen, new.last_seen),
-            "reference_count": old.reference_count + anew,
-            "source_memories": _union(old.source_memories, new.source_memories),
-            "source_messages": _union(old.source_messages, new.source_messages),
+            "reference_count": old.reference_count + is_new_source,
+            "source_memories": _unique_ids(old.source_memories, new.source_memories),
+            "source_messages": _unique_ids(old.source_messages, new.source_messages),
             "pinned": old.pinned or new.pinned,
             "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
             "key": new.key or old.key,
             "subject": new.subject or old.subject,
         }
     )
-    return [after] if after != old else []
+    return [confirmed] if confirmed != old else []
 
 
-def _returned(new: ExtractedFact, twins: Sequence[ExtractedFact]) -> ExtractedFact:
+def _inherit_from_duplicates(new: ExtractedFact, duplicates: Sequence[ExtractedFact]) -> ExtractedFact:
     """Return the new fact with the dates and sources of its superseded twins."""
     return new.model_copy(
         update={
-            "first_seen": min(fact.first_seen for fact in (new, *twins)),
-            "last_seen": max(fact.last_seen for fact in (new, *twins)),
-            "source_memories": _union(new.source_memories, [each for twin in twins for each in twin.source_memories]),
-            "source_messages": _union(new.source_messages, [each for twin in twins for each in twin.source_messages]),
+            "first_seen": min(fact.first_seen for fact in (new, *duplicates)),
+            "last_seen": max(fact.last_seen for fact in (new, *duplicates)),
+            "source_memories": _unique_ids(new.source_memories, [each for twin in duplicates for each in twin.source_memories]),
+            "source_messages": _unique_ids(new.source_messages, [each for twin in duplicates for each in twin.source_messages]),
         }
     )
 
 
-def _replaced(old: ExtractedFact, new: ExtractedFact, twins: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[ExtractedFact]) -> list[ExtractedFact]:
     """Return the records after an update: the fact said later supersedes the other, or both are kept if it may not.
 
     `twins` are superseded facts that state the same as the new one; if the new one is not the latest, the first of them is
     confirmed.
     """
     if new.last_seen >= old.last_seen or new.made_by is MadeBy.USER:
-        back = _returned(new, twins)
-        return _superseded(old, back) if gives_way(old, new) else [back]
-    if not gives_way(new, old):
-        return [_returned(new, twins)]
-    return _confirmed(twins[0], new, anew=True) if twins else _superseded(new, old)
+        restored = _inherit_from_duplicates(new, duplicates)
+        return _supersede(old, restored) if can_be_superseded(old, new) else [restored]
+    if not can_be_superseded(new, old):
+        return [_inherit_from_duplicates(new, duplicates)]
+    return _confirm(duplicates[0], new, is_new_source=True) if duplicates else _supersede(new, old)
 
 
-def _superseded(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
+def _supersede(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
     """Return both records; the successor inherits the sessions of the other but not its messages, which state something
     else.
     """
-    heir = new.model_copy(update={"source_memories": _union(old.source_memories, new.source_memories)})
-    return [old.model_copy(update={"superseded": True, "superseded_by": new.guid}), heir]
+    successor = new.model_copy(update={"source_memories": _unique_ids(old.source_memories, new.source_memories)})
+    return [old.model_copy(update={"superseded": True, "superseded_by": new.guid}), successor]
 
 
-def _successor(fact: ExtractedFact, everything: Mapping[UUID, ExtractedFact]) -> ExtractedFact | None:
+def _successor(fact: ExtractedFact, facts_by_id: Mapping[UUID, ExtractedFact]) -> ExtractedFact | None:
     """Return the fact at the end of the chain of successors; None if it no longer exists."""
     seen: set[UUID] = set()
     current: ExtractedFact | None = fact
     while current is not None and current.superseded and current.guid not in seen:
         seen.add(current.guid)
-        current = everything.get(current.superseded_by) if current.superseded_by else None
+        current = facts_by_id.get(current.superseded_by) if current.superseded_by else None
     return None if current is None or current.superseded else current
 
 
@@ -240,5 +253,5 @@ def _names(text: str) -> list[str]:
     return [word for word in WORD.findall(text) if word[0].isupper()]
 
 
-def _union(old: Sequence[UUID], new: Sequence[UUID]) -> list[UUID]:
+def _unique_ids(old: Sequence[UUID], new: Sequence[UUID]) -> list[UUID]:
     return list(dict.fromkeys([*old, *new]))

@@ -22,23 +22,23 @@ _FENCE = re.compile(r"```[a-z]*\s*|\s*```", re.IGNORECASE)
 _MARKS = re.compile(r"^(?:[-*•#>]+\s+|\d+[.)]\s+)|\*\*|__")
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"[.!?…][\"”’)]*(?=\s|$)|[。！？][」』]?")
-_SPEAKING = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]ur|[Oo]urs|[Yy]ou|[Yy]our|[Yy]ours)\b")
-_POINTING = re.compile(
+_FIRST_OR_SECOND_PERSON = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]ur|[Oo]urs|[Yy]ou|[Yy]our|[Yy]ours)\b")
+_DEPENDENT_START = re.compile(
     r"(?:he|she|it|they|this|that|these|those|there|his|her|their|its|someone|somebody|the|an?|if|when|what|and|but)\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r".+?(?:[.!?…][\"”’)]*(?=\s|$)|(?<=[a-z])[.!?](?=[A-Z])|$)")
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _ENDS = (".", "!", "?", "…", "”", '"', "。", "！", "？", "」")
-SHORTEST_PARAGRAPH = 20
-LONGEST_PARAGRAPH = 700
+MIN_PARAGRAPH_LENGTH = 20
+MAX_PARAGRAPH_LENGTH = 700
 """Maximum length of a paragraph in characters; a longer answer is cut to its last complete sentence."""
-LONGEST_SENTENCE = 200
-CUT_OFF = 12
+MAX_SENTENCE_LENGTH = 200
+TRUNCATION_MARGIN = 12
 """Characters below the maximum length from which a text counts as cut off by it."""
 
 
-def tidy(text: str) -> str:
+def clean_answer_text(text: str) -> str:
     """Return the text without fences, list markers, preambles such as “Certainly! Here is the title:”, and superfluous white
     space.
     """
@@ -47,52 +47,54 @@ def tidy(text: str) -> str:
     return bare[:1].upper() + bare[1:] if bare != plain else bare
 
 
-def whole_sentences(text: str) -> str:
+def keep_complete_sentences(text: str) -> str:
     """Return the text up to the end of its last complete sentence; empty if there is none."""
     ends = list(_SENTENCE_END.finditer(text))
     return text[: ends[-1].end()] if ends else ""
 
 
-def _paragraph(text: str) -> str:
+def _complete_paragraph(text: str) -> str:
     """Return the paragraph with a final full stop, or only its complete sentences if it reached the maximum length."""
     if text.endswith(_ENDS):
         return text
-    return whole_sentences(text) if len(text) >= LONGEST_PARAGRAPH - CUT_OFF else text + "."
+    return keep_complete_sentences(text) if len(text) >= MAX_PARAGRAPH_LENGTH - TRUNCATION_MARGIN else text + "."
 
 
-def _one_sentence(text: str) -> str:
+def _first_sentence(text: str) -> str:
     """Return the first sentence with a final full stop; raise ValueError if it was cut off."""
-    end = next((found.end() for found in _SENTENCE_END.finditer(text) if not _is_title(text[: found.end()])), None)
-    if end is None and len(text) >= LONGEST_SENTENCE - CUT_OFF:
+    end = next(
+        (found.end() for found in _SENTENCE_END.finditer(text) if not _ends_with_courtesy_title(text[: found.end()])), None
+    )
+    if end is None and len(text) >= MAX_SENTENCE_LENGTH - TRUNCATION_MARGIN:
         raise ValueError("it was broken off")
     first = text[:end]
     return first if first.endswith(_ENDS) else first + "."
 
 
-def stands_alone(fact: str) -> bool:
+def is_self_contained(fact: str) -> bool:
     """Return whether a fact is understood without its session: it does not begin with a pronoun or article and contains no
     “I” or “you”.
     """
-    return not _SPEAKING.search(fact) and not _POINTING.match(fact)
+    return not _FIRST_OR_SECOND_PERSON.search(fact) and not _DEPENDENT_START.match(fact)
 
 
-def _is_title(text: str) -> bool:
+def _ends_with_courtesy_title(text: str) -> bool:
     return text.endswith((" Mr.", " Mrs.", " Ms.", " Dr.", " St.", "Mr.", "Mrs.", "Dr.", "St."))
 
 
-def _tidy_any(value: object) -> object:
-    return tidy(value) if isinstance(value, str) else value
+def _clean_value(value: object) -> object:
+    return clean_answer_text(value) if isinstance(value, str) else value
 
 
-def _known_kind(value: object) -> object:
+def _coerce_kind(value: object) -> object:
     return value if value in list(FactKind) else FactKind.OTHER
 
 
-def _tidy_title(value: object) -> object:
-    return tidy(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
+def _clean_title(value: object) -> object:
+    return clean_answer_text(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
 
 
-def _distinct(values: list[str]) -> list[str]:
+def _remove_duplicates(values: list[str]) -> list[str]:
     """Return the non-empty values without case-insensitive duplicates, in order."""
     kept: dict[str, str] = {}
     for value in filter(None, values):
@@ -100,30 +102,30 @@ def _distinct(values: list[str]) -> list[str]:
     return list(kept.values())
 
 
-def _few(values: list[str]) -> list[str]:
-    distinct = _distinct(values)
+def _require_enough_keywords(values: list[str]) -> list[str]:
+    distinct = _remove_duplicates(values)
     if len(distinct) < 4:
         raise ValueError("too few keywords are left when repetitions are taken away")
     return distinct
 
 
-def _without_loops(text: str) -> str:
+def _remove_repetitions(text: str) -> str:
     """Return the text without repeated sentences; raise ValueError if more than half of them are repetitions."""
     sentences = _SENTENCE.findall(text)
-    distinct = _distinct([sentence.strip() for sentence in sentences])
+    distinct = _remove_duplicates([sentence.strip() for sentence in sentences])
     if len(distinct) * 2 < len(sentences):
         raise ValueError("it repeats itself")
     return " ".join(distinct)
 
 
-def valid_items(kind: Any, most: int) -> BeforeValidator:  # noqa: ANN401 - a type or an annotated one
+def valid_items(item_type: Any, max_items: int) -> BeforeValidator:  # noqa: ANN401 - a type or an annotated one
     """Return a validator that keeps the first `most` valid items, so that one invalid item does not discard the others.
 
     The validator raises ValueError if there are items and none is valid.
     """
-    adapter: TypeAdapter[object] = TypeAdapter(kind)
+    adapter: TypeAdapter[object] = TypeAdapter(item_type)
 
-    def keep(value: object) -> object:
+    def keep_valid(value: object) -> object:
         if not isinstance(value, list):
             return value
         found: list[object] = []
@@ -132,30 +134,30 @@ def valid_items(kind: Any, most: int) -> BeforeValidator:  # noqa: ANN401 - a ty
                 found.append(adapter.validate_python(item))
         if value and not found:
             raise ValueError("none of its items can be used")
-        return found[:most]
+        return found[:max_items]
 
-    return BeforeValidator(keep)
+    return BeforeValidator(keep_valid)
 
 
-Tidy = BeforeValidator(_tidy_any)
+Tidy = BeforeValidator(_clean_value)
 Paragraph = Annotated[
     str,
     Tidy,
-    AfterValidator(_paragraph),
-    AfterValidator(_without_loops),
-    Field(min_length=SHORTEST_PARAGRAPH, max_length=LONGEST_PARAGRAPH),
+    AfterValidator(_complete_paragraph),
+    AfterValidator(_remove_repetitions),
+    Field(min_length=MIN_PARAGRAPH_LENGTH, max_length=MAX_PARAGRAPH_LENGTH),
 ]
-Keyword = Annotated[str, BeforeValidator(_tidy_title), Field(min_length=2, max_length=40)]
-Sentence = Annotated[str, Tidy, AfterValidator(_one_sentence), Field(min_length=5, max_length=LONGEST_SENTENCE)]
+Keyword = Annotated[str, BeforeValidator(_clean_title), Field(min_length=2, max_length=40)]
+Sentence = Annotated[str, Tidy, AfterValidator(_first_sentence), Field(min_length=5, max_length=MAX_SENTENCE_LENGTH)]
 
 
 class LlmAnswer(BaseModel):
     """Structured output as one JSON object."""
 
     model_config = ConfigDict(frozen=True)
-    most_tokens: ClassVar[int] = 64
+    max_tokens: ClassVar[int] = 64
     """Token limit that suffices for the longest answer that the schema allows in plain English."""
-    ending: ClassVar[str] = ""
+    truncation_suffix: ClassVar[str] = ""
     """Text that closes an answer cut off by the token limit, if a part of it is still useful."""
 
     @classmethod
@@ -164,9 +166,9 @@ class LlmAnswer(BaseModel):
         return json.dumps(cls.model_json_schema())
 
     @classmethod
-    def read(cls, text: str) -> Self:
+    def parse(cls, text: str) -> Self:
         """Parse a model's output, ignoring a fence or preamble around the object; raise ValueError if it is invalid."""
-        found = _OBJECT.search(text) or _OBJECT.search(whole_sentences(text) + cls.ending)
+        found = _OBJECT.search(text) or _OBJECT.search(keep_complete_sentences(text) + cls.truncation_suffix)
         if found is None:
             raise ValueError("there is no JSON object in the answer")
         return cls.model_validate(json.loads(found[0], strict=False))  # models break lines inside strings
@@ -176,50 +178,52 @@ class ListAnswer(LlmAnswer):
     """Structured output with a list of objects; complete items of a truncated answer are kept."""
 
     @classmethod
-    def read(cls, text: str) -> Self:
+    def parse(cls, text: str) -> Self:
         try:
-            return super().read(text)
+            return super().parse(text)
         except json.JSONDecodeError:
-            return super().read(text[: text.rfind("}") + 1] + "]}")
+            return super().parse(text[: text.rfind("}") + 1] + "]}")
 
 
 class TitleAnswer(LlmAnswer):
     """Title of a session."""
 
-    title: Annotated[str, BeforeValidator(_tidy_title), Field(min_length=3, max_length=60)]
+    title: Annotated[str, BeforeValidator(_clean_title), Field(min_length=3, max_length=60)]
 
 
 class Summary(LlmAnswer):
     """Summary of a session in one or two paragraphs."""
 
-    most_tokens: ClassVar[int] = 450
-    ending: ClassVar[str] = '"]}'
+    max_tokens: ClassVar[int] = 450
+    truncation_suffix: ClassVar[str] = '"]}'
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=2)
 
     @property
     def text(self) -> str:
-        return "\n\n".join(_distinct(self.paragraphs))
+        return "\n\n".join(_remove_duplicates(self.paragraphs))
 
 
 class LongSummary(Summary):
     """Summary of a session with more than forty messages, in two to four paragraphs."""
 
-    most_tokens: ClassVar[int] = 850
+    max_tokens: ClassVar[int] = 850
     paragraphs: list[Paragraph] = Field(min_length=2, max_length=4)
 
 
 class KeywordsAnswer(LlmAnswer):
     """Four to six keywords for finding a session."""
 
-    most_tokens: ClassVar[int] = 128
-    keywords: Annotated[list[Keyword], valid_items(Keyword, 6), AfterValidator(_few), Field(min_length=4, max_length=6)]
+    max_tokens: ClassVar[int] = 128
+    keywords: Annotated[
+        list[Keyword], valid_items(Keyword, 6), AfterValidator(_require_enough_keywords), Field(min_length=4, max_length=6)
+    ]
 
 
 class Goals(LlmAnswer):
     """Goals that somebody still has, the most important first."""
 
-    most_tokens: ClassVar[int] = 320
-    goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(_distinct), Field(max_length=5)]
+    max_tokens: ClassVar[int] = 320
+    goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(_remove_duplicates), Field(max_length=5)]
 
 
 class Relevance(LlmAnswer):
@@ -250,7 +254,7 @@ class StatedFact(BaseModel):
     """Words of that line that state it."""
     about: Annotated[str, Tidy, Field(max_length=60)]
     """Subject of the fact, such as “Anna” or “Anna's father”."""
-    kind: Annotated[FactKind, BeforeValidator(_known_kind)]
+    kind: Annotated[FactKind, BeforeValidator(_coerce_kind)]
     fact: Sentence
     changes: int = Field(default=0, ge=0, le=99)
     """Number of the known fact that it makes outdated; 0 for none."""
@@ -259,14 +263,14 @@ class StatedFact(BaseModel):
 class FactsAnswer(ListAnswer):
     """Lasting facts stated by some lines."""
 
-    most_tokens: ClassVar[int] = 640
+    max_tokens: ClassVar[int] = 640
     facts: Annotated[list[StatedFact], valid_items(StatedFact, 8), Field(max_length=8)]
 
 
 class Confirmation(LlmAnswer):
     """Whether a line states what a note says."""
 
-    most_tokens: ClassVar[int] = 16
+    max_tokens: ClassVar[int] = 16
     is_said: bool
 
 

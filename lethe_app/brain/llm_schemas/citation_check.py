@@ -16,15 +16,15 @@ from lethe_app.domain.web import PageText
 from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, WORD, fold
 from lethe_app.retrieval.time_expressions import COUNTS, WEEKDAYS
 
-MOST_TAKEN, MOST_OF_ONE = 5, 2
+MAX_SENTENCES, MAX_SENTENCES_PER_PAGE = 5, 2
 """Maximum number of verbatim sentences from all pages together, and from one page."""
-SHORTEST, LONGEST = 30, 320
+MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 30, 320
 """Minimum and maximum length of a verbatim sentence in characters."""
-LEAST_KNOWN = 0.5
+MIN_KNOWN_SHARE = 0.5
 """Minimum share of a sentence's content words that occur in the pages in some form; paraphrases use some other words."""
 _SENTENCE = re.compile(r".+?(?:[.!?…][\"”’)]*(?=\s|$)|$)", re.DOTALL)
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+", re.IGNORECASE)
-_ORDERS = re.compile(
+_INSTRUCTIONS = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,60}\b(?:instruction|prompt|rule|guideline|above|previous|prior|before)"
     r"|\b(?:system|hidden|secret|initial) (?:prompt|message|instruction)|\bnew instructions?\b"
     r"|\b(?:from now on|you are now|you must|you will now|you have to|act as|pretend to be|as an ai|as a language model)\b"
@@ -34,74 +34,80 @@ _ORDERS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_CITED = re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]")
+_CITATION = re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]")
 """Source number after a statement."""
-_TAMED = str.maketrans('“”"{}', "‘’’()")
-_NAMED = re.compile(r"[^\W\d_][\w’'-]*")
-_CARRIES = frozenset("is was were are has had will would can could did does became lived died wrote built".split())  # noqa: SIM905
+_ESCAPED_CHARACTERS = str.maketrans('“”"{}', "‘’’()")
+_NAME_LIKE_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_VERBS_AFTER_NAME = frozenset("is was were are has had will would can could did does became lived died wrote built".split())  # noqa: SIM905
 """Words that make the capitalised first word before them most likely a name."""
 _COUNTS = {word: str(number) for number, word in enumerate(COUNTS, 1) if number > 2}
 """Spelled-out numbers as digits; “one” and “two” are left out because they often are no counts."""
-_KNOWN = frozenset(stem(word) for names in (MONTHS, WEEKDAYS) for word in names) | {"i", "english", "internet"}
+_COMMON_CAPITALISED = frozenset(stem(word) for names in (MONTHS, WEEKDAYS) for word in names) | {"i", "english", "internet"}
 
 
-def gives_orders(text: str) -> bool:
+def has_instructions(text: str) -> bool:
     """Return whether the text contains instructions to a program, a possible prompt injection."""
-    return _ORDERS.search(text) is not None
+    return _INSTRUCTIONS.search(text) is not None
 
 
-def sourced(text: str, pages: Iterable[PageText], known: Sequence[str] = ()) -> str:
+def keep_supported_sentences(text: str, pages: Iterable[PageText], known: Sequence[str] = ()) -> str:
     """Return `text` without sentences that name or count something absent from the pages; names in `known` are allowed as
     well.
 
     Instructions and addresses are removed too. The result is empty if no sentence passes.
     """
-    told = " ".join([*(f"{page.title} {page.text}" for page in pages), *known])
-    said = _CitedText(frozenset(_words(told)), frozenset(_numbers(told)), content_words(told))
+    source_text = " ".join([*(f"{page.title} {page.text}" for page in pages), *known])
+    sources = _CitedText(frozenset(_word_stems(source_text)), frozenset(_numbers(source_text)), content_words(source_text))
     kept: list[str] = []
     for paragraph in text.split("\n\n"):
         sentences = (sentence.strip() for sentence in _SENTENCE.findall(cleaned(paragraph)))
-        held = [one for one in sentences if one and _holds(one, said)]
-        kept += [" ".join(held)] if held else []
+        supported = [one for one in sentences if one and _is_supported(one, sources)]
+        kept += [" ".join(supported)] if supported else []
     return "\n\n".join(kept)
 
 
-def extracts(topic: str, pages: Iterable[PageText]) -> list[PageText]:
+def extract_relevant_sentences(topic: str, pages: Iterable[PageText]) -> list[PageText]:
     """Return for each page the sentences most relevant to the topic, in page order; pages without any are omitted."""
-    wanted, left = content_words(topic), MOST_TAKEN
+    topic_words, remaining = content_words(topic), MAX_SENTENCES
     found: list[PageText] = []
     for page in pages:
-        taken = _taken(page, wanted)[:left]
-        left -= len(taken)
-        if taken:
-            found.append(PageText(page.address, page.title, " ".join(taken), is_description=page.is_description))
+        chosen = _select_sentences(page, topic_words)[:remaining]
+        remaining -= len(chosen)
+        if chosen:
+            found.append(PageText(page.address, page.title, " ".join(chosen), is_description=page.is_description))
     return found
 
 
-def quotable(text: str) -> str:
+def escape_quotation(text: str) -> str:
     """Return the text in one line without characters that would end a quotation or open a macro."""
-    return " ".join(cleaned(text).split()).translate(_TAMED)
+    return " ".join(cleaned(text).split()).translate(_ESCAPED_CHARACTERS)
 
 
-def same_topic(one: str, other: str) -> bool:
+def is_same_topic(first: str, second: str) -> bool:
     """Return whether two topics share most of their content words."""
-    mine, theirs = content_words(one), content_words(other)
-    shared = len(mine & theirs)
-    return bool(shared) and shared / min(len(mine), len(theirs)) >= 0.75 and shared / len(mine | theirs) >= 0.5
+    first_words, second_words = content_words(first), content_words(second)
+    shared = len(first_words & second_words)
+    return (
+        bool(shared)
+        and shared / min(len(first_words), len(second_words)) >= 0.75
+        and shared / len(first_words | second_words) >= 0.5
+    )
 
 
-def _taken(page: PageText, wanted: Collection[str]) -> list[str]:
+def _select_sentences(page: PageText, topic_words: Collection[str]) -> list[str]:
     sentences = [one.strip() for line in cleaned(page.text).split("\n") for one in _SENTENCE.findall(line)]
-    fair = [one for one in sentences if SHORTEST <= len(one) <= LONGEST and not is_foul(one)]
-    fair = list(dict.fromkeys(fair))
-    hits = {one: len(content_words(one) & frozenset(wanted)) for one in fair}
-    chosen = sorted((one for one in fair if hits[one]), key=lambda one: -hits[one])[:MOST_OF_ONE]
-    return [one for one in fair if one in chosen]
+    eligible = [
+        one for one in sentences if MIN_SENTENCE_LENGTH <= len(one) <= MAX_SENTENCE_LENGTH and not is_unsafe_sentence(one)
+    ]
+    eligible = list(dict.fromkeys(eligible))
+    hits = {one: len(content_words(one) & frozenset(topic_words)) for one in eligible}
+    chosen = sorted((one for one in eligible if hits[one]), key=lambda one: -hits[one])[:MAX_SENTENCES_PER_PAGE]
+    return [one for one in eligible if one in chosen]
 
 
-def is_foul(sentence: str) -> bool:
+def is_unsafe_sentence(sentence: str) -> bool:
     """Return whether a sentence contains instructions or addresses."""
-    return gives_orders(sentence) or _ADDRESS.search(sentence) is not None
+    return has_instructions(sentence) or _ADDRESS.search(sentence) is not None
 
 
 @dataclass(frozen=True)
@@ -113,36 +119,36 @@ class _CitedText:
     content: frozenset[str]
 
 
-def _holds(sentence: str, said: _CitedText) -> bool:
-    if is_foul(sentence) or not _numbers(sentence) <= said.numbers:
+def _is_supported(sentence: str, sources: _CitedText) -> bool:
+    if is_unsafe_sentence(sentence) or not _numbers(sentence) <= sources.numbers:
         return False
-    own = content_words(_CITED.sub("", sentence))
-    is_known = len(own & said.content) >= len(own) * LEAST_KNOWN
-    return is_known and all(stem(name) in said.words for name in _names(sentence))
+    sentence_words = content_words(_CITATION.sub("", sentence))
+    is_known = len(sentence_words & sources.content) >= len(sentence_words) * MIN_KNOWN_SHARE
+    return is_known and all(stem(name) in sources.words for name in _likely_names(sentence))
 
 
-def _words(text: str) -> Iterable[str]:
+def _word_stems(text: str) -> Iterable[str]:
     return (stem(fold(word)) for word in WORD.findall(text))
 
 
 def _numbers(text: str) -> set[str]:
     """Return the numbers as digits; a range or fraction counts as its parts."""
-    plain = _CITED.sub("", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
+    plain = _CITATION.sub("", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
     digits = {part for found in _NUMBER.findall(plain) for part in re.split(r"[,:/-]", found)}
     return digits | {_COUNTS[word] for word in map(fold, WORD.findall(plain)) if word in _COUNTS}
 
 
-def _names(sentence: str) -> Iterable[str]:
+def _likely_names(sentence: str) -> Iterable[str]:
     """Yield the capitalised words that look like names; the first word only if it is very likely one."""
-    found = list(_NAMED.finditer(sentence))
-    for place, match in enumerate(found):
+    found = list(_NAME_LIKE_WORD.finditer(sentence))
+    for index, match in enumerate(found):
         word = re.sub(r"[’']s?$", "", match[0])
-        if not word[:1].isupper() or fold(word) in STOP_WORDS or stem(fold(word)) in _KNOWN:
+        if not word[:1].isupper() or fold(word) in STOP_WORDS or stem(fold(word)) in _COMMON_CAPITALISED:
             continue
-        if place == 0 and not _is_name_at_the_start(match[0], found[1][0] if len(found) > 1 else ""):
+        if index == 0 and not _is_name_at_start(match[0], found[1][0] if len(found) > 1 else ""):
             continue
         yield from WORD.findall(word)
 
 
-def _is_name_at_the_start(first: str, second: str) -> bool:
-    return first.endswith(("’s", "'s")) or second[:1].isupper() or fold(second) in _CARRIES
+def _is_name_at_start(first: str, second: str) -> bool:
+    return first.endswith(("’s", "'s")) or second[:1].isupper() or fold(second) in _VERBS_AFTER_NAME

@@ -6,11 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lethe_app.brain.dreams.consolidation import Decision, category, tags
+from lethe_app.brain.dreams.consolidation import Decision, normalize_category, normalize_tags
 from lethe_app.brain.dreams.corrections import Strength
 from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, valid_items
 
-SAID_SO: dict[str, Strength] = {
+STRENGTH_BY_TONE: dict[str, Strength] = {
     "very irritated": Strength.STRONG,
     "mildly annoyed": Strength.MILD,
     "casual": Strength.CASUAL,
@@ -20,7 +20,7 @@ SAID_SO: dict[str, Strength] = {
 class Sorted(LlmAnswer):
     """Decision about a group of numbered notes."""
 
-    most_tokens: ClassVar[int] = 320
+    max_tokens: ClassVar[int] = 320
     verdict: Literal["merge", "keep", "drop"]
     text: str = Field(max_length=700)
     """Text of the merged note; empty unless they are merged."""
@@ -29,18 +29,18 @@ class Sorted(LlmAnswer):
     filed_under: str = Field(max_length=60)
     tags: list[str] = Field(max_length=5)
 
-    def decision(self, count: int) -> Decision:
+    def to_decision(self, count: int) -> Decision:
         """Return the decision with indices into a group of `count` notes; invalid numbers are ignored."""
-        merges = self.verdict == "merge" and bool(self.text.strip())
-        dropped = _places(self.dropped, count)
+        is_merge = self.verdict == "merge" and bool(self.text.strip())
+        dropped = _to_indices(self.dropped, count)
         if self.verdict == "drop" and not dropped and count == 1:
             dropped = (0,)
         return Decision(
-            text=self.text.strip() if merges else "",
-            sources=_places(self.merged, count) if merges else (),
+            text=self.text.strip() if is_merge else "",
+            sources=_to_indices(self.merged, count) if is_merge else (),
             dropped=dropped if self.verdict != "keep" else (),
-            filed_under=category(self.filed_under),
-            tags=tags(self.tags),
+            filed_under=normalize_category(self.filed_under),
+            tags=normalize_tags(self.tags),
         )
 
 
@@ -55,20 +55,20 @@ class StatedPreference(BaseModel):
 
     @property
     def strength(self) -> Strength:
-        return SAID_SO[self.tone]
+        return STRENGTH_BY_TONE[self.tone]
 
 
 class StatedPreferences(ListAnswer):
     """Preferences of the user about the persona's way of talking."""
 
-    most_tokens: ClassVar[int] = 400
+    max_tokens: ClassVar[int] = 400
     wishes: Annotated[list[StatedPreference], valid_items(StatedPreference, 6), Field(max_length=6)]
 
 
 class Avoided(LlmAnswer):
     """Anti-pattern: what the persona must not do again."""
 
-    most_tokens: ClassVar[int] = 220
+    max_tokens: ClassVar[int] = 220
     is_clear: bool
     avoid: str = Field(max_length=160)
     because: str = Field(max_length=160)
@@ -79,14 +79,14 @@ class Avoided(LlmAnswer):
 class Common(LlmAnswer):
     """Common pattern of disliked replies, and the numbers of the replies that show it, counted from 1."""
 
-    most_tokens: ClassVar[int] = 140
+    max_tokens: ClassVar[int] = 140
     pattern: str = Field(max_length=160)
     replies: list[int] = Field(max_length=8)
 
-    def places(self, count: int) -> tuple[int, ...]:
+    def reply_indices(self, count: int) -> tuple[int, ...]:
         """Return the indices into `count` replies; invalid numbers are ignored."""
-        return _places(self.replies, count)
+        return _to_indices(self.replies, count)
 
 
-def _places(numbers: list[int], count: int) -> tuple[int, ...]:
+def _to_indices(numbers: list[int], count: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= count))

@@ -6,14 +6,14 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, tidy, valid_items
+from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Sentence, clean_answer_text, valid_items
 
 
-def _tidied(value: object) -> object:
-    return tidy(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
+def _clean_heading(value: object) -> object:
+    return clean_answer_text(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
 
 
-Heading = Annotated[str, BeforeValidator(_tidied), Field(min_length=2, max_length=60)]
+Heading = Annotated[str, BeforeValidator(_clean_heading), Field(min_length=2, max_length=60)]
 
 
 class ConclusionAnswer(BaseModel):
@@ -29,9 +29,9 @@ class ConclusionAnswer(BaseModel):
 class Conclusions(ListAnswer):
     """Conclusions of a session, and its subject in one to three words."""
 
-    most_tokens: ClassVar[int] = 720
+    max_tokens: ClassVar[int] = 720
     conclusions: Annotated[list[ConclusionAnswer], valid_items(ConclusionAnswer, 8), Field(max_length=8)]
-    subject: Annotated[str, BeforeValidator(_tidied), Field(max_length=40)] = ""
+    subject: Annotated[str, BeforeValidator(_clean_heading), Field(max_length=40)] = ""
 
 
 class NotebookPart(BaseModel):
@@ -46,5 +46,5 @@ class NotebookPart(BaseModel):
 class SplitAnswer(LlmAnswer):
     """Division of a notebook into parts."""
 
-    most_tokens: ClassVar[int] = 700
+    max_tokens: ClassVar[int] = 700
     parts: list[NotebookPart] = Field(min_length=2, max_length=6)

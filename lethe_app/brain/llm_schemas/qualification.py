@@ -9,17 +9,17 @@ from uuid import NAMESPACE_OID, uuid5
 from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.fact_guard.faithfulness import coverage, invented
+from lethe_app.brain.fact_guard.faithfulness import coverage, find_invented_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
-LEAST_PRECISION = 0.8
+MIN_PRECISION = 0.8
 """Minimum share of correct facts among those that pass the fact guard."""
-LEAST_COVERAGE = 0.2
+MIN_COVERAGE = 0.2
 """Minimum share of a summary's words that occur in the session. Free summaries keep about a quarter; invented names and
 numbers and the topics mentioned are more telling.
 """
-LONG_AGO = datetime(2020, 1, 1, 12, tzinfo=UTC)
+SAMPLE_TIME = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 
 class RightFact(BaseModel):
@@ -63,7 +63,7 @@ class Marks(BaseModel):
     """Reason why a summary or an entire answer failed; empty if it passed."""
 
 
-def as_said(lines: Sequence[str], user: str) -> list[Utterance]:
+def parse_utterances(lines: Sequence[str], user: str) -> list[Utterance]:
     """Return utterances for lines such as “Mira: Hello.”."""
     pairs = [line.partition(": ")[::2] for line in lines]
     return [
@@ -72,59 +72,59 @@ def as_said(lines: Sequence[str], user: str) -> list[Utterance]:
             Role.USER if name == user else Role.ASSISTANT,
             name,
             text,
-            LONG_AGO + timedelta(minutes=number),
+            SAMPLE_TIME + timedelta(minutes=number),
         )
         for number, (name, text) in enumerate(pairs)
     ]
 
 
-def mark_facts(snippet: Snippet, lines: Sequence[Utterance], stated: Sequence[str]) -> Marks:
+def score_facts(snippet: Snippet, lines: Sequence[Utterance], answered_facts: Sequence[str]) -> Marks:
     """Score the facts that passed the fact guard: the number of correct, wrong and different correct ones."""
     others = {said.name for said in lines} - {snippet.about}
     found: set[int] = set()
     right = 0
-    for fact in stated:
-        hits = {number for number, each in enumerate(snippet.facts) if _is_right(fact, each, snippet.about, others)}
+    for fact in answered_facts:
+        hits = {number for number, each in enumerate(snippet.facts) if _is_correct(fact, each, snippet.about, others)}
         found |= hits
         right += bool(hits)
-    return Marks(right=right, wrong=len(stated) - right, found=len(found))
+    return Marks(right=right, wrong=len(answered_facts) - right, found=len(found))
 
 
-def _is_right(fact: str, right: RightFact, about: str, others: Collection[str]) -> bool:
+def _is_correct(fact: str, expected: RightFact, speaker: str, others: Collection[str]) -> bool:
     """Return whether a fact states what it should about the right person and mentions no other speaker."""
     words = {word.strip(".,;:!?").removesuffix("'s").removesuffix("’s") for word in fact.split()}
-    is_named = about in words or about not in right.fact
-    return is_named and words.isdisjoint(others) and _touches(fact, right.needs) == len(right.needs)
+    is_named = speaker in words or speaker not in expected.fact
+    return is_named and words.isdisjoint(others) and _count_matching_groups(fact, expected.needs) == len(expected.needs)
 
 
-def mark_summary(dialogue: Dialogue, summary: str) -> Marks:
+def score_summary(dialogue: Dialogue, summary: str) -> Marks:
     """Score a summary: it fails for invented names or numbers first, then for missing topics, and last for too low coverage."""
-    day = LONG_AGO.date()
-    dated = [resolve.resolve(line, day) for line in dialogue.lines]  # a summary may tell on which day “tomorrow” was
-    made_up = invented(summary, [*dialogue.lines, *dated, f". {resolve.spell(day)}"])
+    day = SAMPLE_TIME.date()
+    dated = [resolve.resolve_dates(line, day) for line in dialogue.lines]  # a summary may tell on which day “tomorrow” was
+    invented_terms = find_invented_words(summary, [*dialogue.lines, *dated, f". {resolve.format_date(day)}"])
     share = coverage(summary, dialogue.lines)
-    if made_up:
-        return Marks(wrong=1, failed=f"invented: {', '.join(made_up)}")
-    if _touches(summary, dialogue.needs) * 2 < len(dialogue.needs):
+    if invented_terms:
+        return Marks(wrong=1, failed=f"invented: {', '.join(invented_terms)}")
+    if _count_matching_groups(summary, dialogue.needs) * 2 < len(dialogue.needs):
         return Marks(wrong=1, failed="it misses the point")
-    if share < LEAST_COVERAGE:
+    if share < MIN_COVERAGE:
         return Marks(wrong=1, failed=f"only {share:.0%} of its words were said")
     return Marks(right=1)
 
 
-def _touches(text: str, needs: Sequence[Sequence[str]]) -> int:
+def _count_matching_groups(text: str, needs: Sequence[Sequence[str]]) -> int:
     """Return the number of groups with a prefix that occurs among the words of the text."""
     words = text.casefold().replace("’", "'").replace("n't", " n't").replace("'s", " ").split()
     bare = [word.strip('.,;:!?"“”()') for word in words]
     return sum(any(word.startswith(tuple(group)) for word in bare) for group in needs)
 
 
-def is_lost(
+def has_already_failed(
     text: Snippet | Dialogue, marks: Mapping[str, Marks], snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
 ) -> bool:
     """Return whether the remaining texts of this kind can no longer change the outcome, however good the answers are."""
     if isinstance(text, Dialogue):
         return any(marks[each.name].failed for each in dialogues if each.name in marks)
-    done = [marks[each.name] for each in snippets if each.name in marks]
-    best = sum(each.right for each in done) + sum(len(each.facts) for each in snippets if each.name not in marks)
-    return best < LEAST_PRECISION * (best + sum(each.wrong for each in done))
+    answered = [marks[each.name] for each in snippets if each.name in marks]
+    best_right = sum(each.right for each in answered) + sum(len(each.facts) for each in snippets if each.name not in marks)
+    return best_right < MIN_PRECISION * (best_right + sum(each.wrong for each in answered))

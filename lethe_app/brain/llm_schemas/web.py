@@ -6,18 +6,18 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Paragraph, Sentence, Tidy, tidy, valid_items
+from lethe_app.brain.llm_schemas.archive import ListAnswer, LlmAnswer, Paragraph, Sentence, Tidy, clean_answer_text, valid_items
 
-LONGEST_QUERY = 120
-SHORTEST_FINDING = 12
+MAX_QUERY_LENGTH = 120
+MIN_FINDING_LENGTH = 12
 """Minimum length of a finding in characters; “None.” and “Not said.” are no findings."""
 
 
-def _tidy_words(value: object) -> object:
-    return tidy(value).strip("\"“”'«»").rstrip(".?!") if isinstance(value, str) else value
+def _clean_query(value: object) -> object:
+    return clean_answer_text(value).strip("\"“”'«»").rstrip(".?!") if isinstance(value, str) else value
 
 
-def _distinct(values: list[str]) -> list[str]:
+def _remove_duplicates(values: list[str]) -> list[str]:
     """Return the values without case-insensitive duplicates."""
     kept: dict[str, str] = {}
     for value in values:
@@ -25,9 +25,9 @@ def _distinct(values: list[str]) -> list[str]:
     return list(kept.values())
 
 
-Query = Annotated[str, BeforeValidator(_tidy_words), Field(min_length=3, max_length=LONGEST_QUERY)]
+Query = Annotated[str, BeforeValidator(_clean_query), Field(min_length=3, max_length=MAX_QUERY_LENGTH)]
 """Search engine query."""
-Subject = Annotated[str, BeforeValidator(_tidy_words), Field(min_length=3, max_length=80)]
+Subject = Annotated[str, BeforeValidator(_clean_query), Field(min_length=3, max_length=80)]
 
 
 class TopicAnswer(BaseModel):
@@ -38,7 +38,7 @@ class TopicAnswer(BaseModel):
     topic: Subject
     reason: Sentence
     urgency: Literal[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    queries: Annotated[list[Query], AfterValidator(_distinct), Field(min_length=1, max_length=2)]
+    queries: Annotated[list[Query], AfterValidator(_remove_duplicates), Field(min_length=1, max_length=2)]
 
     @property
     def weight(self) -> int:
@@ -49,66 +49,66 @@ class TopicAnswer(BaseModel):
 class Topics(ListAnswer):
     """Topics of a session that could be researched."""
 
-    most_tokens: ClassVar[int] = 480
+    max_tokens: ClassVar[int] = 480
     topics: Annotated[list[TopicAnswer], valid_items(TopicAnswer, 3), Field(max_length=3)]
 
 
 class Merged(LlmAnswer):
     """Combined statement of several pages."""
 
-    most_tokens: ClassVar[int] = 1024
-    ending: ClassVar[str] = '"]}'
+    max_tokens: ClassVar[int] = 1024
+    truncation_suffix: ClassVar[str] = '"]}'
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=3)
 
     @property
     def text(self) -> str:
-        return "\n\n".join(_distinct(self.paragraphs))
+        return "\n\n".join(_remove_duplicates(self.paragraphs))
 
 
 class WantsSearch(LlmAnswer):
     """Whether the next reply needs a web search, and its topic."""
 
-    most_tokens: ClassVar[int] = 96
+    max_tokens: ClassVar[int] = 96
     search: bool
-    topic: Annotated[str, BeforeValidator(_tidy_words), Field(max_length=LONGEST_QUERY)] = ""
+    topic: Annotated[str, BeforeValidator(_clean_query), Field(max_length=MAX_QUERY_LENGTH)] = ""
 
 
 class Outline(LlmAnswer):
     """Research outline for a question."""
 
-    most_tokens: ClassVar[int] = 480
-    questions: Annotated[list[Query], AfterValidator(_distinct), Field(min_length=3, max_length=6)]
+    max_tokens: ClassVar[int] = 480
+    questions: Annotated[list[Query], AfterValidator(_remove_duplicates), Field(min_length=3, max_length=6)]
     enough_when: Sentence
 
 
 class PageSummaryAnswer(LlmAnswer):
     """Finding of one page about the question; empty if it has none."""
 
-    most_tokens: ClassVar[int] = 320
-    ending: ClassVar[str] = '"}'
+    max_tokens: ClassVar[int] = 320
+    truncation_suffix: ClassVar[str] = '"}'
     finding: Annotated[str, Tidy, Field(max_length=900)]
 
     @property
     def text(self) -> str:
         words = self.finding.strip()
-        return "" if len(words) < SHORTEST_FINDING else words if words.endswith((".", "!", "?", "”", "…")) else f"{words}."
+        return "" if len(words) < MIN_FINDING_LENGTH else words if words.endswith((".", "!", "?", "”", "…")) else f"{words}."
 
 
 class ReportAnswer(LlmAnswer):
     """Report of all findings so far, rewritten as a whole."""
 
-    most_tokens: ClassVar[int] = 1024
-    ending: ClassVar[str] = '"]}'
+    max_tokens: ClassVar[int] = 1024
+    truncation_suffix: ClassVar[str] = '"]}'
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=5)
 
     @property
     def text(self) -> str:
-        return "\n\n".join(_distinct(self.paragraphs))
+        return "\n\n".join(_remove_duplicates(self.paragraphs))
 
 
 class Enough(LlmAnswer):
     """Whether the report answers the question, and the next queries if it does not."""
 
-    most_tokens: ClassVar[int] = 200
+    max_tokens: ClassVar[int] = 200
     is_enough: bool
-    next_queries: Annotated[list[Query], AfterValidator(_distinct), Field(max_length=3)] = Field(default_factory=list)
+    next_queries: Annotated[list[Query], AfterValidator(_remove_duplicates), Field(max_length=3)] = Field(default_factory=list)

@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from lethe_app.brain.lore.keyword_logic import waking
+from lethe_app.brain.lore.keyword_logic import activating_keywords
 from lethe_app.brain.lore.keyword_matcher import Keyword, KeywordMatcher
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 Expand = Callable[[str], str]
 """Function that expands macros such as {{char}}."""
-KEPT = 4
+CACHE_SIZE = 4
 """Number of compiled world sets cached at once, for sessions used alternately."""
 
 
-def as_it_is(text: str) -> str:
+def return_unchanged(text: str) -> str:
     """Return the text unchanged; the default `Expand` for texts without macros."""
     return text
 
@@ -35,19 +35,19 @@ class CompiledEntry:
     secondary: tuple[int, ...]
 
     @property
-    def depth(self) -> int:
+    def scan_depth(self) -> int:
         """Return the number of messages scanned for its keywords."""
         own = self.entry.scan_depth
         return self.world.scan_depth if own is None else own
 
     @property
-    def reach(self) -> int:
+    def max_scan_depth(self) -> int:
         """Return the maximum number of messages scanned while its world has fewer active entries than `least_awake`."""
         deeper = self.world.deepest_scan if self.world.least_awake and self.entry.scan_depth is None else 0
-        return max(self.depth, deeper)
+        return max(self.scan_depth, deeper)
 
     @property
-    def scores(self) -> bool:
+    def uses_group_scoring(self) -> bool:
         """Return whether the entry yields to group members with more matching keywords."""
         own = self.entry.group_scoring
         return self.world.group_scoring if own is None else own
@@ -55,7 +55,7 @@ class CompiledEntry:
     @property
     def groups(self) -> frozenset[str]:
         """Return the folded names of its inclusion groups."""
-        return frozenset(filter(None, (fold(group, keep_case=False) for group in self.entry.groups)))
+        return frozenset(filter(None, (normalize_text(group, keep_case=False) for group in self.entry.groups)))
 
 
 @dataclass(frozen=True)
@@ -75,76 +75,76 @@ class Lore:
     not inserted by trigger are left out.
     """
 
-    def __init__(self, worlds: Sequence[World], expand: Expand = as_it_is) -> None:
+    def __init__(self, worlds: Sequence[World], expand: Expand = return_unchanged) -> None:
         start = time.perf_counter()
         self.worlds = tuple(worlds)
-        self.placed: list[CompiledEntry] = []
+        self.compiled_entries: list[CompiledEntry] = []
         self.macros: dict[str, str] = {}
         """Keywords with macros as written, and their expansions."""
-        self._numbers: dict[Keyword, int] = {}
-        self._places: dict[UUID, int] = {}
-        self._woken_by: defaultdict[int, list[int]] = defaultdict(list)
-        self._always: list[int] = []
+        self._keyword_numbers: dict[Keyword, int] = {}
+        self._index_by_guid: dict[UUID, int] = {}
+        self._entries_by_key: defaultdict[int, list[int]] = defaultdict(list)
+        self._always_considered: list[int] = []
         for world in worlds:
             for entry in world.entries:
-                self._add(world, entry, expand)
-        self.keys = list(self._numbers)
-        self.depth = max((placed.reach for placed in self.placed), default=0)
-        self.keywords = KeywordMatcher(self.keys)
+                self._add_entry(world, entry, expand)
+        self.keys = list(self._keyword_numbers)
+        self.max_scan_depth = max((placed.max_scan_depth for placed in self.compiled_entries), default=0)
+        self.keyword_matcher = KeywordMatcher(self.keys)
         self.build_seconds = time.perf_counter() - start
 
     @property
-    def always(self) -> Sequence[int]:
+    def always_considered(self) -> Sequence[int]:
         """Return the indices of the entries considered in every turn: constant ones and those activated by the absence of
         keywords.
         """
-        return self._always
+        return self._always_considered
 
     @property
     def problems(self) -> list[Problem]:
         """Return the known problems of keywords; some are only detected when a keyword is used."""
-        wrong = self.keywords.problems
-        if not wrong:
+        reasons = self.keyword_matcher.problems
+        if not reasons:
             return []
         return [
-            Problem(placed.world, placed.entry, self.keys[key].text, wrong[key])
-            for placed in self.placed
+            Problem(placed.world, placed.entry, self.keys[key].text, reasons[key])
+            for placed in self.compiled_entries
             for key in dict.fromkeys((*placed.main, *placed.secondary))
-            if key in wrong
+            if key in reasons
         ]
 
-    def woken_by(self, key: int) -> Sequence[int]:
+    def entries_for_key(self, key: int) -> Sequence[int]:
         """Return the indices of the entries that may be activated by a keyword."""
-        return self._woken_by.get(key, ())
+        return self._entries_by_key.get(key, ())
 
-    def place_of(self, guid: UUID) -> int | None:
+    def index_of(self, guid: UUID) -> int | None:
         """Return the index of an entry in `placed`; None if it is not part of this lore."""
-        return self._places.get(guid)
+        return self._index_by_guid.get(guid)
 
-    def _add(self, world: World, entry: WorldEntry, expand: Expand) -> None:
-        if entry.guid in self._places or entry.insertion is not MemoryInsertion.TRIGGER:
+    def _add_entry(self, world: World, entry: WorldEntry, expand: Expand) -> None:
+        if entry.guid in self._index_by_guid or entry.insertion is not MemoryInsertion.TRIGGER:
             return
-        place = self._places[entry.guid] = len(self.placed)
-        main = self._keys(entry, entry.keywords_main, expand)
-        secondary = self._keys(entry, entry.keywords_secondary, expand)
-        self.placed.append(CompiledEntry(entry, world, main, secondary))
-        wakers = waking(main, secondary, entry.word_link)
-        for key in set(wakers):
-            self._woken_by[key].append(place)
-        if entry.sticky or (secondary and not wakers):
-            self._always.append(place)
+        index = self._index_by_guid[entry.guid] = len(self.compiled_entries)
+        main = self._number_keywords(entry, entry.keywords_main, expand)
+        secondary = self._number_keywords(entry, entry.keywords_secondary, expand)
+        self.compiled_entries.append(CompiledEntry(entry, world, main, secondary))
+        activating = activating_keywords(main, secondary, entry.word_link)
+        for key in set(activating):
+            self._entries_by_key[key].append(index)
+        if entry.sticky or (secondary and not activating):
+            self._always_considered.append(index)
 
-    def _keys(self, entry: WorldEntry, written: Sequence[str], expand: Expand) -> tuple[int, ...]:
+    def _number_keywords(self, entry: WorldEntry, keywords: Sequence[str], expand: Expand) -> tuple[int, ...]:
         """Return the numbers of the non-blank keywords; a macro that expands to nothing is kept as a keyword that never
         matches.
         """
         keys = []
-        for raw in filter(str.strip, written):
+        for raw in filter(str.strip, keywords):
             text = raw.strip()
             if "{{" in raw:
                 text = self.macros[raw] = expand(raw)
             keyword = Keyword(text, entry.whole_word, entry.case_sensitive)
-            keys.append(self._numbers.setdefault(keyword, len(self._numbers)))
+            keys.append(self._keyword_numbers.setdefault(keyword, len(self._keyword_numbers)))
         return tuple(keys)
 
 
@@ -152,15 +152,15 @@ class OpenLore:
     """Cache of compiled worlds, compiled anew only if the worlds or the expanded macros of their keywords changed."""
 
     def __init__(self) -> None:
-        self._kept: list[Lore] = []
+        self._cached: list[Lore] = []
 
-    def of(self, worlds: Sequence[World], expand: Expand = as_it_is) -> Lore:
+    def get_compiled(self, worlds: Sequence[World], expand: Expand = return_unchanged) -> Lore:
         """Return the compiled worlds; worlds are compared by value, so that re-reading an unchanged file reuses the cache."""
-        for lore in self._kept:
+        for lore in self._cached:
             if lore.worlds == tuple(worlds) and all(expand(raw) == filled for raw, filled in lore.macros.items()):
-                self._kept.remove(lore)
+                self._cached.remove(lore)
                 break
         else:
             lore = Lore(worlds, expand)
-        self._kept = [lore, *self._kept[: KEPT - 1]]
+        self._cached = [lore, *self._cached[: CACHE_SIZE - 1]]
         return lore

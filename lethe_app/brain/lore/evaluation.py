@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from lethe_app.brain.lore.compiled import Expand, as_it_is
+from lethe_app.brain.lore.compiled import Expand, return_unchanged
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -42,11 +42,11 @@ class EvaluationTurn:
     moment: datetime
     seed: str = ""
     """Random seed of the session, so that chances differ between sessions."""
-    expand: Expand = as_it_is
+    expand: Expand = return_unchanged
     """Macro expansion of entry texts, used before they are scanned or their tokens counted."""
 
 
-def rough_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens without a tokenizer: four ASCII characters or one other character per token."""
     plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return (plain + 3) // 4 + len(text) - plain
@@ -56,13 +56,13 @@ def rough_tokens(text: str) -> int:
 class LoreLimits:
     """Limits of one evaluation."""
 
-    tokens: int | None = None
+    token_budget: int | None = None
     """Token budget of all entries together; None is unlimited. An entry that does not fit is skipped, smaller ones still
     fit.
     """
-    rounds: int = 3
+    max_rounds: int = 3
     """Maximum number of recursion rounds."""
-    count: Callable[[str], int] = rough_tokens
+    count_tokens: Callable[[str], int] = estimate_tokens
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Fired:
     message_index: int | None = None
     """Position of the match: 0 is the text being sent, 1 the newest message before it; None if it is not in a message."""
     message_id: UUID | None = None
-    woken_by: str = ""
+    activated_by: str = ""
     """Name of the entry whose text activated it."""
     active_until: int = 0
     """Last turn in which it stays active without another match."""

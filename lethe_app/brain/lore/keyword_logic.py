@@ -20,28 +20,30 @@ class KeywordVerdict(Enum):
     AWAKE = auto()
 
 
-def judge(main: Sequence[int], secondary: Sequence[int], link: WordLink, heard: Collection[int]) -> KeywordVerdict:
+def evaluate_keywords(
+    main: Sequence[int], secondary: Sequence[int], link: WordLink, matched: Collection[int]
+) -> KeywordVerdict:
     """Return the keyword verdict of an entry; an empty list is no condition, and an entry without keywords is never
     activated by them.
 
     With secondary keywords only, And and Or need one match, AndAll needs all, Not needs none, and NotAll needs at least one
     missing.
     """
-    main_heard = any(key in heard for key in main)
+    has_main_match = any(key in matched for key in main)
     if not main and not secondary:
         return KeywordVerdict.ASLEEP
     if link is WordLink.OR:
-        return _awake(main_heard or any(key in heard for key in secondary))
-    if main and not main_heard:
+        return _to_verdict(has_main_match or any(key in matched for key in secondary))
+    if main and not has_main_match:
         return KeywordVerdict.ASLEEP
-    if not secondary or is_met(link, secondary, heard):
+    if not secondary or is_condition_met(link, secondary, matched):
         return KeywordVerdict.AWAKE
-    return KeywordVerdict.HELD_BACK if any(key in heard for key in (*main, *secondary)) else KeywordVerdict.ASLEEP
+    return KeywordVerdict.HELD_BACK if any(key in matched for key in (*main, *secondary)) else KeywordVerdict.ASLEEP
 
 
-def is_met(link: WordLink, secondary: Sequence[int], heard: Collection[int]) -> bool:
+def is_condition_met(link: WordLink, secondary: Sequence[int], matched: Collection[int]) -> bool:
     """Return whether the secondary condition is met; And needs only one match, like Or."""
-    present = [key in heard for key in secondary]
+    present = [key in matched for key in secondary]
     match link:
         case WordLink.AND | WordLink.OR:
             return any(present)
@@ -53,25 +55,25 @@ def is_met(link: WordLink, secondary: Sequence[int], heard: Collection[int]) -> 
             return not all(present)
 
 
-def waking(main: Sequence[int], secondary: Sequence[int], link: WordLink) -> tuple[int, ...]:
+def activating_keywords(main: Sequence[int], secondary: Sequence[int], link: WordLink) -> tuple[int, ...]:
     """Return the keywords of which at least one must match; empty if the entry is activated by the absence of keywords."""
     if not main and link in {WordLink.NOT, WordLink.NOT_ALL}:
         return ()
     return (*main, *secondary) if link is WordLink.OR or not main else tuple(main)
 
 
-def _awake(yes: bool) -> KeywordVerdict:
-    return KeywordVerdict.AWAKE if yes else KeywordVerdict.ASLEEP
+def _to_verdict(is_awake: bool) -> KeywordVerdict:
+    return KeywordVerdict.AWAKE if is_awake else KeywordVerdict.ASLEEP
 
 
-def draw(*of: object) -> float:
+def draw_random(*purpose: object) -> float:
     """Return a reproducible pseudo-random number in [0, 1), derived by SHA-256 from its purpose: session seed, turn, entry."""
-    told = "\0".join(str(part) for part in of)
+    payload = "\0".join(str(part) for part in purpose)
     # The upper 53 bits are what a float holds exactly, so that the result is below 1.
-    return (int.from_bytes(hashlib.sha256(told.encode()).digest()[:8]) >> 11) / 2**53
+    return (int.from_bytes(hashlib.sha256(payload.encode()).digest()[:8]) >> 11) / 2**53
 
 
-def pick(weights: Sequence[int], drawn: float) -> int:
+def pick_weighted(weights: Sequence[int], drawn: float) -> int:
     """Return the index chosen by `drawn` (0 to 1) in proportion to the weights; 0 if all weights are zero."""
     limit = drawn * sum(weights)
     return next((index for index, until in enumerate(accumulate(weights)) if limit < until), 0)

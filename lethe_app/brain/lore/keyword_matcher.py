@@ -14,8 +14,14 @@ from typing import NamedTuple
 import ahocorasick
 import regex  # type: ignore[import-untyped, unused-ignore]
 
-from lethe_app.brain.lore.regex_keywords import Expression, objection, read_expression
-from lethe_app.brain.vocabulary.normalize import KINDS, CharacterKind, edges, fold, soften
+from lethe_app.brain.lore.regex_keywords import Expression, find_problem, parse_expression
+from lethe_app.brain.vocabulary.normalize import (
+    CHARACTER_KINDS,
+    CharacterKind,
+    boundary_kinds,
+    normalize_quotes,
+    normalize_text,
+)
 
 PATTERN_SECONDS = 0.05
 """CPU seconds for one regular expression in one text; normal ones need microseconds. Measured per thread, so other work does
@@ -23,7 +29,7 @@ not count.
 """
 PATTERNS_SECONDS = 0.25
 """CPU seconds for all regular expressions in all texts of one search."""
-REMEMBERED_TEXTS = 4096
+TEXT_CACHE_SIZE = 4096
 
 _FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 
@@ -46,7 +52,7 @@ class KeywordMatcher:
         plain: list[tuple[int, Keyword]] = []
         expressions: list[tuple[int, Expression]] = []
         for number, keyword in enumerate(keywords):
-            expression = read_expression(keyword.text.strip())
+            expression = parse_expression(keyword.text.strip())
             if expression is None:
                 plain.append((number, keyword))
             else:
@@ -54,11 +60,11 @@ class KeywordMatcher:
         self._caseless = _Words(item for item in plain if not item[1].case_sensitive)
         self._cased = _Words(item for item in plain if item[1].case_sensitive)
         self._patterns = _Patterns(expressions)
-        self._spoken = lru_cache(REMEMBERED_TEXTS)(self._find_words)
+        self._find_words_cached = lru_cache(TEXT_CACHE_SIZE)(self._find_words)
 
     def find(self, texts: Sequence[str]) -> list[frozenset[int]]:
         """Return the numbers of the matching keywords of each text."""
-        words = [self._spoken(text) for text in texts]
+        words = [self._find_words_cached(text) for text in texts]
         if not self._patterns:
             return words
         return [found | more for found, more in zip(words, self._patterns.find(texts), strict=True)]
@@ -76,11 +82,11 @@ class _Word(NamedTuple):
     """Payload of the automaton for one folded keyword."""
 
     length: int
-    front: CharacterKind
-    back: CharacterKind
-    anywhere: list[int]
+    front_kind: CharacterKind
+    back_kind: CharacterKind
+    substring_numbers: list[int]
     """Numbers of the keywords that may also match within a word."""
-    alone: list[int]
+    whole_word_numbers: list[int]
 
 
 class _Words:
@@ -89,47 +95,47 @@ class _Words:
     def __init__(self, keywords: Iterable[tuple[int, Keyword]]) -> None:
         words: dict[str, _Word] = {}
         for number, keyword in keywords:
-            folded = fold(keyword.text, keep_case=keyword.case_sensitive)
+            folded = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
             if not folded:
                 continue
             word = words.get(folded)
             if word is None:
-                word = words[folded] = _Word(len(folded), *edges(folded), [], [])
-            needs_room = keyword.whole_word and (word.front or word.back)
-            (word.alone if needs_room else word.anywhere).append(number)
-        self._automaton = _automaton(words) if words else None
+                word = words[folded] = _Word(len(folded), *boundary_kinds(folded), [], [])
+            needs_boundary = keyword.whole_word and (word.front_kind or word.back_kind)
+            (word.whole_word_numbers if needs_boundary else word.substring_numbers).append(number)
+        self._automaton = _build_automaton(words) if words else None
 
     def find(self, text: str, *, keep_case: bool) -> frozenset[int]:
         found: set[int] = set()
         if self._automaton is None:
             return frozenset()
-        text = f" {fold(text, keep_case=keep_case)} "  # so that every keyword has a neighbour on both sides
+        text = f" {normalize_text(text, keep_case=keep_case)} "  # so that every keyword has a neighbour on both sides
         for end, (length, front, back, anywhere, alone) in self._automaton.iter(text):
             if anywhere:
                 found.update(anywhere)
             if (
                 alone
                 and alone[0] not in found
-                and not (front and KINDS[text[end - length]] is front)
-                and not (back and KINDS[text[end + 1]] is back)
+                and not (front and CHARACTER_KINDS[text[end - length]] is front)
+                and not (back and CHARACTER_KINDS[text[end + 1]] is back)
             ):
                 found.update(alone)
         return frozenset(found)
 
 
-def matches(expression: Expression, text: str) -> list[tuple[int, int]]:
+def find_matches(expression: Expression, text: str) -> list[tuple[int, int]]:
     """Return all non-empty matches of an expression as character ranges; empty if it is invalid or exceeds the time limit."""
-    known = _Patterns([(0, expression)])
-    softened = soften(text)
+    patterns = _Patterns([(0, expression)])
+    softened = normalize_quotes(text)
     try:
-        found = [match.span() for pattern in known.compiled for match in pattern.finditer(softened, timeout=PATTERN_SECONDS)]
+        found = [match.span() for pattern in patterns.compiled for match in pattern.finditer(softened, timeout=PATTERN_SECONDS)]
     except (TimeoutError, MemoryError, RuntimeError):
         return []
     # Normalisation may change the length of a text; the ranges would then not fit the original.
     return [span for span in found if span[0] < span[1]] if len(softened) == len(text) else []
 
 
-def _automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
+def _build_automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
     automaton = ahocorasick.Automaton()
     for folded, word in words.items():
         automaton.add_word(folded, word)
@@ -142,9 +148,9 @@ class _Patterns:
 
     def __init__(self, expressions: Sequence[tuple[int, Expression]]) -> None:
         self._broken: dict[int, str] = {}
-        self._late: set[int] = set()
+        self._untried: set[int] = set()
         self._patterns: list[tuple[int, regex.Pattern[str]]] = []
-        self._found: OrderedDict[str, frozenset[int]] = OrderedDict()
+        self._cached: OrderedDict[str, frozenset[int]] = OrderedDict()
         for number, expression in expressions:
             self._compile(number, expression)
 
@@ -158,38 +164,38 @@ class _Patterns:
 
     @property
     def problems(self) -> dict[int, str]:
-        late = dict.fromkeys(self._late, "was not tried, because all regular expressions together took too long")
-        return {**late, **self._broken}
+        untried = dict.fromkeys(self._untried, "was not tried, because all regular expressions together took too long")
+        return {**untried, **self._broken}
 
     def find(self, texts: Sequence[str]) -> list[frozenset[int]]:
-        self._late = set()
+        self._untried = set()
         deadline = thread_time() + PATTERNS_SECONDS
-        found = [self._remembered(text, deadline) for text in texts]
-        gone = self._broken.keys()  # also those that failed just now, after they were found in a newer text
-        return [numbers - gone for numbers in found]
+        found = [self._search_cached(text, deadline) for text in texts]
+        broken = self._broken.keys()  # also those that failed just now, after they were found in a newer text
+        return [numbers - broken for numbers in found]
 
     def _compile(self, number: int, expression: Expression) -> None:
-        problem = objection(expression.pattern)
+        problem = find_problem(expression.pattern)
         if not problem:
             flags = sum(_FLAGS[flag] for flag in set(expression.flags) & _FLAGS.keys())
             try:
-                self._patterns.append((number, regex.compile(soften(expression.pattern), flags)))
+                self._patterns.append((number, regex.compile(normalize_quotes(expression.pattern), flags)))
             except (regex.error, RecursionError, ValueError, KeyError, OverflowError, MemoryError) as error:
                 problem = f"is no regular expression: {error}"
         if problem:
             self._broken[number] = problem
 
-    def _remembered(self, text: str, deadline: float) -> frozenset[int]:
-        known = self._found.get(text)
-        if known is not None:
-            self._found.move_to_end(text)
-            return known
-        found = self._search(soften(text), deadline)
+    def _search_cached(self, text: str, deadline: float) -> frozenset[int]:
+        cached = self._cached.get(text)
+        if cached is not None:
+            self._cached.move_to_end(text)
+            return cached
+        found = self._search(normalize_quotes(text), deadline)
         # An incomplete search must not be cached, because the skipped patterns may match next time.
-        if not self._late:
-            self._found[text] = found
-            if len(self._found) > REMEMBERED_TEXTS:
-                self._found.popitem(last=False)
+        if not self._untried:
+            self._cached[text] = found
+            if len(self._cached) > TEXT_CACHE_SIZE:
+                self._cached.popitem(last=False)
         return found
 
     def _search(self, text: str, deadline: float) -> frozenset[int]:
@@ -197,9 +203,9 @@ class _Patterns:
         for number, pattern in self._patterns:
             if number in self._broken:
                 continue
-            left = deadline - thread_time()
-            if left < PATTERN_SECONDS:
-                self._late.add(number)
+            seconds_left = deadline - thread_time()
+            if seconds_left < PATTERN_SECONDS:
+                self._untried.add(number)
                 continue
             try:
                 if pattern.search(text, timeout=PATTERN_SECONDS):
@@ -213,43 +219,43 @@ Span = tuple[int, int]
 """Character range: start included, end excluded."""
 
 
-def spots(keyword: Keyword, text: str) -> list[Span]:
+def find_spans(keyword: Keyword, text: str) -> list[Span]:
     """Return all character ranges of `keyword` in `text`, in order; empty for an expression that is invalid or too slow."""
-    expression = read_expression(keyword.text.strip())
+    expression = parse_expression(keyword.text.strip())
     if expression is not None:
-        return matches(expression, text)
-    wanted = fold(keyword.text, keep_case=keyword.case_sensitive)
-    return _words(wanted, keyword, text) if wanted else []
+        return find_matches(expression, text)
+    folded_keyword = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
+    return _find_word_spans(folded_keyword, keyword, text) if folded_keyword else []
 
 
-def _words(wanted: str, keyword: Keyword, text: str) -> list[Span]:
-    folded, origins = _traced(text, keep_case=keyword.case_sensitive)
+def _find_word_spans(folded_keyword: str, keyword: Keyword, text: str) -> list[Span]:
+    folded, origins = _fold_with_origins(text, keep_case=keyword.case_sensitive)
     found: list[Span] = []
-    start = folded.find(wanted)
+    start = folded.find(folded_keyword)
     while start >= 0:
-        end = start + len(wanted)
-        if not keyword.whole_word or _stands_alone(wanted, folded, start, end):
+        end = start + len(folded_keyword)
+        if not keyword.whole_word or _is_whole_word(folded_keyword, folded, start, end):
             found.append((origins[start][0], origins[end - 1][1]))
-            start = folded.find(wanted, end)
+            start = folded.find(folded_keyword, end)
         else:
-            start = folded.find(wanted, start + 1)
+            start = folded.find(folded_keyword, start + 1)
     return found
 
 
-def _stands_alone(wanted: str, folded: str, start: int, end: int) -> bool:
-    front, back = edges(wanted)
-    before = KINDS[folded[start - 1]] if start else KINDS[" "]
-    after = KINDS[folded[end]] if end < len(folded) else KINDS[" "]
+def _is_whole_word(folded_keyword: str, folded: str, start: int, end: int) -> bool:
+    front, back = boundary_kinds(folded_keyword)
+    before = CHARACTER_KINDS[folded[start - 1]] if start else CHARACTER_KINDS[" "]
+    after = CHARACTER_KINDS[folded[end]] if end < len(folded) else CHARACTER_KINDS[" "]
     return not (front and before is front) and not (back and after is back)
 
 
-def _traced(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
+def _fold_with_origins(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
     """Return the folded text, and for each of its characters the source range in the original text."""
     folded: list[str] = []
     origins: list[Span] = []
-    for start, end in _clusters(text):
+    for start, end in _character_spans(text):
         piece = text[start:end]
-        plain = fold(piece, keep_case=keep_case)
+        plain = normalize_text(piece, keep_case=keep_case)
         if not plain and piece.isspace() and (not folded or folded[-1] != " "):
             plain = " "
         elif not plain:
@@ -259,10 +265,10 @@ def _traced(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
     return "".join(folded), origins
 
 
-def _clusters(text: str) -> Iterator[Span]:
+def _character_spans(text: str) -> Iterator[Span]:
     """Yield the range of each character with its combining marks."""
     start = 0
-    for place in range(1, len(text) + 1):
-        if place == len(text) or not unicodedata.category(text[place]).startswith("M"):
-            yield start, place
-            start = place
+    for position in range(1, len(text) + 1):
+        if position == len(text) or not unicodedata.category(text[position]).startswith("M"):
+            yield start, position
+            start = position

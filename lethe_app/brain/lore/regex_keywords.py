@@ -6,14 +6,14 @@ import re
 from typing import NamedTuple
 
 MAX_LENGTH = 2000
-MAX_WEIGHT = 20_000
+MAX_EXPANDED_SIZE = 20_000
 """Maximum size of an expression with all counted repeats expanded. Regex engines expand them, so a dozen characters could
 allocate gigabytes before any text is searched.
 """
 _SLASHED = re.compile(r"/((?:\\.|[^/\\])+)/([dgimsuvy]*)", re.DOTALL)
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\s*(\d*)\s*(?:,\s*(\d*)\s*)?\}|.", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:k<(\w+)>|u\{([0-9a-fA-F]{1,6})\}|.)", re.DOTALL)
-_REFUSED = re.compile(r"\(\?(?:#|[a-zA-Z0-9]*x)")
+_FORBIDDEN_SYNTAX = re.compile(r"\(\?(?:#|[a-zA-Z0-9]*x)")
 """Comments and verbose mode, which could hide repeats from the complexity check; the JavaScript dialect has neither."""
 
 
@@ -24,24 +24,24 @@ class Expression(NamedTuple):
     flags: str
 
 
-def read_expression(keyword: str) -> Expression | None:
+def parse_expression(keyword: str) -> Expression | None:
     """Return the expression of a keyword; None for plain words, paths and dates with slashes."""
     match = _SLASHED.fullmatch(keyword)
-    return Expression(_ESCAPE.sub(_translated, match[1]), match[2]) if match else None
+    return Expression(_ESCAPE.sub(_translate_escape, match[1]), match[2]) if match else None
 
 
-def objection(pattern: str) -> str:
+def find_problem(pattern: str) -> str:
     """Return why a pattern must not be compiled; empty if it may."""
     if len(pattern) > MAX_LENGTH:
         return f"is longer than {MAX_LENGTH} characters"
-    if any(_REFUSED.match(pattern, match.start()) for match in _PIECE.finditer(pattern)):
+    if any(_FORBIDDEN_SYNTAX.match(pattern, match.start()) for match in _PIECE.finditer(pattern)):
         return "has a comment or asks for verbose mode, which keywords do not know"
-    if _weight(pattern) > MAX_WEIGHT:
+    if _expanded_size(pattern) > MAX_EXPANDED_SIZE:
         return "repeats too much"
     return ""
 
 
-def _translated(match: re.Match[str]) -> str:
+def _translate_escape(match: re.Match[str]) -> str:
     """Translate a JavaScript escape into its Python spelling."""
     if match[1]:
         return f"(?P={match[1]})"
@@ -50,7 +50,7 @@ def _translated(match: re.Match[str]) -> str:
     return match[0]
 
 
-def _weight(pattern: str) -> int:
+def _expanded_size(pattern: str) -> int:
     """Return the size of a pattern with every counted repeat expanded."""
     groups: list[list[int]] = [[0]]  # for each open group the weights of its items
     for match in _PIECE.finditer(pattern):

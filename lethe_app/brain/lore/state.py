@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lethe_app.domain.worldinfo import WorldEntry
 
-_TICKING = {"last_trigger", "trigger_count", "enabled"}
+_VOLATILE_FIELDS = {"last_trigger", "trigger_count", "enabled"}
 """Fields that change without the user editing the entry, or that say nothing about its content."""
 
 
@@ -23,7 +23,7 @@ class EntryState(BaseModel):
     cooldown_until: int
     content_hash: str
 
-    def counts_in(self, turn: int) -> bool:
+    def is_relevant_in(self, turn: int) -> bool:
         """Return whether the activation still matters; one of this turn or a later one does not, because that turn is being
         regenerated.
         """
@@ -33,7 +33,7 @@ class EntryState(BaseModel):
         """Return whether the entry is still active in a turn for which `counts_in` is true."""
         return turn <= self.active_until
 
-    def is_resting(self, turn: int) -> bool:
+    def is_cooling_down(self, turn: int) -> bool:
         """Return whether the entry is in its cooldown in a turn for which `counts_in` is true."""
         return turn > self.active_until
 
@@ -50,15 +50,15 @@ class LoreState(BaseModel):
     entries: dict[UUID, EntryState] = Field(default_factory=dict)
 
 
-def woken(entry: WorldEntry, turn: int) -> EntryState | None:
+def build_entry_state(entry: WorldEntry, turn: int) -> EntryState | None:
     """Return the state of an entry activated in this turn; None if neither duration nor cooldown affects later turns."""
     if entry.duration == 1 and entry.cooldown == 0:
         return None
-    until = turn + entry.duration - 1
+    active_until = turn + entry.duration - 1
     return EntryState(
         activated_at=turn,
-        active_until=until,
-        cooldown_until=until + entry.cooldown,
+        active_until=active_until,
+        cooldown_until=active_until + entry.cooldown,
         content_hash=content_hash(entry),
     )
 
@@ -66,5 +66,5 @@ def woken(entry: WorldEntry, turn: int) -> EntryState | None:
 def content_hash(entry: WorldEntry) -> str:
     """Return a hash that changes whenever anything the user can edit changes."""
     # Without default values, a field added in a later version does not change the hashes of existing entries.
-    told = entry.model_dump_json(exclude=_TICKING, exclude_defaults=True)
-    return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    payload = entry.model_dump_json(exclude=_VOLATILE_FIELDS, exclude_defaults=True)
+    return hashlib.blake2b(payload.encode(), digest_size=8).hexdigest()

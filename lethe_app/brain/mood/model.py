@@ -14,7 +14,7 @@ from math import isfinite
 
 from lethe_app.domain.mood import MoodCause
 
-STEADY = 0.02
+HYSTERESIS = 0.02
 """Margin by which a value must leave an adjective's range before the adjective changes (hysteresis)."""
 STEPS = (-0.2, -0.1, 0.0, 0.1, 0.2)
 """Changes of a moodlet that a session may cause, from much lower to much higher."""
@@ -28,7 +28,7 @@ class Adjective:
     above: float = 0.0
     below: float = 1.01
 
-    def holds(self, value: float, margin: float = 0.0) -> bool:
+    def includes(self, value: float, margin: float = 0.0) -> bool:
         return self.above - margin <= value < self.below + margin
 
 
@@ -76,21 +76,21 @@ class Moodlet:
     days: float = 3.0
     """Half-life in days of the distance to the resting value."""
 
-    def after(self, value: float, away: timedelta) -> float:
+    def decay_value(self, value: float, elapsed_time: timedelta) -> float:
         """Return the value after `away`; a negative duration changes nothing."""
         rest = self.natural if self.rests_at is None else self.rests_at
-        left: float = 0.5 ** (max(timedelta(), away) / timedelta(days=self.days))
-        return rest + (value - rest) * left
+        remaining: float = 0.5 ** (max(timedelta(), elapsed_time) / timedelta(days=self.days))
+        return rest + (value - rest) * remaining
 
-    def calmed(self, value: float) -> float:
+    def approach_natural(self, value: float) -> float:
         """Return the value after the effect that any message has, before its content is considered."""
         return value + (self.natural - value) * self.rate
 
-    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
         """Return the changes caused by the content of a message."""
         return ()
 
-    def begun(self, value: float) -> Iterable[Nudge]:
+    def after_session_start(self, value: float) -> Iterable[Nudge]:
         """Return the changes caused by the beginning of a session."""
         return ()
 
@@ -98,43 +98,43 @@ class Moodlet:
         """Return the adjective of a value, empty in the middle range; `before` is the current one, which persists within the
         margin.
         """
-        kept = next((one for one in self.adjectives if one.word == before), None)
-        if kept is not None and kept.holds(value, STEADY):
+        current = next((one for one in self.adjectives if one.word == before), None)
+        if current is not None and current.includes(value, HYSTERESIS):
             return before
-        return next((one.word for one in self.adjectives if one.holds(value)), "")
+        return next((one.word for one in self.adjectives if one.includes(value)), "")
 
 
 class Energy(Moodlet):
     """Energy, restored by time without messages and used up by messages."""
 
-    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
-        yield Nudge(-TIRING, MoodCause.TALK)
-        if heard.praise:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
+        yield Nudge(-ENERGY_PER_MESSAGE, MoodCause.TALK)
+        if message.praise:
             yield Nudge(0.005, MoodCause.PRAISE)
 
 
 class Cheer(Moodlet):
     """Cheer, raised by kind words and lowered by unkind ones; time brings it back."""
 
-    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
-        if heard.praise:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
+        if message.praise:
             yield Nudge(0.075, MoodCause.PRAISE)
-        if heard.harsh:
+        if message.harsh:
             yield Nudge(-0.1, MoodCause.HARSH)
 
 
 class Curiosity(Moodlet):
     """Curiosity, which grows while the user is away and decreases when the user answers questions."""
 
-    def after_message(self, value: float, heard: MoodMessage) -> Iterable[Nudge]:
-        if heard.answers:
+    def after_message(self, value: float, message: MoodMessage) -> Iterable[Nudge]:
+        if message.answers:
             yield Nudge(-0.005, MoodCause.ASKED)
 
-    def begun(self, value: float) -> Iterable[Nudge]:
+    def after_session_start(self, value: float) -> Iterable[Nudge]:
         yield Nudge(0.02, MoodCause.NEWS)
 
 
-TIRING = 0.003
+ENERGY_PER_MESSAGE = 0.003
 """Energy that a message costs: about 150 messages in one evening make the persona tired."""
 ENERGY = Energy(
     "energy",
@@ -175,33 +175,36 @@ CURIOSITY = Curiosity(
     rests_at=0.88,  # short of 1: whoever is seen every day is curious, and inquisitive after a long absence
     days=3.5,
 )
-OURS: tuple[Moodlet, ...] = (ENERGY, CHEER, CURIOSITY)
+BUILTIN_MOODLETS: tuple[Moodlet, ...] = (ENERGY, CHEER, CURIOSITY)
 
 
-def clipped(value: float) -> float:
+def clip_value(value: float) -> float:
     """Return the value clipped to 0..1; raise ValueError if it is not finite."""
     if not isfinite(value):
         raise ValueError("a mood must be a number")
     return min(max(value, 0.0), 1.0)
 
 
-def sentence(name: str, adjectives: Mapping[str, str]) -> str:
+def describe_mood(name: str, adjectives: Mapping[str, str]) -> str:
     """Return a sentence with the adjectives, such as “Mira feels tired and happy.”; empty if there are none."""
     words = [word for word in adjectives.values() if word]
-    return f"{name} feels {_listed(words)}." if words else ""
+    return f"{name} feels {_join_words(words)}." if words else ""
 
 
-def news(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:
+def describe_mood_changes(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Return the changes since the last announced adjectives as text, everything if none were announced; empty if nothing
     changed.
     """
     if not before:
-        return sentence(name, now)
+        return describe_mood(name, now)
     new = [word for id_, word in now.items() if word and before.get(id_, "") != word]
-    gone = [word for id_, word in before.items() if word and not now.get(id_, "")]
-    told = [f"{name} feels {_listed(new)} now." if new else "", f"{name} no longer feels {_listed(gone)}." if gone else ""]
-    return " ".join(filter(None, told))
+    ended = [word for id_, word in before.items() if word and not now.get(id_, "")]
+    parts = [
+        f"{name} feels {_join_words(new)} now." if new else "",
+        f"{name} no longer feels {_join_words(ended)}." if ended else "",
+    ]
+    return " ".join(filter(None, parts))
 
 
-def _listed(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.retrieval.query_terms import SPACELESS
 
-WITHIN = 3
+NEGATION_WORDS = 3
 """Number of words before a phrase in which a negation reverses it: “not a very good girl”."""
-LONGEST = 8000
+MAX_CHARACTERS = 8000
 """Number of characters of a message that are examined."""
-REACH = 80
+NEGATION_CHARACTERS = 80
 """Number of characters before a phrase in which negations are searched."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
@@ -24,40 +24,44 @@ class SentimentPhrases:
     """Phrases that are matched as whole words, and negations that reverse a phrase after them."""
 
     phrases: tuple[str, ...] = ()
-    turning: frozenset[str] = frozenset()
+    negations: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         # The dataclass is frozen; as no field, the pattern takes no part in comparison and hash.
-        object.__setattr__(self, "_found", _pattern(self.phrases))
+        object.__setattr__(self, "_found", _compile_pattern(self.phrases))
 
     def find(self, text: str) -> str:
         """Return the first phrase in a text that is not reversed, or an empty string."""
         found: re.Pattern[str] | None = getattr(self, "_found", None)
         if found is None:
             return ""
-        plain = _plain(text[:LONGEST])
-        hits = (hit for hit in found.finditer(plain) if not self._is_turned(plain[max(0, hit.start() - REACH) : hit.start()]))
+        plain = _normalize(text[:MAX_CHARACTERS])
+        hits = (
+            hit
+            for hit in found.finditer(plain)
+            if not self._is_negated(plain[max(0, hit.start() - NEGATION_CHARACTERS) : hit.start()])
+        )
         return next((hit[0] for hit in hits), "")
 
-    def _is_turned(self, before: str) -> bool:
+    def _is_negated(self, before: str) -> bool:
         clause = re.split(r"[.!?,;:…]", before)[-1]
-        return not self.turning.isdisjoint(_WORD.findall(clause)[-WITHIN:])
+        return not self.negations.isdisjoint(_WORD.findall(clause)[-NEGATION_WORDS:])
 
 
-def parse(texts: Iterable[str]) -> SentimentPhrases:
+def parse_phrases(texts: Iterable[str]) -> SentimentPhrases:
     """Parse hand-written lists: one phrase per line, `- ` before a negation, `#` before a comment."""
-    phrases, turning = dict[str, None](), set[str]()
+    phrases, negations = dict[str, None](), set[str]()
     for line in (line.strip() for text in texts for line in text.splitlines()):
         if not line or line.startswith("#"):
             continue
         if line.startswith("- "):
-            turning.add(_plain(line[2:]).strip())
+            negations.add(_normalize(line[2:]).strip())
         else:
-            phrases[" ".join(_plain(line).split())] = None
-    return SentimentPhrases(tuple(phrases), frozenset(turning))
+            phrases[" ".join(_normalize(line).split())] = None
+    return SentimentPhrases(tuple(phrases), frozenset(negations))
 
 
-def read(folders: Sequence[Path], name: str) -> SentimentPhrases:
+def load_phrases(folders: Sequence[Path], name: str) -> SentimentPhrases:
     """Read all lists with that name prefix in these folders, such as `praise.en.txt` and `praise.de.txt`; unreadable files
     are skipped.
     """
@@ -68,14 +72,14 @@ def read(folders: Sequence[Path], name: str) -> SentimentPhrases:
             texts.append(path.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             continue
-    return parse(texts)
+    return parse_phrases(texts)
 
 
-def _plain(text: str) -> str:
-    return fold(text, keep_case=False)
+def _normalize(text: str) -> str:
+    return normalize_text(text, keep_case=False)
 
 
-def _pattern(phrases: Sequence[str]) -> re.Pattern[str] | None:
+def _compile_pattern(phrases: Sequence[str]) -> re.Pattern[str] | None:
     """Return a pattern of whole words, longest phrase first, with any white space between; scripts without spaces have no
     word edges.
     """

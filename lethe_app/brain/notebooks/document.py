@@ -16,18 +16,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from lethe_app.brain.dates.arithmetic import nights_between
-from lethe_app.brain.text.fingerprint import content_words, take
+from lethe_app.brain.dates.arithmetic import calendar_days_between
+from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 
-MOST_TOPICS = 20
+MAX_INDEX_ENTRIES = 20
 """Maximum number of entries in the index of recent notebooks."""
-LONGEST_LINE = 300
+MAX_LINE_LENGTH = 300
 """Maximum length of a conclusion in characters."""
-LONGEST_TITLE = 60
-LONGEST_SUMMARY = 120
+MAX_TITLE_LENGTH = 60
+MAX_SUMMARY_LENGTH = 120
 _TITLE = re.compile(r"#\s+(?P<title>\S.*?)\s*#*\s*")
 _LINE = re.compile(r"[-*•+]\s+(?P<text>\S.*?)\s*(?:\((?P<day>\d{4}-\d{2}-\d{2})\))?\s*")
-_LEAST_SAID = 2
+_MIN_CONTENT_WORDS = 2
 """Minimum number of content words of a sentence for it to be found in a notebook."""
 
 
@@ -53,7 +53,7 @@ class Notebook:
     lines: tuple[NotebookLine, ...] = ()
 
     @property
-    def newest(self) -> date | None:
+    def newest_date(self) -> date | None:
         """Return the date of the latest conclusion; None if none is dated."""
         return max((line.day for line in self.lines if line.day is not None), default=None)
 
@@ -75,7 +75,7 @@ class Recent:
     summary: str = ""
 
 
-def read(name: str, text: str) -> Notebook:
+def parse_notebook(name: str, text: str) -> Notebook:
     """Parse a notebook file; a file without a title gets one from its name."""
     head: list[str] = []
     raws: list[list[str]] = []
@@ -85,41 +85,43 @@ def read(name: str, text: str) -> Notebook:
         else:
             (raws[-1] if raws else head).append(row)
     titles = [found["title"] for row in head if (found := _TITLE.fullmatch(row))]
-    above = "".join(f"{row}\n" for row in head) if raws else "\n".join(head)
-    return Notebook(name, titles[0] if titles else named(name), above, tuple(_line("\n".join(raw)) for raw in raws))
+    head_text = "".join(f"{row}\n" for row in head) if raws else "\n".join(head)
+    return Notebook(
+        name, titles[0] if titles else title_from_name(name), head_text, tuple(_parse_line("\n".join(raw)) for raw in raws)
+    )
 
 
-def spelled(notebook: Notebook) -> str:
+def render_notebook(notebook: Notebook) -> str:
     """Return the text of a notebook file, identical to what `read` parsed."""
     return notebook.head + "\n".join(line.raw for line in notebook.lines)
 
 
-def begun(title: str, lines: Iterable[NotebookLine]) -> str:
+def render_new_notebook(title: str, lines: Iterable[NotebookLine]) -> str:
     """Return the text of a new notebook with these lines, verbatim."""
     raws = [line.raw.rstrip("\n") for line in lines]
-    return "\n".join([f"# {one_line(title, LONGEST_TITLE)}", "", *raws, ""])
+    return "\n".join([f"# {to_single_line(title, MAX_TITLE_LENGTH)}", "", *raws, ""])
 
 
-def line_of(conclusion: Conclusion) -> NotebookLine:
+def to_line(conclusion: Conclusion) -> NotebookLine:
     """Return a conclusion as a notebook line."""
-    text = one_line(conclusion.text.lstrip("-*•+# "), LONGEST_LINE)
-    return _line(f"- {text} ({conclusion.day.isoformat()})")
+    text = to_single_line(conclusion.text.lstrip("-*•+# "), MAX_LINE_LENGTH)
+    return _parse_line(f"- {text} ({conclusion.day.isoformat()})")
 
 
-def added(text: str, name: str, conclusions: Iterable[Conclusion]) -> str:
+def append_conclusions(text: str, name: str, conclusions: Iterable[Conclusion]) -> str:
     """Append the conclusions that the text does not contain yet; existing text is not changed."""
-    notebook, raws = read(name, text), list[str]()
-    known = {take(line.text) for line in notebook.lines}
-    for line in map(line_of, conclusions):
-        if line.text and take(line.text) not in known:
-            known.add(take(line.text))
+    notebook, raws = parse_notebook(name, text), list[str]()
+    known = {compute_fingerprint(line.text) for line in notebook.lines}
+    for line in map(to_line, conclusions):
+        if line.text and compute_fingerprint(line.text) not in known:
+            known.add(compute_fingerprint(line.text))
             raws.append(line.raw)
     if not raws:
         return text
     return "\n".join([text.rstrip("\n"), *([] if notebook.lines else [""]), *raws, ""])
 
 
-def merged(base: str, mine: str, theirs: str) -> str:
+def merge_edits(base: str, mine: str, theirs: str) -> str:
     """Merge two edits of `base`: return `mine` with every line that `theirs` added. A line changed in both is kept in both
     wordings.
     """
@@ -128,37 +130,37 @@ def merged(base: str, mine: str, theirs: str) -> str:
     if mine == base:
         return theirs
     # The union of counters takes the larger count, so a repeated row is new only beyond its count in both texts.
-    there = Counter(mine.split("\n")) | Counter(base.split("\n"))
+    known_rows = Counter(mine.split("\n")) | Counter(base.split("\n"))
     new = list[str]()
     for row in theirs.split("\n"):
-        if there[row] > 0:
-            there[row] -= 1
+        if known_rows[row] > 0:
+            known_rows[row] -= 1
         elif row.strip():
             new.append(row)
     return "\n".join([mine.rstrip("\n"), *new, ""]) if new else mine
 
 
-def says(notebook: Notebook, sentence: str) -> bool:
+def contains_statement(notebook: Notebook, sentence: str) -> bool:
     """Return whether one line contains all content words of the sentence, which must have at least two."""
     words = content_words(sentence)
-    return len(words) >= _LEAST_SAID and any(words <= content_words(line.text) for line in notebook.lines)
+    return len(words) >= _MIN_CONTENT_WORDS and any(words <= content_words(line.text) for line in notebook.lines)
 
 
-def render_for_model(notebook: Notebook, kept: int) -> str:
+def render_for_model(notebook: Notebook, max_lines: int) -> str:
     """Return the notebook as prompt text: its title and the newest `kept` lines, in order."""
-    left = notebook.lines[len(notebook.lines) - kept :] if kept else ()
-    above = [f"(the newest {kept} of {len(notebook.lines)} lines)"] if kept < len(notebook.lines) else []
-    rows = [f"- {line.text}" + (f" ({line.day.isoformat()})" if line.day else "") for line in left]
+    newest_lines = notebook.lines[len(notebook.lines) - max_lines :] if max_lines else ()
+    above = [f"(the newest {max_lines} of {len(notebook.lines)} lines)"] if max_lines < len(notebook.lines) else []
+    rows = [f"- {line.text}" + (f" ({line.day.isoformat()})" if line.day else "") for line in newest_lines]
     return "\n".join([f"From {{{{char}}}}'s notebook “{notebook.title}”:", *above, *rows])
 
 
-def one_line(text: str, longest: int) -> str:
+def to_single_line(text: str, max_length: int) -> str:
     """Return the text without line breaks, truncated to `longest` characters."""
     words = " ".join(text.split())
-    return words if len(words) <= longest else f"{words[: longest - 1].rstrip()}…"
+    return words if len(words) <= max_length else f"{words[: max_length - 1].rstrip()}…"
 
 
-def named(name: str) -> str:
+def title_from_name(name: str) -> str:
     """Return a title made from a file name."""
     words = " ".join(name.replace("-", " ").replace("_", " ").split())
     return words[:1].upper() + words[1:] if words else name
@@ -167,53 +169,54 @@ def named(name: str) -> str:
 # Index of recent notebooks.
 
 
-def read_index(text: str) -> list[Recent]:
+def parse_index(text: str) -> list[Recent]:
     """Parse the index of recent notebooks, newest first; invalid lines are skipped."""
     found: dict[str, Recent] = {}
     for row in text.splitlines():
         when, _, rest = row.partition("|")
         name, _, summary = rest.partition("|")
         try:
-            one = Recent(datetime.fromisoformat(when.strip()).astimezone(), name.strip(), summary.strip())
+            entry = Recent(datetime.fromisoformat(when.strip()).astimezone(), name.strip(), summary.strip())
         except (ValueError, OverflowError):
             continue
-        if one.name and (one.name not in found or found[one.name].when < one.when):
-            found[one.name] = one
-    return sorted(found.values(), key=lambda one: one.when, reverse=True)[:MOST_TOPICS]
+        if entry.name and (entry.name not in found or found[entry.name].when < entry.when):
+            found[entry.name] = entry
+    return sorted(found.values(), key=lambda one: one.when, reverse=True)[:MAX_INDEX_ENTRIES]
 
 
-def spelled_index(recents: Sequence[Recent]) -> str:
+def render_index(recents: Sequence[Recent]) -> str:
     """Return the text of the index file."""
     rows = [
-        f"{one.when.isoformat(timespec='seconds')}|{one.name}|{one_line(one.summary.replace('|', '/'), LONGEST_SUMMARY)}"
-        for one in recents[:MOST_TOPICS]
+        f"{one.when.isoformat(timespec='seconds')}|{one.name}|"
+        f"{to_single_line(one.summary.replace('|', '/'), MAX_SUMMARY_LENGTH)}"
+        for one in recents[:MAX_INDEX_ENTRIES]
     ]
     return "".join(f"{row}\n" for row in rows)
 
 
-def indexed(recents: Iterable[Recent], new: Iterable[Recent], gone: Iterable[str] = ()) -> list[Recent]:
+def update_index(recents: Iterable[Recent], new: Iterable[Recent], removed: Iterable[str] = ()) -> list[Recent]:
     """Return the index with the new entries, without the names in `gone`, newest first."""
-    lost = set(gone)
-    left = [*new, *(one for one in recents if one.name not in lost)]
+    removed_names = set(removed)
+    entries = [*new, *(one for one in recents if one.name not in removed_names)]
     first: dict[str, Recent] = {}
-    for one in left:
+    for one in entries:
         first.setdefault(one.name, one)
-    return sorted(first.values(), key=lambda one: one.when, reverse=True)[:MOST_TOPICS]
+    return sorted(first.values(), key=lambda one: one.when, reverse=True)[:MAX_INDEX_ENTRIES]
 
 
-def ago(when: datetime, present: datetime) -> str:
+def format_days_ago(when: datetime, now: datetime) -> str:
     """Return an elapsed time as text: “today”, “yesterday”, “3 days ago”, “2 weeks ago”."""
-    nights = nights_between(when, present)
-    if nights <= 1:
-        return "yesterday" if nights == 1 else "today"
+    elapsed_days = calendar_days_between(when, now)
+    if elapsed_days <= 1:
+        return "yesterday" if elapsed_days == 1 else "today"
     for days, word in ((365, "year"), (30, "month"), (7, "week")):
-        if nights >= 2 * days or (nights >= days and word != "week"):
-            count = round(nights / days)
+        if elapsed_days >= 2 * days or (elapsed_days >= days and word != "week"):
+            count = round(elapsed_days / days)
             return f"{count} {word}s ago" if count > 1 else f"a {word} ago"
-    return f"{nights} days ago" if nights != 7 else "a week ago"
+    return f"{elapsed_days} days ago" if elapsed_days != 7 else "a week ago"
 
 
-def _line(raw: str) -> NotebookLine:
+def _parse_line(raw: str) -> NotebookLine:
     found = _LINE.fullmatch(raw.split("\n", 1)[0])
     assert found is not None, "only what begins with a mark is a line"
     try:

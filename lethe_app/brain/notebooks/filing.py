@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
 from lethe_app.brain.notebooks.subjects import Matters
 
-MAKE_ONE = 3
+MIN_CONCLUSIONS = 3
 """Minimum number of unassigned conclusions for a new notebook."""
 
 
@@ -18,68 +18,82 @@ MAKE_ONE = 3
 class FilingResult:
     """Assignment of conclusions; those in neither collection are remembered without a notebook."""
 
-    into: dict[str, list[Conclusion]] = field(default_factory=dict)
+    by_notebook: dict[str, list[Conclusion]] = field(default_factory=dict)
     """Conclusions by the name of an existing notebook."""
-    new: list[list[Conclusion]] = field(default_factory=list)
+    new_groups: list[list[Conclusion]] = field(default_factory=list)
     """Groups of conclusions that each make a new notebook."""
 
 
-def filed(
-    found: Sequence[Conclusion], votes: Sequence[str], home: str, books: Sequence[Notebook], matters: Matters
+def assign_conclusions(
+    conclusions: Sequence[Conclusion],
+    votes: Sequence[str],
+    session_notebook: str,
+    notebooks: Sequence[Notebook],
+    subjects: Matters,
 ) -> FilingResult:
     """Assign conclusions to notebooks.
 
     `votes` names for each conclusion the notebook that its words match, `home` the notebook of the session; both may be
     empty.
     """
-    there = {book.name: book for book in books}
-    result, left = FilingResult(), list[Conclusion]()
-    for one, vote in zip(found, votes, strict=True):
-        name = next((name for name in (vote, home) if name in there and matters.belongs(one.text, there[name])), "")
+    notebooks_by_name = {book.name: book for book in notebooks}
+    result, remaining = FilingResult(), list[Conclusion]()
+    for conclusion, vote in zip(conclusions, votes, strict=True):
+        name = next(
+            (
+                name
+                for name in (vote, session_notebook)
+                if name in notebooks_by_name and subjects.can_belong(conclusion.text, notebooks_by_name[name])
+            ),
+            "",
+        )
         if name:
-            result.into.setdefault(name, []).append(one)
+            result.by_notebook.setdefault(name, []).append(conclusion)
         else:
-            left.append(one)
-    left = _with_their_like(left, books, matters, result)
-    while (group := _alike(left, matters)) and len(group) >= MAKE_ONE:
-        result.new.append(group)
-        left = [one for one in left if one not in group]
-    if len(left) >= MAKE_ONE:
-        result.new.append(left)
+            remaining.append(conclusion)
+    remaining = _assign_by_subject(remaining, notebooks, subjects, result)
+    while (group := _largest_group(remaining, subjects)) and len(group) >= MIN_CONCLUSIONS:
+        result.new_groups.append(group)
+        remaining = [one for one in remaining if one not in group]
+    if len(remaining) >= MIN_CONCLUSIONS:
+        result.new_groups.append(remaining)
     return result
 
 
-def _with_their_like(
-    left: Sequence[Conclusion], books: Sequence[Notebook], matters: Matters, result: FilingResult
+def _assign_by_subject(
+    remaining: Sequence[Conclusion], notebooks: Sequence[Notebook], subjects: Matters, result: FilingResult
 ) -> list[Conclusion]:
     """Assign conclusions about the subject of a notebook to it; return the remaining ones."""
-    rest: list[Conclusion] = []
-    for one in left:
-        said = matters.subjects_in(one.text)
-        book = next((book for book in books if said and said & matters.of_book(book)), None)
+    unassigned: list[Conclusion] = []
+    for conclusion in remaining:
+        mentioned = subjects.subjects_in(conclusion.text)
+        book = next((book for book in notebooks if mentioned and mentioned & subjects.subjects_of_notebook(book)), None)
         if book is None:
-            rest.append(one)
+            unassigned.append(conclusion)
         else:
-            result.into.setdefault(book.name, []).append(one)
-    return rest
+            result.by_notebook.setdefault(book.name, []).append(conclusion)
+    return unassigned
 
 
-def _alike(left: Sequence[Conclusion], matters: Matters) -> list[Conclusion]:
-    subject, _count = matters.common([one.text for one in left])
-    return [one for one in left if subject and subject in matters.subjects_in(one.text)]
+def _largest_group(remaining: Sequence[Conclusion], subjects: Matters) -> list[Conclusion]:
+    subject, _count = subjects.most_common_subject([one.text for one in remaining])
+    return [one for one in remaining if subject and subject in subjects.subjects_in(one.text)]
 
 
-def by_matter(book: Notebook, longest: int, matters: Matters) -> list[tuple[str, list[int]]]:
+def split_by_subject(book: Notebook, max_lines: int, subjects: Matters) -> list[tuple[str, list[int]]]:
     """Split a long notebook by subject into titles with line numbers from 1; empty if that does not make it short enough."""
-    left = {number: matters.subjects_in(line.text) - matters.of_book(book) for number, line in enumerate(book.lines, 1)}
-    above = book.title.partition(":")[0].strip() or book.title
+    remaining = {
+        number: subjects.subjects_in(line.text) - subjects.subjects_of_notebook(book)
+        for number, line in enumerate(book.lines, 1)
+    }
+    parent_title = book.title.partition(":")[0].strip() or book.title
     parts: list[tuple[str, list[int]]] = []
-    while counts := matters.tally(left.values()):
+    while counts := subjects.count_subjects(remaining.values()):
         subject, count = counts.most_common(1)[0]
-        if count < MAKE_ONE:
+        if count < MIN_CONCLUSIONS:
             break
-        numbers = [number for number, titles in left.items() if subject in titles]
-        left = {number: titles for number, titles in left.items() if number not in numbers}
-        parts.append((f"{above}: {subject.lower()}", numbers))
-    fits = len(left) <= longest and all(len(numbers) <= longest for _title, numbers in parts)
-    return parts if fits and len(parts) + (len(left) >= MAKE_ONE) > 1 else []
+        numbers = [number for number, titles in remaining.items() if subject in titles]
+        remaining = {number: titles for number, titles in remaining.items() if number not in numbers}
+        parts.append((f"{parent_title}: {subject.lower()}", numbers))
+    fits = len(remaining) <= max_lines and all(len(numbers) <= max_lines for _title, numbers in parts)
+    return parts if fits and len(parts) + (len(remaining) >= MIN_CONCLUSIONS) > 1 else []

@@ -11,23 +11,23 @@ from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.retrieval.query_terms import EVERYDAY, question
 
-IN_TITLE, IN_LINES = 2.0, 1.0
+TITLE_WORD_SCORE, LINE_WORD_SCORE = 2.0, 1.0
 """Score of a word of the message that occurs in the title or a line of one notebook only; it is divided by the number of
 notebooks.
 """
-NEAREST, NEAR_BY = 1.0, 1.0
+NEAREST_SCORE, NEAR_BY_SCORE = 1.0, 1.0
 """Score for one line within the `nearest` distance, and for the mean of the `SEVERAL` nearest lines within the `near_by`
 distance.
 """
-SEVERAL = 3
+NEAREST_COUNT = 3
 """Number of nearest lines whose mean distance is considered."""
-LEAST_SAID = 2
+MIN_CONTENT_WORDS = 2
 """Minimum number of content words for the distances to count; a single one, as in “I'm sleepy”, is near to many lines by
 chance.
 """
-ENOUGH = 2.0
+MIN_SCORE = 2.0
 """Minimum score of a matching notebook."""
-CLEARLY = 1.5
+MIN_LEAD = 1.5
 """Minimum lead in score for another notebook to replace the open one."""
 LONG_MESSAGE = 12
 """Number of content words above which scores are reduced, because a longer message shares more words by chance."""
@@ -54,23 +54,23 @@ class DistanceLimits:
 class NotebookSigns:
     """Evidence for one notebook."""
 
-    words: float = 0.0
+    word_score: float = 0.0
     shared: tuple[str, ...] = ()
     distances: tuple[float, ...] = ()
     """Distances to its title and lines, nearest first; empty without an embedding model."""
-    said: int = 2
+    word_count: int = 2
     """Number of content words of the message."""
 
     def score(self, limits: DistanceLimits) -> float:
         """Return the score, comparable among the notebooks of one persona."""
-        found = self.words
-        if self.said < LEAST_SAID:
+        found = self.word_score
+        if self.word_count < MIN_CONTENT_WORDS:
             return found
         if self.distances and self.distances[0] < limits.nearest:
-            found += NEAREST
-        nearest = self.distances[:SEVERAL]
-        if len(nearest) == SEVERAL and sum(nearest) / SEVERAL < limits.near_by:
-            found += NEAR_BY
+            found += NEAREST_SCORE
+        nearest = self.distances[:NEAREST_COUNT]
+        if len(nearest) == NEAREST_COUNT and sum(nearest) / NEAREST_COUNT < limits.near_by:
+            found += NEAR_BY_SCORE
         return found
 
 
@@ -80,52 +80,54 @@ class NotebookVocabulary:
 
     titles: Mapping[str, frozenset[str]]
     lines: Mapping[str, frozenset[str]]
-    known_by: Counter[str] = field(default_factory=Counter)
+    notebook_counts: Counter[str] = field(default_factory=Counter)
     """Number of notebooks that contain each word."""
 
 
-def vocabulary(notebooks: Sequence[Notebook]) -> NotebookVocabulary:
+def build_vocabulary(notebooks: Sequence[Notebook]) -> NotebookVocabulary:
     """Return the vocabulary of all notebooks of one persona."""
     titles = {one.name: content_words(one.title) for one in notebooks}
     lines = {one.name: frozenset[str]().union(*(content_words(line.text) for line in one.lines)) for one in notebooks}
     return NotebookVocabulary(titles, lines, Counter(word for name in titles for word in titles[name] | lines[name]))
 
 
-def signs(text: str, words: NotebookVocabulary, present: Collection[str] = ()) -> dict[str, NotebookSigns]:
+def find_evidence(text: str, words: NotebookVocabulary, present_names: Collection[str] = ()) -> dict[str, NotebookSigns]:
     """Return the evidence in the words of a message; names of those `present` and everyday words are ignored."""
-    said = [word for word in question(text, present).words if word not in EVERYDAY and len(word) > 1]
-    roots = frozenset(root for word in said for root in content_words(word))
-    names = frozenset(root for name in present for root in content_words(name))
-    wanted = 1.0 + max(0, len(roots) - LONG_MESSAGE) / LONG_MESSAGE
+    message_words = [word for word in question(text, present_names).words if word not in EVERYDAY and len(word) > 1]
+    roots = frozenset(root for word in message_words for root in content_words(word))
+    names = frozenset(root for name in present_names for root in content_words(name))
+    length_factor = 1.0 + max(0, len(roots) - LONG_MESSAGE) / LONG_MESSAGE
     found: dict[str, NotebookSigns] = {}
     for name in words.titles:
         title, lines = roots & words.titles[name], (roots & words.lines[name]) - words.titles[name] - names
-        worth = sum(IN_TITLE / words.known_by[word] for word in title) + sum(IN_LINES / words.known_by[word] for word in lines)
-        found[name] = NotebookSigns(worth / wanted, tuple(sorted(title | lines)), said=len(roots))
+        score = sum(TITLE_WORD_SCORE / words.notebook_counts[word] for word in title) + sum(
+            LINE_WORD_SCORE / words.notebook_counts[word] for word in lines
+        )
+        found[name] = NotebookSigns(score / length_factor, tuple(sorted(title | lines)), word_count=len(roots))
     return found
 
 
-def chosen(found: Mapping[str, NotebookSigns], limits: DistanceLimits, opened: str = "") -> str:
+def choose_notebook(evidence: Mapping[str, NotebookSigns], limits: DistanceLimits, open_notebook: str = "") -> str:
     """Return the name of the matching notebook, or an empty string; the open one is kept unless another one is clearly
     ahead.
     """
-    if not found:
+    if not evidence:
         return ""
-    scores = {name: one.score(limits) for name, one in found.items()}
+    scores = {name: one.score(limits) for name, one in evidence.items()}
     best = max(scores, key=lambda name: scores[name])
-    if opened not in scores:
-        return best if scores[best] >= ENOUGH else ""
-    return best if scores[best] >= max(ENOUGH, scores[opened] + CLEARLY) else opened
+    if open_notebook not in scores:
+        return best if scores[best] >= MIN_SCORE else ""
+    return best if scores[best] >= max(MIN_SCORE, scores[open_notebook] + MIN_LEAD) else open_notebook
 
 
-def goes_on(text: str, found: NotebookSigns, limits: DistanceLimits) -> bool:
+def is_continuation(text: str, evidence: NotebookSigns, limits: DistanceLimits) -> bool:
     """Return whether a message continues the subject of the open notebook: by its words, its distance, a pronoun or an
     answer.
     """
-    return found.score(limits) > 0 or bool(_REFERS.search(text))
+    return evidence.score(limits) > 0 or bool(_REFERS.search(text))
 
 
-def elected(votes: Sequence[str]) -> str:
+def majority_notebook(votes: Sequence[str]) -> str:
     """Return the notebook that at least half of the conclusions match; empty if there is none."""
     counts = Counter(vote for vote in votes if vote)
     if not counts:

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from datetime import date
 from math import ceil
 
-from lethe_app.brain.notebooks.document import LONGEST_TITLE, Notebook, NotebookLine, begun, one_line
+from lethe_app.brain.notebooks.document import MAX_TITLE_LENGTH, Notebook, NotebookLine, render_new_notebook, to_single_line
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.retrieval.query_terms import EVERYDAY, cut, fold
 
-LEAST = 3
+MIN_LINES = 3
 """Minimum number of lines of a new notebook."""
-MOST_PARTS = 8
-FULL = 0.7
+MAX_PARTS = 8
+FILL_LIMIT = 0.7
 """Maximum length of a part as a fraction of the allowed length, so that it can grow again."""
-GENERAL = "in general"
+GENERAL_SUFFIX = "in general"
 """Title suffix of the lines that the model assigned to no part."""
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_TELLING = frozenset("loves hates owns likes prefers wants lives enjoys keeps uses makes takes".split())  # noqa: SIM905
+_UNSUITABLE_WORDS = frozenset("loves hates owns likes prefers wants lives enjoys keeps uses makes takes".split())  # noqa: SIM905
 """Words that occur in nearly every fact and are therefore not used as titles."""
-Near = Callable[[int, int], float]
+Similarity = Callable[[int, int], float]
 """Function that returns the similarity (0 to 1) of two lines by their indices."""
 
 
@@ -36,115 +36,115 @@ class NotebookPiece:
     lines: tuple[NotebookLine, ...]
 
 
-def proposed(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece] | None:
+def pieces_from_proposal(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece] | None:
     """Return the pieces of a model's proposal (titles with line numbers from 1); None if it does not split the notebook.
 
     A line that is named twice goes to the first part; lines that are not named stay together.
     """
-    place: dict[int, int] = {}
-    for part, (_title, numbers) in enumerate(parts[:MOST_PARTS]):
+    part_of_row: dict[int, int] = {}
+    for part, (_title, numbers) in enumerate(parts[:MAX_PARTS]):
         for number in numbers:
             if 1 <= number <= len(notebook.lines):
-                place.setdefault(number - 1, part)
-    groups = [[row for row in sorted(place) if place[row] == part] for part in range(len(parts))]
-    left = [row for row in range(len(notebook.lines)) if row not in place]
+                part_of_row.setdefault(number - 1, part)
+    groups = [[row for row in sorted(part_of_row) if part_of_row[row] == part] for part in range(len(parts))]
+    unassigned = [row for row in range(len(notebook.lines)) if row not in part_of_row]
     titles = [title for title, _numbers in parts]
-    few = [row for group in groups if len(group) < LEAST for row in group]
-    kept = [(titles[part], group) for part, group in enumerate(groups) if len(group) >= LEAST]
-    if rest := sorted([*left, *few]):
-        kept.append((f"{notebook.title}, {GENERAL}", rest))
-    return _pieces(notebook, kept) if len(kept) > 1 else None
+    small_group_rows = [row for group in groups if len(group) < MIN_LINES for row in group]
+    kept = [(titles[part], group) for part, group in enumerate(groups) if len(group) >= MIN_LINES]
+    if rest := sorted([*unassigned, *small_group_rows]):
+        kept.append((f"{notebook.title}, {GENERAL_SUFFIX}", rest))
+    return _build_pieces(notebook, kept) if len(kept) > 1 else None
 
 
-def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> list[NotebookPiece]:
+def split_without_model(notebook: Notebook, max_lines: int, similarity: Similarity | None = None) -> list[NotebookPiece]:
     """Split a notebook without a model: by similarity with titles from shared words, otherwise by date with titles of the
     period.
     """
-    count = min(max(2, ceil(len(notebook.lines) / (longest * FULL))), MOST_PARTS)
-    groups = _alike(len(notebook.lines), count, near or by_words(notebook.lines))
-    subjects = _subjects(notebook, groups)
-    if all(len(group) >= LEAST for group in groups) and all(subjects):
-        above = notebook.title.partition(":")[0].strip() or notebook.title  # of one that was parted before
-        titles = [f"{above}: {subject}" for subject in subjects]
-        return _pieces(notebook, list(zip(titles, groups, strict=True)))
+    count = min(max(2, ceil(len(notebook.lines) / (max_lines * FILL_LIMIT))), MAX_PARTS)
+    groups = _cluster_lines(len(notebook.lines), count, similarity or word_similarity(notebook.lines))
+    subjects = _group_subjects(notebook, groups)
+    if all(len(group) >= MIN_LINES for group in groups) and all(subjects):
+        parent_title = notebook.title.partition(":")[0].strip() or notebook.title  # of one that was parted before
+        titles = [f"{parent_title}: {subject}" for subject in subjects]
+        return _build_pieces(notebook, list(zip(titles, groups, strict=True)))
     size = ceil(len(notebook.lines) / count)
     spans = [list(range(start, min(start + size, len(notebook.lines)))) for start in range(0, len(notebook.lines), size)]
-    return _pieces(notebook, [(f"{notebook.title}, {_when(notebook, span)}", span) for span in spans])
+    return _build_pieces(notebook, [(f"{notebook.title}, {_period(notebook, span)}", span) for span in spans])
 
 
-def by_words(lines: Sequence[NotebookLine]) -> Near:
+def word_similarity(lines: Sequence[NotebookLine]) -> Similarity:
     """Return a similarity function by shared content words; words that occur in most lines are ignored."""
     words = [content_words(line.text) for line in lines]
     common = {word for word, count in Counter(word for each in words for word in each).items() if count > len(lines) / 2}
     words = [each - common for each in words]
 
-    def near(one: int, other: int) -> float:
-        shared, fewer = words[one] & words[other], min(len(words[one]), len(words[other]))
+    def similarity(first: int, second: int) -> float:
+        shared, fewer = words[first] & words[second], min(len(words[first]), len(words[second]))
         return len(shared) / fewer if fewer else 0.0
 
-    return near
+    return similarity
 
 
-def texts(notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
+def render_pieces(notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
     """Return the file text of each piece; the user's text above the first conclusion goes to the first piece."""
-    found = [begun(piece.title, piece.lines) for piece in pieces]
-    above = "\n".join(row for row in notebook.head.split("\n") if not row.startswith("# ")).strip("\n")
-    if above.strip():
+    found = [render_new_notebook(piece.title, piece.lines) for piece in pieces]
+    head_text = "\n".join(row for row in notebook.head.split("\n") if not row.startswith("# ")).strip("\n")
+    if head_text.strip():
         title, _, rest = found[0].partition("\n")
-        found[0] = f"{title}\n\n{above}\n{rest}"
+        found[0] = f"{title}\n\n{head_text}\n{rest}"
     return found
 
 
-def _pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece]:
+def _build_pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]]) -> list[NotebookPiece]:
     """Return the pieces with unique titles."""
     taken: set[str] = set()
     found: list[NotebookPiece] = []
     for title, rows in groups:
-        name, number = one_line(title, LONGEST_TITLE), 2
+        name, number = to_single_line(title, MAX_TITLE_LENGTH), 2
         while name.casefold() in taken:
-            name, number = one_line(f"{title} ({number})", LONGEST_TITLE), number + 1
+            name, number = to_single_line(f"{title} ({number})", MAX_TITLE_LENGTH), number + 1
         taken.add(name.casefold())
         found.append(NotebookPiece(name, tuple(notebook.lines[row] for row in rows)))
     return found
 
 
-def _alike(size: int, count: int, near: Near) -> list[list[int]]:
+def _cluster_lines(size: int, count: int, similarity: Similarity) -> list[list[int]]:
     """Return `count` groups around dissimilar seed lines, each line in the group it is most similar to."""
-    ties = [sum(near(one, other) for other in range(size) if other != one) for one in range(size)]
-    seeds = [max(range(size), key=lambda row: ties[row])]
+    total_similarities = [sum(similarity(one, other) for other in range(size) if other != one) for one in range(size)]
+    seeds = [max(range(size), key=lambda row: total_similarities[row])]
     while len(seeds) < count:
         left = [row for row in range(size) if row not in seeds]
-        seeds.append(max(left, key=lambda row: (-max(near(row, seed) for seed in seeds), ties[row])))
+        seeds.append(max(left, key=lambda row: (-max(similarity(row, seed) for seed in seeds), total_similarities[row])))
     groups = [[seed] for seed in seeds]
     for row in range(size):
         if row not in seeds:
-            close = [sum(near(row, other) for other in group) / len(group) for group in groups]
-            groups[close.index(max(close))].append(row)
+            similarities = [sum(similarity(row, other) for other in group) / len(group) for group in groups]
+            groups[similarities.index(max(similarities))].append(row)
     return [sorted(group) for group in groups]
 
 
-def _subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list[str]:
+def _group_subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list[str]:
     """Return for each group one or two words that many of its lines have and the others rarely have; empty if there is none."""
     title = content_words(notebook.title)
-    lines = [_spelled(line.text, title) for line in notebook.lines]
+    lines = [_title_words(line.text, title) for line in notebook.lines]
     found: list[str] = []
     for group in groups:
         inside, outside = Counter(word for row in group for word in lines[row]), Counter[str]()
         for row in set(range(len(lines))) - set(group):
             outside.update(lines[row])
         best = sorted(inside, key=lambda word: (-(inside[word] - outside[word]), word))
-        told = [word for word in best if inside[word] >= 2 and inside[word] > 2 * outside[word]][:2]
-        found.append(" and ".join(told))
+        subject_words = [word for word in best if inside[word] >= 2 and inside[word] > 2 * outside[word]][:2]
+        found.append(" and ".join(subject_words))
     return found
 
 
-def _spelled(text: str, without: Collection[str]) -> set[str]:
+def _title_words(text: str, without: Collection[str]) -> set[str]:
     """Return the folded words of a line that may serve as a title."""
-    words = [word for word in cut(text) if len(word) > 3 and fold(word) not in EVERYDAY | _TELLING]
+    words = [word for word in cut(text) if len(word) > 3 and fold(word) not in EVERYDAY | _UNSUITABLE_WORDS]
     return {fold(word) for word in words if not content_words(word) <= frozenset(without)}
 
 
-def _when(notebook: Notebook, rows: Sequence[int]) -> str:
+def _period(notebook: Notebook, rows: Sequence[int]) -> str:
     days = sorted(day for row in rows if (day := notebook.lines[row].day) is not None)
     if not days:
         return f"lines {rows[0] + 1} to {rows[-1] + 1}"

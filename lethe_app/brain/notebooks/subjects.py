@@ -13,14 +13,14 @@ from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.retrieval.query_terms import EVERYDAY, cut, fold
 
-TELLING = frozenset(
+UNSUITABLE_TITLE_WORDS = frozenset(
     """
     loves hates owns likes prefers wants lives enjoys keeps uses makes takes love hate like prefer want live enjoy keep use make
     take feels thinks says plans works works called named always never often every today tomorrow yesterday week month year
     """.split()  # noqa: SIM905 - a list of fifty quoted words cannot be read
 )
 """Words that occur in nearly every fact and are therefore not used as titles."""
-MOSTLY = 2 / 3
+MIN_TITLE_SHARE = 2 / 3
 """Minimum share of texts for a title made of two subjects or a person."""
 
 
@@ -28,59 +28,66 @@ MOSTLY = 2 / 3
 class Matters:
     """Subjects with the stems of their words."""
 
-    roots: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    stems_by_subject: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def subjects_in(self, text: str) -> frozenset[str]:
         """Return all subjects that a word of the text belongs to."""
         words = content_words(text)
-        return frozenset(title for title, roots in self.roots.items() if words & roots)
+        return frozenset(title for title, roots in self.stems_by_subject.items() if words & roots)
 
-    def tally(self, spoken: Iterable[frozenset[str]]) -> Counter[str]:
+    def count_subjects(self, text_subjects: Iterable[frozenset[str]]) -> Counter[str]:
         """Count in how many texts each subject occurs; equal counts keep the order of the word list."""
-        each = list(spoken)
-        return Counter({title: count for title in self.roots if (count := sum(title in one for one in each))})
+        each = list(text_subjects)
+        return Counter({title: count for title in self.stems_by_subject if (count := sum(title in one for one in each))})
 
-    def common(self, texts: Sequence[str]) -> tuple[str, int]:
+    def most_common_subject(self, texts: Sequence[str]) -> tuple[str, int]:
         """Return the most frequent subject of the texts and its count; ("", 0) if there is none or a tie."""
-        counts = self.tally(map(self.subjects_in, texts)).most_common(2)
+        counts = self.count_subjects(map(self.subjects_in, texts)).most_common(2)
         if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
             return "", 0
         return counts[0]
 
-    def of_book(self, book: Notebook) -> frozenset[str]:
+    def subjects_of_notebook(self, notebook: Notebook) -> frozenset[str]:
         """Return the subjects of a notebook: those of its title, otherwise the one of at least half of its lines."""
-        named = next((title for title in self.roots if title.casefold() == book.title.casefold()), "")
-        if named or (told := self.subjects_in(book.title)):
-            return frozenset({named}) if named else told
-        title, count = self.common([line.text for line in book.lines])
-        return frozenset({title}) if title and 2 * count >= len(book.lines) else frozenset()
+        named = next((title for title in self.stems_by_subject if title.casefold() == notebook.title.casefold()), "")
+        if named or (title_subjects := self.subjects_in(notebook.title)):
+            return frozenset({named}) if named else title_subjects
+        title, count = self.most_common_subject([line.text for line in notebook.lines])
+        return frozenset({title}) if title and 2 * count >= len(notebook.lines) else frozenset()
 
-    def belongs(self, text: str, book: Notebook) -> bool:
+    def can_belong(self, text: str, notebook: Notebook) -> bool:
         """Return whether a text may be added to a notebook; it may not if all its subjects differ from the notebook's."""
-        said, about = self.subjects_in(text), self.of_book(book)
-        return not said or not about or bool(said & about) or bool(content_words(text) & content_words(book.title))
+        text_subjects, notebook_subjects = self.subjects_in(text), self.subjects_of_notebook(notebook)
+        return (
+            not text_subjects
+            or not notebook_subjects
+            or bool(text_subjects & notebook_subjects)
+            or bool(content_words(text) & content_words(notebook.title))
+        )
 
-    def title(self, texts: Sequence[str], names: Collection[str]) -> str:
+    def build_title(self, texts: Sequence[str], names: Collection[str]) -> str:
         """Return a title of one or two words for the texts, or an empty string; `names` are those of the speakers."""
-        word, shared = _shared(texts, names)
-        subject, spoken = self.common(texts)
-        enough = max(2, ceil(len(texts) / 2))
-        if word and (shared == len(texts) > 1 or (shared >= enough and shared > spoken)):
+        word, texts_with_word = _most_shared_word(texts, names)
+        subject, texts_with_subject = self.most_common_subject(texts)
+        min_count = max(2, ceil(len(texts) / 2))
+        if word and (
+            texts_with_word == len(texts) > 1 or (texts_with_word >= min_count and texts_with_word > texts_with_subject)
+        ):
             return word
-        if subject and spoken >= enough:
+        if subject and texts_with_subject >= min_count:
             return subject
-        return word if shared >= enough else self._both(texts) or _person(texts, names)
+        return word if texts_with_word >= min_count else self._two_subject_title(texts) or _person_title(texts, names)
 
-    def _both(self, texts: Sequence[str]) -> str:
+    def _two_subject_title(self, texts: Sequence[str]) -> str:
         """Return a title of two subjects, such as “Family and work”, if they cover nearly all texts."""
-        least = max(2, ceil(len(texts) / 4))
-        counts = self.tally(map(self.subjects_in, texts))
-        best = [title for title, count in counts.most_common(2) if count >= least]
-        told = sum(bool(self.subjects_in(text) & set(best)) for text in texts)
-        return f"{best[0]} and {best[1].lower()}" if len(best) == 2 and told >= MOSTLY * len(texts) else ""
+        min_count = max(2, ceil(len(texts) / 4))
+        counts = self.count_subjects(map(self.subjects_in, texts))
+        best = [title for title, count in counts.most_common(2) if count >= min_count]
+        covered = sum(bool(self.subjects_in(text) & set(best)) for text in texts)
+        return f"{best[0]} and {best[1].lower()}" if len(best) == 2 and covered >= MIN_TITLE_SHARE * len(texts) else ""
 
 
-def parse(texts: Iterable[str]) -> Matters:
+def parse_subjects(texts: Iterable[str]) -> Matters:
     """Parse hand-written lists of the form `Subject: words`; `#` begins a comment."""
     found: dict[str, set[str]] = {}
     for line in (line.strip() for text in texts for line in text.splitlines()):
@@ -91,7 +98,7 @@ def parse(texts: Iterable[str]) -> Matters:
     return Matters({title: frozenset(roots) for title, roots in found.items() if title})
 
 
-def read(folders: Sequence[Path]) -> Matters:
+def load_subjects(folders: Sequence[Path]) -> Matters:
     """Read all lists in these folders, such as `subjects.en.txt`; unreadable files are skipped."""
     texts: list[str] = []
     for path in sorted(path for folder in folders for path in folder.glob("subjects*.txt")):
@@ -100,10 +107,10 @@ def read(folders: Sequence[Path]) -> Matters:
             texts.append(path.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             continue
-    return parse(texts)
+    return parse_subjects(texts)
 
 
-def _shared(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:
+def _most_shared_word(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:
     """Return the word that occurs in most texts, in its shortest spelling, and the number of these texts."""
     known = frozenset(root for name in names for root in content_words(name))
     spelled: dict[str, str] = {}
@@ -112,7 +119,7 @@ def _shared(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:
         roots: set[str] = set()
         for word in cut(text):
             (*found,) = content_words(word)
-            if len(word) > 3 and found and found[0] not in known and fold(word) not in EVERYDAY | TELLING:
+            if len(word) > 3 and found and found[0] not in known and fold(word) not in EVERYDAY | UNSUITABLE_TITLE_WORDS:
                 plain = word if len(word) < len(spelled.get(found[0], word + "x")) else spelled[found[0]]
                 spelled[found[0]] = plain
                 roots.add(found[0])
@@ -121,10 +128,10 @@ def _shared(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:
     return (spelled[best][:1].upper() + spelled[best][1:], counts[best]) if best else ("", 0)
 
 
-def _person(texts: Sequence[str], names: Collection[str]) -> str:
+def _person_title(texts: Sequence[str], names: Collection[str]) -> str:
     """Return “About Tomas” if nearly all texts begin with that name."""
     for name in names:
-        begins = sum(re.match(rf"{re.escape(name)}\b", text) is not None for text in texts)
-        if name and len(texts) > 1 and begins >= MOSTLY * len(texts):
+        count = sum(re.match(rf"{re.escape(name)}\b", text) is not None for text in texts)
+        if name and len(texts) > 1 and count >= MIN_TITLE_SHARE * len(texts):
             return f"About {name}"
     return ""

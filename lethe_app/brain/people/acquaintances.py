@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from lethe_app.brain.vocabulary.kin_words import fits
+from lethe_app.brain.vocabulary.kin_words import fitting_pronouns
 from lethe_app.retrieval.query_terms import cut, fold
 
 _TITLED = re.compile(r"(?:(?P<man>mr)|mrs|ms|miss)\b", re.IGNORECASE)
@@ -17,13 +17,13 @@ class Person:
     """Person or pet of the speaker. `who` is the relation: “daughter”, or through another person “daughter Aoife's partner”."""
 
     name: str
-    who: str
-    source: UUID
+    relation: str
+    message_id: UUID
 
     @property
-    def full(self) -> str:
+    def designation(self) -> str:
         """Full designation, such as “my daughter Aoife”."""
-        return f"my {self.who} {self.name}".strip()
+        return f"my {self.relation} {self.name}".strip()
 
 
 class PersonStatement:
@@ -39,22 +39,22 @@ class PersonStatement:
 class Acquaintances:
     """People and pets one speaker has named, by normalised name."""
 
-    known: dict[str, Person] = field(default_factory=dict)
-    plural: str = ""
+    people_by_name: dict[str, Person] = field(default_factory=dict)
+    plural_group: str = ""
     """To whom “they” may refer, such as “kids”."""
 
-    def learn(self, name: str, who: str, source: UUID) -> Person:
+    def add_person(self, name: str, relation: str, message_id: UUID) -> Person:
         """Register the person with this name, unless the name is known, and return the registered person."""
-        return self.known.setdefault(fold(name), Person(name, who, source))
+        return self.people_by_name.setdefault(fold(name), Person(name, relation, message_id))
 
-    def known_in(self, text: str) -> list[Person]:
+    def find_people(self, text: str) -> list[Person]:
         """Return the registered people whose names occur in a text."""
         words = {fold(word.removesuffix("'s")) for word in text.replace("’", "'").split()} | set(map(fold, cut(text)))
-        return [person for key, person in self.known.items() if key in words]
+        return [person for key, person in self.people_by_name.items() if key in words]
 
 
-def pronouns_of(one: Person) -> frozenset[str]:
+def pronouns_of(person: Person) -> frozenset[str]:
     """Return which of “he” and “she” can refer to the person."""
-    if titled := _TITLED.match(one.name):
-        return frozenset({"he" if titled["man"] else "she"})
-    return fits(one.who.rsplit("'s ", 1)[-1])
+    if title_match := _TITLED.match(person.name):
+        return frozenset({"he" if title_match["man"] else "she"})
+    return fitting_pronouns(person.relation.rsplit("'s ", 1)[-1])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lethe_app.brain.vocabulary.entities import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES, STATES
+from lethe_app.brain.vocabulary.entities import ANIMALS, JOBS, NOT_OCCUPATIONS, RELATIVES, STATES
 from lethe_app.retrieval.query_terms import MONTHS, fold
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
-_AGE_OF = r"(?:older|younger|big|little|elder|twin|late|oldest|youngest|eldest|new|old|other|best|former|next-door)"
-_NAMED = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) (?P<who>(?:{_AGE_OF} )?(?:(?:golden|german|border|yorkshire|french|jack russell|cocker|black|"
+_AGE_ADJECTIVE = r"(?:older|younger|big|little|elder|twin|late|oldest|youngest|eldest|new|old|other|best|former|next-door)"
+_NAMED_RELATION = re.compile(
+    rf"\b(?:[Mm]y|[Oo]ur) (?P<who>(?:{_AGE_ADJECTIVE} )?(?:(?:golden|german|border|yorkshire|french|jack russell|cocker|black|"
     rf"tabby|guinea|great|"
     rf"shih|english|[a-z]+ (?=teacher|friend|neighbou?r|colleague|mate|coach)) ?)?(?:{RELATIVES}|{ANIMALS}|boss|coach|doctor|"
     rf"therapist|dentist|vet|manager|co-?worker|classmate|teammate|mate|buddy|landlord|landlady|instructor|tutor|shepherd|"
@@ -19,8 +19,8 @@ _NAMED = re.compile(
     rf"dachshund|beagle|bulldog|boxer|rottweiler|tzu|dane|cockatiel|parakeet))(?: called| named)?,? "
     rf"(?P<name>(?:(?:Mrs?|Ms|Dr)\.? )?[A-Z][a-zà-öø-ÿ]+)\b(?! (?:and|or|&) [A-Z])"
 )
-_NAME_FIRST = re.compile(
-    rf"(?:^|\b(?:with|and|to|for|by|of) )(?P<name>[A-Z][a-zà-öø-ÿ]+), my (?P<who>(?:{_AGE_OF} )?(?:(?!own )[a-z-]+ "
+_NAME_BEFORE_RELATION = re.compile(
+    rf"(?:^|\b(?:with|and|to|for|by|of) )(?P<name>[A-Z][a-zà-öø-ÿ]+), my (?P<who>(?:{_AGE_ADJECTIVE} )?(?:(?!own )[a-z-]+ "
     rf")?(?:{RELATIVES}|{ANIMALS}|boss|"
     r"coach|shepherd|husky|pug|dachshund|beagle|bulldog))(?=,|[.!]?$)"
 )
@@ -31,16 +31,16 @@ _OWN_NAME = re.compile(
     r"\b(?:[Hh]i|[Hh]ey|[Hh]ello|[Hh]iya)\b[!,. ]+(?:there|everyone|so|and|again)?[!,. ]*I(?:'m| am) "
     r"(?P<greeted>[A-Z][a-zà-ÿ]+)(?=[,.!]|$| and )"
 )
-_CALLED = re.compile(
+_NAME_REQUEST = re.compile(
     r"\b(?:you can|u can|just|please) call me (?P<name>[A-Za-z][a-zà-ÿ]{1,14})"
     r"(?=$|[,.!?]| (?:btw|everyone|everybody|if|lol|for|instead|please|because|and)\b)",
     re.IGNORECASE,
 )
-_NO_NAME = re.compile(
+_NOT_A_NAME = re.compile(
     rf"(?:{STATES}|[a-z]+(?:ing|ed|ish|ese)|back|new|here|home|tired|good|fine|late|old|free|bored|happy|sad|sorry|done)\Z",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(
+_PLURAL_RELATION = re.compile(
     r"\b(?:family|kids|children|parents|siblings|friends|dogs|cats|pets|sisters|brothers|sons|daughters|grandparents)\Z"
 )
 _NOT_NAMES = frozenset(
@@ -55,21 +55,22 @@ _NOT_NAMES = frozenset(
         """.split(),  # noqa: SIM905 - a list of quoted words cannot be read
     )
 )
-_CLOSE = (
+_CLOSE_RELATION = (
     r"(?:wife|husband|girlfriend|boyfriend|fianc[eé]e?|kids|children|sons?|daughters?|sisters?|brothers?|siblings|twins|"
     r"grandkids|"
     r"grandchildren|grandsons?|granddaughters?|nephews?|nieces?|step(?:sons?|daughters?|kids|children)|room-?mates?|flatmates?|"
     r"house-?mates?)"
 )
-_HAVING = re.compile(
+_OWNED_NOUN = re.compile(
     rf"\b[Mm]y (?P<what>(?:(?:two|three|four|five|six|\d|older|younger|big|little|twin|rescue|golden|black|\d+-year-old|"
-    rf"[a-z]+-year-old|teenage|oldest|youngest|elder) )*(?:{_CLOSE}|(?!fish\b|bird\b|bees\b|rat\b|cow\b|goose\b|chicken\b|"
+    rf"[a-z]+-year-old|teenage|oldest|youngest|elder) )*(?:{_CLOSE_RELATION}|(?!fish\b|bird\b|bees\b|rat\b|cow\b|goose\b|"
+    rf"chicken\b|"
     rf"pet\b|sheep\b|mouse\b|mice\b){ANIMALS}))(?!['’]s?\b|-| (?:in (?:law|mind)|{ANIMALS}|and I split))\b"
     r"(?=$|[^\w\s]|,? (?!paintings?|photos?|pics?|pictures?|toys?|treats?|food|hair|bed|house|school|lovers?|person|people|"
     r"owners?|walks?|walking|"
     r"training|show|club|rescue|shelter|drawings?|park|collar|portraits?|stories|videos?|costumes?)[a-z'I&])"
 )
-_LATE = re.compile(rf"\b[Mm]y late (?P<who>{RELATIVES})\b")
+_LATE_RELATIVE = re.compile(rf"\b[Mm]y late (?P<who>{RELATIVES})\b")
 _VOCATIVE = re.compile(r"(?:^|, )my \w+ ?(?:[,.!?]|$)", re.IGNORECASE)
 _UNREAL = re.compile(
     r"\b(?:if|imagine|pretend|would|wish|future|someday|suppose|used to|dream|story|character|novel|game|as (?:if|though)|"
@@ -77,7 +78,7 @@ _UNREAL = re.compile(
     r"when I (?:was|grow)|ex|call(?:ed)? (?:it|him|her|them) my|not my|isn't my|aren't my|without my)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_MEMORY_QUESTION = re.compile(
     r"\W*(?:(?:so|and|but|oh|hey|ok|wait|um|now) )*(?:what|what's|who|who's|whose|which|when|where|how|why|do you (?:remember|"
     r"know|recall)|"
     r"can you|could you|remember (?:what|who|when|where|which|how))\b",
@@ -93,7 +94,7 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 """Comparison of something with a relative: “The bus is basically my wife at this point”."""
-_THING = re.compile(
+_OWNED_THING = re.compile(
     r"\b[Mm]y (?:(?:new|old|beloved|trusty|little|own|acoustic|electric|beautiful|first) )?(?P<what>(?:acoustic |electric |"
     r"bass |vegetable |"
     r"rose |herb |camper |food |rowing |sailing |(?!whole|entire|little|huge|growing|own|new|big)[a-z]+ "
@@ -118,11 +119,11 @@ _AS_JOB = re.compile(
     rf"^(?:as|being) (?P<what>an? (?:[a-z-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian))),? (?=I\b|I'|my\b|you\b|it\b)",
     re.IGNORECASE,
 )
-_AS_ONCE = re.compile(
+_NOT_AN_OCCUPATION = re.compile(
     r"\b(?:kid|child|boy|girl|teenager|beginner|toddler|youngster|fan|lover|reminder|matter|rule)\b", re.IGNORECASE
 )
 
-_EMPTY = frozenset(
+_NOT_COURSE_SUBJECTS = frozenset(
     """
     able about absolutely acceptance accomplishment across activity adventure affection again ago ahead aim all almost along
     also always amazing amount another any anybody anyone appreciation approaches around assistance atmosphere atmospheres
@@ -161,72 +162,72 @@ _EMPTY = frozenset(
 """Words that do not name a subject of a course or club."""
 
 
-def own_name(message: str) -> str:
+def find_own_name(message: str) -> str:
     """Return the name by which the speaker introduces themselves: “hi, I'm Marie”, “im tom, 34”, “you can call me den”; else
     an empty string.
     """
-    found = _OWN_NAME.search(message) or _CALLED.search(message)
-    name = (found["name"] or found.groupdict().get("greeted") or "") if found else ""
-    return "" if fold(name) in _NOT_NAMES or _NO_NAME.match(name) else name.capitalize()
+    match = _OWN_NAME.search(message) or _NAME_REQUEST.search(message)
+    name = (match["name"] or match.groupdict().get("greeted") or "") if match else ""
+    return "" if fold(name) in _NOT_NAMES or _NOT_A_NAME.match(name) else name.capitalize()
 
 
-def asks_memory(sentence: str) -> bool:
+def asks_to_remember(sentence: str) -> bool:
     """Return whether a sentence asks for something to be remembered, with or without its question mark: “whats our dog
     called again”.
     """
-    return bool(_ASKS.match(sentence))
+    return bool(_MEMORY_QUESTION.match(sentence))
 
 
-def compares(sentence: str) -> bool:
+def is_comparison(sentence: str) -> bool:
     """Return whether a sentence compares something with a relative: “the bus is basically my wife”."""
     return bool(_COMPARES.search(sentence))
 
 
-def introduced(sentence: str) -> Iterator[tuple[str, str]]:
+def find_implied_facts(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the facts the sentence implies, each as a first-person clause and its key."""
-    if _ASKS.match(sentence):
+    if _MEMORY_QUESTION.match(sentence):
         return
     # Names count in hypothetical sentences and comparisons as well.
-    yield from _names(sentence)
-    if _UNREAL.search(sentence) or compares(sentence):
+    yield from _find_names(sentence)
+    if _UNREAL.search(sentence) or is_comparison(sentence):
         return
-    if late := _LATE.search(sentence):
-        yield f"my {late['who']} has died", ""
+    if late_match := _LATE_RELATIVE.search(sentence):
+        yield f"my {late_match['who']} has died", ""
     if not sentence.endswith("?"):
-        yield from _occupations(sentence)
-    for found in _HAVING.finditer(_VOCATIVE.sub("", sentence)):
-        yield f"I have {_article(found['what'].lower())}", ""
-    for found in _THING.finditer(sentence):
-        if found["what"] != "collection":
-            yield f"I have {_article(found['what'].lower())}", ""
-    for found in _CAR.finditer(sentence):
-        yield f"I have a {found['what']}", "car"
+        yield from _find_occupations(sentence)
+    for match in _OWNED_NOUN.finditer(_VOCATIVE.sub("", sentence)):
+        yield f"I have {_add_article(match['what'].lower())}", ""
+    for match in _OWNED_THING.finditer(sentence):
+        if match["what"] != "collection":
+            yield f"I have {_add_article(match['what'].lower())}", ""
+    for match in _CAR.finditer(sentence):
+        yield f"I have a {match['what']}", "car"
 
 
-def _names(sentence: str) -> Iterator[tuple[str, str]]:
+def _find_names(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the names of relatives, friends and pets. They count in a question as well."""
-    for pattern in (_NAMED, _NAME_FIRST):
-        for found in pattern.finditer(sentence):
-            if fold(found["name"]) not in _NOT_NAMES and not _SEVERAL.search(found["who"]):
-                yield f"my {found['who']} is called {found['name']}", f"{found['who']} name"
+    for pattern in (_NAMED_RELATION, _NAME_BEFORE_RELATION):
+        for match in pattern.finditer(sentence):
+            if fold(match["name"]) not in _NOT_NAMES and not _PLURAL_RELATION.search(match["who"]):
+                yield f"my {match['who']} is called {match['name']}", f"{match['who']} name"
 
 
-def _occupations(sentence: str) -> Iterator[tuple[str, str]]:
+def _find_occupations(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the occupation in “as a nurse, I …” and the courses and clubs the speaker belongs to."""
     job = _AS_JOB.match(sentence)
-    if job and not _AS_ONCE.search(job["what"]) and job["what"].split()[-1].lower() not in NOT_CALLINGS:
+    if job and not _NOT_AN_OCCUPATION.search(job["what"]) and job["what"].split()[-1].lower() not in NOT_OCCUPATIONS:
         yield f"I'm {job['what'].lower()}", ""
-    for found in _COURSE.finditer(sentence):
-        if found["of"] not in _EMPTY and not found["of"].endswith(("ing's", "ly")):
-            does = "am in a" if found["kind"] in {"club", "choir", "support group"} else "take"
-            yield f"I {does} {found['what'] if does == 'am in a' else _article(found['what'])}", ""
+    for match in _COURSE.finditer(sentence):
+        if match["of"] not in _NOT_COURSE_SUBJECTS and not match["of"].endswith(("ing's", "ly")):
+            verb_phrase = "am in a" if match["kind"] in {"club", "choir", "support group"} else "take"
+            yield f"I {verb_phrase} {match['what'] if verb_phrase == 'am in a' else _add_article(match['what'])}", ""
 
 
-def _article(what: str) -> str:
+def _add_article(noun: str) -> str:
     """Return the noun with its article; numbers and plurals get none."""
-    last = what.rsplit(" ", 1)[-1]
-    if (what[0].isdigit() and "year" not in what) or what.split(maxsplit=1)[0] in {"two", "three", "four", "five", "six"}:
-        return what
-    if (last.endswith("s") and last != "class") or last in {"children", "kids", "geese", "practice", "fish"}:
-        return what
-    return f"{'an' if what[0] in 'aeiou8' else 'a'} {what}"
+    last_word = noun.rsplit(" ", 1)[-1]
+    if (noun[0].isdigit() and "year" not in noun) or noun.split(maxsplit=1)[0] in {"two", "three", "four", "five", "six"}:
+        return noun
+    if (last_word.endswith("s") and last_word != "class") or last_word in {"children", "kids", "geese", "practice", "fish"}:
+        return noun
+    return f"{'an' if noun[0] in 'aeiou8' else 'a'} {noun}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.text.sentences import strip
+from lethe_app.brain.text.sentences import strip_fillers
 from lethe_app.brain.vocabulary.entities import CONDITIONS, JOBS, STATES
-from lethe_app.brain.vocabulary.kin_words import as_name
+from lethe_app.brain.vocabulary.kin_words import parse_name
 from lethe_app.brain.vocabulary.phrases import AGE
 
-_VALUED = (
+_JUDGING_NOUN = (
     r"(?:angel|legend|star|saint|hero|pain|nightmare|joke|bit|lot|mess|idiot|fool|sweetheart|darling|delight|menace|"
     r"monster|god(?:send)?|"
     r"dream|rock|gem|treasure|liar|bitch|dick|prick|twat|bastard|arse|asshole|jerk|clown|muppet|disaster|riot|hoot|character|"
@@ -21,9 +21,9 @@ _VALUED = (
     r"terrible|"
     r"lovely|nice|horrible|rubbish|better|bigger|red flag|keeper|shame|pity|robot|ghost|state|wreck|sweetie|cutie)\b"
 )
-_AN = re.compile(
+_NOUN_PREDICATE = re.compile(
     rf"is (?:now |also |still |actually |training to be |"
-    rf"studying to be )?an? (?!(?:[\w-]+ ){{0,2}}?{_VALUED})(?P<what>(?:[\w'-]+ ?){{1,5}}.*)"
+    rf"studying to be )?an? (?!(?:[\w-]+ ){{0,2}}?{_JUDGING_NOUN})(?P<what>(?:[\w'-]+ ?){{1,5}}.*)"
 )
 _VERB = re.compile(
     r"(?:(?:also|still|now|currently|just|only|never|always|actually|recently|both) )*(?:lives?|works?|worked|lived|"
@@ -79,11 +79,11 @@ _AGE = re.compile(
     r"months (?:ago|pregnant|"
     r"sober|clean|in)))\b"
 )
-_TURNS = re.compile(
+_TURNING_AGE = re.compile(
     rf"(?:is turning|just turned|turned|turns|will be|be|is about to turn|is going to be|"
     rf"is gonna be) (?P<age>{AGE})\b(?! (?:times|minutes|years (?:since|in)))"
 )
-_MOMENT = re.compile(
+_MOMENTARY_WORD = re.compile(
     r"\b(?:right now|at the moment|today|tonight|this (?:morning|evening|afternoon)|asleep|tired|drunk|you|your|if|maybe|"
     r"might|probably|would|could|should|"
     r"perhaps|guess|i think|it|this|that|them|they|there|here|hardly|lol|like a|as if|too|so much|enough|kidding|joking|"
@@ -96,7 +96,7 @@ _DANGLING = re.compile(
     r"since|to|too|every)\b)",
     re.IGNORECASE,
 )
-_TAILS = re.compile(
+_TRAILING_COMMENT = re.compile(
     r",? (?:would you believe|if you can believe it|believe it or not|god (?:rest|bless|help).*|bless (?:him|her).*|lol|"
     r"haha|ha|xd|ngl|tbh|btw|tho|though|now|"
     r"too|also|as well|already|you know|yk|these days|for my sins|i think|i know|thank god|sadly|poor thing|poor lad|"
@@ -105,49 +105,53 @@ _TAILS = re.compile(
     r"but .*|so .*|which .*|because .*|cause .*)$",
     re.IGNORECASE,
 )
-_LIVES = re.compile(
+_PLACE_AFTER_VERB = re.compile(
     r"(?P<before>\b(?:lives?|living|is|moved|moving|out|over|born|comes|came|grew up|based) (?:in|from|to|"
     r"near) )(?P<place>[a-z]{3,}(?: [a-z]{4,})?)\b(?=$|,| with| and| now)"
 )
-_NO_PLACE = frozenset(
+_NOT_PLACES = frozenset(
     """
     uni university college school hospital prison jail bed retail tech finance care nursing construction sales law
     """.split()  # noqa: SIM905
 )
 
 
-def told_of(text: str, *, bare: bool = True) -> str:
+def extract_predicate(text: str, *, is_verb_optional: bool = True) -> str:
     """Return the lasting predicate a clause begins with, such as “is a physio”; empty if there is none.
 
     Unless `bare`, it needs its own verb: “in boston” alone does not count.
     """
-    plain = strip(_full(text) if bare or not re.match(r"(?:an?|in|at|near|from|based|\d)\b", text) else text)
-    before = ""
-    while before != plain:
-        before = plain
-        plain = _TAILS.sub("", plain).strip(" ,.!")
-    if age := _AGE.match(plain) or _TURNS.match(plain):
-        whole = plain if age.re is _TURNS and not _MOMENT.search(plain) else age[0]
-        return re.sub(r"^be ", "will be ", whole)
+    predicate = strip_fillers(
+        _add_verb(text) if is_verb_optional or not re.match(r"(?:an?|in|at|near|from|based|\d)\b", text) else text
+    )
+    previous = ""
+    while previous != predicate:
+        previous = predicate
+        predicate = _TRAILING_COMMENT.sub("", predicate).strip(" ,.!")
+    if age_match := _AGE.match(predicate) or _TURNING_AGE.match(predicate):
+        age_predicate = predicate if age_match.re is _TURNING_AGE and not _MOMENTARY_WORD.search(predicate) else age_match[0]
+        return re.sub(r"^be ", "will be ", age_predicate)
     if (
-        not plain
-        or len(plain) > 110
-        or _MOMENT.search(plain)
-        or _DANGLING.search(plain)
-        or plain.endswith((" a", " the", " to", " of", " in", " at", " and", " with", " these", " those", " this"))
+        not predicate
+        or len(predicate) > 110
+        or _MOMENTARY_WORD.search(predicate)
+        or _DANGLING.search(predicate)
+        or predicate.endswith((" a", " the", " to", " of", " in", " at", " and", " with", " these", " those", " this"))
     ):
         return ""
-    if plain.endswith("born"):
+    if predicate.endswith("born"):
         return ""
-    if any(pattern.match(plain) for pattern in (_AN, _VERB, _STATE)) and (" " in plain or plain in _ONE_WORD):
-        return _LIVES.sub(_placed, plain)
+    if any(pattern.match(predicate) for pattern in (_NOUN_PREDICATE, _VERB, _STATE)) and (
+        " " in predicate or predicate in _ONE_WORD_PREDICATES
+    ):
+        return _PLACE_AFTER_VERB.sub(_capitalize_place, predicate)
     return ""
 
 
-_ONE_WORD = frozenset("died retired surfs sings skis farms sails races snores climbs boxes sews knits".split())  # noqa: SIM905
+_ONE_WORD_PREDICATES = frozenset("died retired surfs sings skis farms sails races snores climbs boxes sews knits".split())  # noqa: SIM905
 
 
-def _full(text: str) -> str:
+def _add_verb(text: str) -> str:
     """Return the predicate with its verb: “'s a nurse” as “is a nurse”, “9” and “in boston” with “is”."""
     text = re.sub(
         r"^'?s (?=(?:got|been|had|lived|worked|moved|always|never|just (?:got|started|moved|had|turned))\b)",
@@ -169,9 +173,11 @@ def _full(text: str) -> str:
     )
 
 
-def _placed(found: re.Match[str]) -> str:
+def _capitalize_place(match: re.Match[str]) -> str:
     """Capitalise a place that is written in lowercase."""
-    if found["place"].split()[0] in _NO_PLACE or not as_name(found["place"].split()[0]):
-        return found[0]
-    first, *rest = found["place"].split()
-    return found["before"] + " ".join([first.capitalize(), *(word.capitalize() if as_name(word) else word for word in rest)])
+    if match["place"].split()[0] in _NOT_PLACES or not parse_name(match["place"].split()[0]):
+        return match[0]
+    first_word, *rest = match["place"].split()
+    return match["before"] + " ".join(
+        [first_word.capitalize(), *(word.capitalize() if parse_name(word) else word for word in rest)]
+    )

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lethe_app.brain.people.acquaintances import Acquaintances, Person, PersonStatement
-from lethe_app.brain.people.kin_messages import UNNAMED, MessageReading
-from lethe_app.brain.text.sentences import sentences
+from lethe_app.brain.people.kin_messages import OWN_RELATION, MessageReading
+from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.kin_words import plain_role
+from lethe_app.brain.vocabulary.kin_words import standardize_role
 from lethe_app.retrieval.query_terms import cut, fold
 
 _HEADING = re.compile(
@@ -19,9 +19,9 @@ _HEADING = re.compile(
     r"sisters|siblings|dogs|cats|grandkids|grandchildren|pets|best friends)[.!]?",
     re.IGNORECASE,
 )
-_LONGEST = 2000
+_MAX_MESSAGE_LENGTH = 2000
 """Characters of a message that are read."""
-_NEARBY = 4
+_PRONOUN_RANGE = 4
 """Messages for which a pronoun may refer to somebody of the speaker's last message."""
 
 
@@ -29,30 +29,34 @@ _NEARBY = 4
 class People(Acquaintances):
     """People one speaker has named, kept from message to message."""
 
-    recent: list[Person] = field(default_factory=list)
+    recent_people: list[Person] = field(default_factory=list)
     """People of the speaker's last message, the one mentioned last at the end."""
-    place: int = -9
+    last_index: int = -9
     """Index of the speaker's last message."""
 
-    def read_message(self, line: Utterance, place: int, between: Sequence[str]) -> Iterator[PersonStatement]:
+    def read_message(self, line: Utterance, index: int, other_texts: Sequence[str]) -> Iterator[PersonStatement]:
         """Yield the statements of a message about the speaker's people. `between` are the other speaker's texts since their
         last message.
         """
-        parts = _headings(sentences(line.text[:_LONGEST]))
-        if place - self.place > _NEARBY:
-            self.recent = []
-        named = [one for text in between for one in self.known_in(text)]
-        reading = MessageReading(self, line, [*self.recent, *named], any(map(UNNAMED.search, between)))
-        found = reading.introduced(parts, between[-1] if between else "")
-        yield from reading.names(found)
-        yield from reading.answered(parts, between[-1] if between else "")
-        for number, sentence in enumerate(parts):
-            yield from reading.attributes(sentence, found.get(number, []), parts[number + 1 : number + 3])
-        self.place = place
-        self.recent = list(reading.spoken)
+        parts = _join_headings(extract_sentences(line.text[:_MAX_MESSAGE_LENGTH]))
+        if index - self.last_index > _PRONOUN_RANGE:
+            self.recent_people = []
+        mentioned_people = [person for text in other_texts for person in self.find_people(text)]
+        reading = MessageReading(
+            self, line, [*self.recent_people, *mentioned_people], any(map(OWN_RELATION.search, other_texts))
+        )
+        introductions = reading.register_introductions(parts, other_texts[-1] if other_texts else "")
+        yield from reading.build_name_statements(introductions)
+        yield from reading.find_answered_name(parts, other_texts[-1] if other_texts else "")
+        for sentence_index, sentence in enumerate(parts):
+            yield from reading.find_attributes(
+                sentence, introductions.get(sentence_index, []), parts[sentence_index + 1 : sentence_index + 3]
+            )
+        self.last_index = index
+        self.recent_people = list(reading.mentioned_people)
 
 
-def _headings(parts: Sequence[str]) -> list[str]:
+def _join_headings(parts: Sequence[str]) -> list[str]:
     """Join the parts “brothers” and “tom, jack” of “brothers: tom, jack”."""
     joined: list[str] = []
     for part in parts:
@@ -63,22 +67,26 @@ def _headings(parts: Sequence[str]) -> list[str]:
     return joined
 
 
-def covers(text: str, other: str, names: Sequence[str]) -> bool:
+def makes_redundant(text: str, other_text: str, names: Sequence[str]) -> bool:
     """Return whether the statement `text` makes `other` redundant: it contains all of its content words except the names or,
     if `other` only tells a name, that name and the relation.
     """
-    said = set(map(fold, cut(text)))
-    if " called " in other and all(set(map(fold, cut(name))) <= said for name in names):
-        last = other.split(" called ", maxsplit=1)[0].removesuffix(" are").removesuffix(" is").split()[-1]
-        whom = (last.removesuffix("s"), plain_role(last).removesuffix("s"))
-        known = "child" in whom or "kid" in whom or any(word.startswith(who[:4]) for word in said for who in whom)
-        return known and not re.search(r"[a-z] \d", text)
-    return set(map(fold, cut(other))) - set(map(fold, " ".join(names).split())) - _SILENT <= said
+    text_words = set(map(fold, cut(text)))
+    if " called " in other_text and all(set(map(fold, cut(name))) <= text_words for name in names):
+        relation = other_text.split(" called ", maxsplit=1)[0].removesuffix(" are").removesuffix(" is").split()[-1]
+        relation_forms = (relation.removesuffix("s"), standardize_role(relation).removesuffix("s"))
+        is_relation_mentioned = (
+            "child" in relation_forms
+            or "kid" in relation_forms
+            or any(word.startswith(who[:4]) for word in text_words for who in relation_forms)
+        )
+        return is_relation_mentioned and not re.search(r"[a-z] \d", text)
+    return set(map(fold, cut(other_text))) - set(map(fold, " ".join(names).split())) - _IGNORED_WORDS <= text_words
 
 
-def is_nameless(text: str, named: str, names: Sequence[str]) -> bool:
+def is_same_without_name(text: str, named_text: str, names: Sequence[str]) -> bool:
     """Return whether a statement equals another one without its name."""
-    return not any(name in text for name in names) and covers(named, text, names)
+    return not any(name in text for name in names) and makes_redundant(named_text, text, names)
 
 
 def is_run_on(text: str, names: Sequence[str]) -> bool:
@@ -86,4 +94,4 @@ def is_run_on(text: str, names: Sequence[str]) -> bool:
     return any(re.search(rf"\b{name}\b(?: \w+){{0,6}} (?:he|she) \w", text) for name in names)
 
 
-_SILENT = frozenset(("just", "now", "also", "is", "a", "an", "the", "s"))
+_IGNORED_WORDS = frozenset(("just", "now", "also", "is", "a", "an", "the", "s"))

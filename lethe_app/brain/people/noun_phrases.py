@@ -10,12 +10,12 @@ from lethe_app.brain.vocabulary.verbs import is_past
 Clauses = list[tuple[str, str]]
 """First-person clauses with their keys."""
 COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2}|a couple of|several)"
-YEARS = (
+DURATION = (
     r"(?:(?:about|nearly|almost|over|around|just over|roughly|going on|coming up on) )?(?:[a-z]+(?:-[a-z]+)?|\d{1,2}) "
     r"(?:odd )?(?:years?|months?|decades)"
 )
 FAMILY = rf"(?:{RELATIVES}|boys?|girls?|lads?|mam|little ones?|grandbab(?:y|ies)|bestie)"
-KEPT = (
+PET = (
     rf"(?:{ANIMALS}|pythons?|staff(?:y|ie)|husk(?:y|ies)|pugs?|beagles?|dachshunds?|whippets?|springers?|rottweilers?|"
     rf"dobermans?|alsatians?|schnauzers?|chihuahuas?|mutts?|tabb(?:y|ies))"
 )
@@ -27,42 +27,42 @@ _NOT_NAMES = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
 _YEARS_SHORT = re.compile(r"\byr(?P<several>s?)\b\.?", re.IGNORECASE)
-_WITH = re.compile(r"\bw/?(?= (?:my|his|her|the|an?|[A-Z]|\w+))")
-_SMALL = frozenset(
+_WITH_ABBREVIATION = re.compile(r"\bw/?(?= (?:my|his|her|the|an?|[A-Z]|\w+))")
+_LOWERCASE_WORDS = frozenset(
     ("and", "of", "the", "in", "on", "near", "de", "da", "la", "upon", "by", "a", "an", "with", "at", "for", "as", "to")
 )
 
 
-def owned(found: re.Match[str]) -> Clauses:
+def build_possession(match: re.Match[str]) -> Clauses:
     """Return the statement of a match such as “two kids, jaylen and nia”, with their names if those are names."""
-    what = found["what"].lower()
-    if found["grown"]:
-        what = f"{what.removesuffix(found['noun'].lower())}grown-up {found['noun'].lower()}"
-    names = re.split(r", (?:and )?| and | & ", found["names"]) if found["names"] else []
+    noun_phrase = match["what"].lower()
+    if match["grown"]:
+        noun_phrase = f"{noun_phrase.removesuffix(match['noun'].lower())}grown-up {match['noun'].lower()}"
+    names = re.split(r", (?:and )?| and | & ", match["names"]) if match["names"] else []
     if any(name.lower() in _NOT_NAMES or is_past(name) for name in names):
         return []
-    named = [name[:1].upper() + name[1:] for name in names]
-    if not named:
-        return [(f"I have {what}", "")]
-    listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-    return [(f"I have {what} called {listed}", "")]
+    capitalized_names = [name[:1].upper() + name[1:] for name in names]
+    if not capitalized_names:
+        return [(f"I have {noun_phrase}", "")]
+    joined_names = " and ".join(filter(None, (", ".join(capitalized_names[:-1]), capitalized_names[-1])))
+    return [(f"I have {noun_phrase} called {joined_names}", "")]
 
 
-def spelled(text: str) -> str:
+def expand_abbreviations(text: str) -> str:
     """Write out chat abbreviations: “12 yrs”, “w my ex”."""
-    return _YEARS_SHORT.sub(r"year\g<several>", _WITH.sub("with", text))
+    return _YEARS_SHORT.sub(r"year\g<several>", _WITH_ABBREVIATION.sub("with", text))
 
 
-def with_article(noun: str) -> str:
+def add_article(noun: str) -> str:
     """Return a noun with “a” or “an” if it has none."""
     return (
         noun if re.match(r"(?:an?|the|my|\d+|two|three|four|five) ", noun) else f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
     )
 
 
-def titled(name: str) -> str:
+def capitalize_name(name: str) -> str:
     """Capitalise a name that is all lowercase; return any other unchanged."""
     if not name.islower():
         return name
     words = name.split()
-    return " ".join(word if word in _SMALL else word[:1].upper() + word[1:] for word in words)
+    return " ".join(word if word in _LOWERCASE_WORDS else word[:1].upper() + word[1:] for word in words)

@@ -42,9 +42,9 @@ _GROUPS = tuple(
     """.strip().splitlines()
 )
 """Words that can stand for each other."""
-_PEOPLE = re.compile(rf"(?:{RELATIVES}|{ANIMALS})", re.IGNORECASE)
-_ALL = frozenset().union(*_GROUPS)
-_LEADS = re.compile(
+_RELATIVE_OR_ANIMAL = re.compile(rf"(?:{RELATIVES}|{ANIMALS})", re.IGNORECASE)
+_ALL_RELATIONS = frozenset().union(*_GROUPS)
+_LEADING_WORDS = re.compile(
     r"\W*(?:(?:and|but|so|well|oh|also|because|that|which|actually|yesterday|today|tonight|now|then|yeah|yes|yep|no|"
     r"nope|ok|okay|"
     r"when|since|as|though|although|while|btw|fyi|honestly|plus|sadly|luckily|fortunately|unfortunately|recently|lately|hey|"
@@ -52,12 +52,12 @@ _LEADS = re.compile(
     r"in \w+|on \w+|both|all(?: of)?|one of|even|only)\b\W*){0,4}",
     re.IGNORECASE,
 )
-_SELF = re.compile(r"(?:i|im|ive|i'm|i've|i'd|i'll|we|we're|we've|we'll|we'd|me and|myself|us)\b", re.IGNORECASE)
-_MINE = re.compile(r"(?:my|our) (?P<who>[\w'-]+(?: [\w'-]+){0,2})", re.IGNORECASE)
-_AND_I = re.compile(r"^(?:[\w'-]+ ){1,4}(?:and|&) (?:i|me)\b", re.IGNORECASE)
-_THIRD = re.compile(r"(?:he|she|they|he's|she's|they're|hes|shes|theyre|his|her|their)\b", re.IGNORECASE)
-_YOU = re.compile(r"(?:you|you're|youre|you've|you'd|you'll|u|ur|your)\b", re.IGNORECASE)
-_VERBS = frozenset(
+_SELF_SUBJECT = re.compile(r"(?:i|im|ive|i'm|i've|i'd|i'll|we|we're|we've|we'll|we'd|me and|myself|us)\b", re.IGNORECASE)
+_MY_NOUN_PHRASE = re.compile(r"(?:my|our) (?P<who>[\w'-]+(?: [\w'-]+){0,2})", re.IGNORECASE)
+_JOINED_WITH_I = re.compile(r"^(?:[\w'-]+ ){1,4}(?:and|&) (?:i|me)\b", re.IGNORECASE)
+_THIRD_PERSON_SUBJECT = re.compile(r"(?:he|she|they|he's|she's|they're|hes|shes|theyre|his|her|their)\b", re.IGNORECASE)
+_LISTENER_SUBJECT = re.compile(r"(?:you|you're|youre|you've|you'd|you'll|u|ur|your)\b", re.IGNORECASE)
+_NOUN_PHRASE_END_VERBS = frozenset(
     """
     is was are were has had have been gave got goes went does did can will would said says told makes made works lives loves
     likes died taught helped came bought plays wants and or with in on at to for from just recently always
@@ -79,40 +79,42 @@ class Subject(StrEnum):
     """No subject at the beginning, as in “Just moved to Leeds!”."""
 
 
-def subject_of(clause: str) -> tuple[Subject, str]:
+def find_clause_subject(clause: str) -> tuple[Subject, str]:
     """Return the subject of an English clause, and the word for a relation if it is one."""
     plain = clause.replace("’", "'")
-    lead = _LEADS.match(plain)
-    rest = plain[lead.end() :] if lead else plain
-    if _SELF.match(rest):
+    leading_match = _LEADING_WORDS.match(plain)
+    rest = plain[leading_match.end() :] if leading_match else plain
+    if _SELF_SUBJECT.match(rest):
         return Subject.SELF, ""
-    if mine := _MINE.match(rest):
-        relation = _head(mine["who"])
+    if noun_phrase := _MY_NOUN_PHRASE.match(rest):
+        relation = _find_head_relation(noun_phrase["who"])
         if not relation:
             return Subject.SELF, ""
-        return (Subject.SELF, "") if _AND_I.match(rest) else (Subject.RELATION, relation)
-    if _THIRD.match(rest):
+        return (Subject.SELF, "") if _JOINED_WITH_I.match(rest) else (Subject.RELATION, relation)
+    if _THIRD_PERSON_SUBJECT.match(rest):
         return Subject.THIRD, ""
-    return (Subject.LISTENER, "") if _YOU.match(rest) else (Subject.UNSPOKEN, "")
+    return (Subject.LISTENER, "") if _LISTENER_SUBJECT.match(rest) else (Subject.UNSPOKEN, "")
 
 
-def relations_in(text: str) -> set[str]:
+def find_relations(text: str) -> set[str]:
     """Return the words for relatives, friends and pets in a text, in lowercase."""
-    return {word for word in map(str.lower, WORD.findall(text)) if word in _ALL or _PEOPLE.fullmatch(word)}
+    return {
+        word for word in map(str.lower, WORD.findall(text)) if word in _ALL_RELATIONS or _RELATIVE_OR_ANIMAL.fullmatch(word)
+    }
 
 
-def is_named(relation: str, text: str) -> bool:
+def is_relation_mentioned(relation: str, text: str) -> bool:
     """Return whether a text contains this relation or a word that can stand for it."""
     words = set(map(str.lower, WORD.findall(text)))
     return relation in words or any(relation in group and not group.isdisjoint(words) for group in _GROUPS)
 
 
-def _head(words: str) -> str:
+def _find_head_relation(words: str) -> str:
     """Return the relation in the noun phrase after “my”; empty if there is none before the verb."""
     for word in re.split(r"[ -]", words.lower()):
-        bare = word.removesuffix("'s").rstrip("'")
-        if bare in _VERBS:
+        stripped = word.removesuffix("'s").rstrip("'")
+        if stripped in _NOUN_PHRASE_END_VERBS:
             return ""
-        if bare in _ALL or _PEOPLE.fullmatch(bare):
-            return bare
+        if stripped in _ALL_RELATIONS or _RELATIVE_OR_ANIMAL.fullmatch(stripped):
+            return stripped
     return ""

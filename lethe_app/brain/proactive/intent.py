@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.vocabulary.normalize import normalize_text
 
-ASKING = (
+NEWS_PHRASES = (
     "any news",
     "any updates",
     "anything new",
@@ -67,7 +67,9 @@ ASKING = (
 """Phrases that ask for news. Apostrophes in the message may be straight, curly or missing."""
 
 _CLAUSE = re.compile(r"[.?!,;:]|\bbut\b")
-_PHRASE = re.compile(r"(?<![^\W_])(?:" + "|".join(re.escape(phrase.replace("'", "")) for phrase in ASKING) + r")(?![^\W_])")
+_PHRASE = re.compile(
+    r"(?<![^\W_])(?:" + "|".join(re.escape(phrase.replace("'", "")) for phrase in NEWS_PHRASES) + r")(?![^\W_])"
+)
 _DENIAL = re.compile(
     r"\b(?:i|we|he|she|it|they|there)\b.*\b(?:not|no|never|without|hardly|"
     r"(?:do|does|did|have|has|had|is|are|was|were|wo|ca|could|would)nt)\b"
@@ -76,9 +78,9 @@ _DENIAL = re.compile(
 """Text before a phrase that rules it out: there is no news, or it is the user who will tell some."""
 
 
-def asks_for_news(message: str) -> str:
+def find_news_request(message: str) -> str:
     """Return the words by which the user asks for news, or an empty string. “There isn't any news” is no request."""
-    for clause in _CLAUSE.split(fold(message, keep_case=False).replace("'", "")):
+    for clause in _CLAUSE.split(normalize_text(message, keep_case=False).replace("'", "")):
         found = _PHRASE.search(clause)
         if found and not _DENIAL.search(clause[: found.start()]):
             return found[0]

@@ -11,16 +11,16 @@ from math import inf, isnan
 from uuid import UUID
 
 from lethe_app.brain.dates.arithmetic import elapsed
-from lethe_app.brain.proactive.intent import asks_for_news
-from lethe_app.brain.recall.decay import is_prunable, touched
-from lethe_app.brain.recall.proactive_rules import WAITING, Pace, ProactiveRules
+from lethe_app.brain.proactive.intent import find_news_request
+from lethe_app.brain.recall.decay import count_recall, is_prunable
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, Pace, ProactiveRules
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
 
-PER_SHARED_WORD = 0.02
+SHARED_WORD_BONUS = 0.02
 """Subtracted from the cosine distance for each word that the memory's title shares with the message."""
-FOR_FORCED = 0.02
+FORCED_BONUS = 0.02
 """Subtracted from the cosine distance of a memory with the insertion `NATURAL_FORCED`."""
 
 
@@ -57,28 +57,28 @@ class _Relevant:
     @property
     def rank(self) -> tuple[object, ...]:
         """Sort key; lower is better."""
-        return (not self.keyword, self.distance, *_importance(self.memory))
+        return (not self.keyword, self.distance, *_importance_key(self.memory))
 
 
-def waiting(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
+def find_waiting(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
     """Return the memories that may be brought up: proactive ones that are enabled, due and not stale, newest first. Empty if
     `disable_eurekas` is set.
     """
     if rules.disable_eurekas:
         return []
-    longest = timedelta(days=rules.eureka_cut_off_days)
+    max_age = timedelta(days=rules.eureka_cut_off_days)
     found = [
         memory
         for memory in memories
-        if memory.insertion in WAITING
+        if memory.insertion in WAITING_INSERTIONS
         and memory.enabled
         and memory.is_due(moment)
-        and (memory.sticky or memory.protected or elapsed(memory.added, moment) <= longest)
+        and (memory.sticky or memory.protected or elapsed(memory.added, moment) <= max_age)
     ]
     return sorted(found, key=lambda memory: (memory.added, memory.guid), reverse=True)
 
 
-def choose(
+def choose_memory(
     waiting: Sequence[MemoryUnit],
     evidence: Mapping[UUID, ProactiveEvidence],
     message: str,
@@ -95,10 +95,14 @@ def choose(
     """
     if rules.disable_eurekas or not waiting:
         return None
-    return _relevant(waiting, evidence, message, rules) or _timed(waiting, pace, rules, moment) or _asked_for(waiting, message)
+    return (
+        _choose_relevant(waiting, evidence, message, rules)
+        or _choose_by_time(waiting, pace, rules, moment)
+        or _choose_on_request(waiting, message)
+    )
 
 
-def used(memory: MemoryUnit, moment: datetime) -> MemoryUnit | None:
+def mark_used(memory: MemoryUnit, moment: datetime) -> MemoryUnit | None:
     """Return the memory as it is stored after it was brought up: a trigger memory with one more recall. None if it is used
     up and to be removed.
 
@@ -107,27 +111,27 @@ def used(memory: MemoryUnit, moment: datetime) -> MemoryUnit | None:
     """
     if memory.priority <= 1 and memory.category is not MemoryType.WEB_SEARCH and is_prunable(memory):
         return None
-    return touched(memory.model_copy(update={"insertion": MemoryInsertion.TRIGGER}), moment)
+    return count_recall(memory.model_copy(update={"insertion": MemoryInsertion.TRIGGER}), moment)
 
 
-def _relevant(
+def _choose_relevant(
     waiting: Sequence[MemoryUnit], evidence: Mapping[UUID, ProactiveEvidence], message: str, rules: ProactiveRules
 ) -> Chosen | None:
-    said = content_words(message)
-    weighed = [_weighed(memory, evidence[memory.guid], said) for memory in waiting if memory.guid in evidence]
-    fitting = [each for each in weighed if each.keyword or each.distance <= rules.natural_limit]
+    message_words = content_words(message)
+    candidates = [_weigh_memory(memory, evidence[memory.guid], message_words) for memory in waiting if memory.guid in evidence]
+    fitting = [each for each in candidates if each.keyword or each.distance <= rules.natural_limit]
     if not fitting:
         return None
     best = min(fitting, key=lambda each: each.rank)
     return Chosen(best.memory, RecallWay.NATURAL, tuple(_reasons(best, rules)))
 
 
-def _weighed(memory: MemoryUnit, evidence: ProactiveEvidence, said: frozenset[str]) -> _Relevant:
-    shared = content_words(memory.name) & said
+def _weigh_memory(memory: MemoryUnit, evidence: ProactiveEvidence, message_words: frozenset[str]) -> _Relevant:
+    shared = content_words(memory.name) & message_words
     distance = inf if evidence.distance is None or isnan(evidence.distance) else evidence.distance
-    forced = memory.insertion is MemoryInsertion.NATURAL_FORCED
-    nearer = PER_SHARED_WORD * len(shared) + FOR_FORCED * forced
-    return _Relevant(memory, evidence.keyword, distance - nearer, distance, shared)
+    is_forced = memory.insertion is MemoryInsertion.NATURAL_FORCED
+    bonus = SHARED_WORD_BONUS * len(shared) + FORCED_BONUS * is_forced
+    return _Relevant(memory, evidence.keyword, distance - bonus, distance, shared)
 
 
 def _reasons(best: _Relevant, rules: ProactiveRules) -> Iterable[Reason]:
@@ -138,21 +142,21 @@ def _reasons(best: _Relevant, rules: ProactiveRules) -> Iterable[Reason]:
         yield from (Reason(kind=ReasonKind.TITLE_WORD, values={"word": word}) for word in sorted(best.shared))
 
 
-def _timed(waiting: Sequence[MemoryUnit], pace: Pace, rules: ProactiveRules, moment: datetime) -> Chosen | None:
+def _choose_by_time(waiting: Sequence[MemoryUnit], pace: Pace, rules: ProactiveRules, moment: datetime) -> Chosen | None:
     forced = [memory for memory in waiting if memory.insertion is MemoryInsertion.NATURAL_FORCED]
-    if not forced or not pace.allows(moment, rules):
+    if not forced or not pace.is_insertion_allowed(moment, rules):
         return None
     reason = Reason(kind=ReasonKind.WAITED, value=pace.messages)
-    return Chosen(min(forced, key=_importance), RecallWay.FORCED, (reason,))
+    return Chosen(min(forced, key=_importance_key), RecallWay.FORCED, (reason,))
 
 
-def _asked_for(waiting: Sequence[MemoryUnit], message: str) -> Chosen | None:
-    words = asks_for_news(message)
+def _choose_on_request(waiting: Sequence[MemoryUnit], message: str) -> Chosen | None:
+    words = find_news_request(message)
     if not words:
         return None
-    return Chosen(min(waiting, key=_importance), RecallWay.NEWS, (Reason(kind=ReasonKind.NEWS, values={"words": words}),))
+    return Chosen(min(waiting, key=_importance_key), RecallWay.NEWS, (Reason(kind=ReasonKind.NEWS, values={"words": words}),))
 
 
-def _importance(memory: MemoryUnit) -> tuple[object, ...]:
+def _importance_key(memory: MemoryUnit) -> tuple[object, ...]:
     """Return the sort key by importance, lower is more important. The guid makes it independent of the input order."""
     return (-memory.priority, -memory.added.timestamp(), memory.guid)

@@ -12,8 +12,8 @@ from uuid import UUID, uuid4
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from lethe_app.brain.dates.arithmetic import elapsed, nights_between
-from lethe_app.brain.recall.decay import touched
+from lethe_app.brain.dates.arithmetic import calendar_days_between, elapsed
+from lethe_app.brain.recall.decay import count_recall
 from lethe_app.brain.recall.memory_text import one_line
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.clock import WEEKDAYS, now, spell_day, spell_time
@@ -21,7 +21,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.domain.recall import Reason, ReasonKind
 
-LONG = timedelta(hours=6)
+LONG_ABSENCE = timedelta(hours=6)
 """Absence after which the day is named even if it is still the same."""
 DAY = timedelta(days=1)
 
@@ -74,38 +74,42 @@ class ReturnNote:
     because: tuple[Reason, ...]
 
 
-def greet(absence: UserAbsence, rules: ProactiveRules) -> ReturnNote | None:
+def build_return_note(absence: UserAbsence, rules: ProactiveRules) -> ReturnNote | None:
     """Build the note, or return None if the user was not away or there is nothing to announce.
 
     Day, schedule and mood are included in the latest session only, because an older session plays in its own time. The
     schedule alone is no reason for a note, nor is a negative absence, which occurs when the clock was set back. If the user
     was not away, the note has only the reminders that are due.
     """
-    away = _away(absence, rules)
-    if away is None:
-        return _timely(absence)
+    absence_length = _absence_length(absence, rules)
+    if absence_length is None:
+        return _due_reminders_note(absence)
     notes = sorted(absence.notes, key=lambda note: (note.added, note.id))
-    memories = awaiting_return(absence.memories, absence.moment)
-    time = _time(absence, away) if absence.is_latest_session and absence.persona.sense_of_time else []
-    mood = _mood(absence, rules)
-    told = [*(one_line(note.info) for note in notes), *(_told(memory, absence) for memory in memories)]
-    if not any((*time, mood, *told)):
+    memories = find_awaiting_return(absence.memories, absence.moment)
+    time = _time_lines(absence, absence_length) if absence.is_latest_session and absence.persona.sense_of_time else []
+    mood = _mood_line(absence, rules)
+    announced_lines = [*(one_line(note.info) for note in notes), *(_announced_line(memory, absence) for memory in memories)]
+    if not any((*time, mood, *announced_lines)):
         return None
-    lines = [*time, _schedule(absence), mood, *told]
+    lines = [*time, _schedule_line(absence), mood, *announced_lines]
     used = (*(note.id for note in notes), *(memory.guid for memory in memories))
-    return ReturnNote("\n".join(filter(None, lines)), used, tuple(_reasons(away, len(notes), len(memories))))
+    return ReturnNote("\n".join(filter(None, lines)), used, tuple(_reasons(absence_length, len(notes), len(memories))))
 
 
-def _timely(absence: UserAbsence) -> ReturnNote | None:
+def _due_reminders_note(absence: UserAbsence) -> ReturnNote | None:
     """Return a note with the due reminders, which do not wait for an absence. None if there are none."""
     if absence.previous_is_system or absence.persona.disable_bot_guidance:
         return None
-    due = [one for one in awaiting_return(absence.memories, absence.moment) if one.category is MemoryType.REMINDER]
+    due = [one for one in find_awaiting_return(absence.memories, absence.moment) if one.category is MemoryType.REMINDER]
     reasons = tuple(Reason(kind=ReasonKind.DUE) for _one in due[:1])
-    return ReturnNote("\n".join(_told(one, absence) for one in due), tuple(one.guid for one in due), reasons) if due else None
+    return (
+        ReturnNote("\n".join(_announced_line(one, absence) for one in due), tuple(one.guid for one in due), reasons)
+        if due
+        else None
+    )
 
 
-def _told(memory: MemoryUnit, absence: UserAbsence) -> str:
+def _announced_line(memory: MemoryUnit, absence: UserAbsence) -> str:
     """Return the text of a memory that waited; a reminder gets an introduction, because it would not be understood without
     one.
     """
@@ -113,7 +117,7 @@ def _told(memory: MemoryUnit, absence: UserAbsence) -> str:
     return f"It is time for this reminder: {words}" if memory.category is MemoryType.REMINDER and words else words
 
 
-def awaiting_return(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
+def find_awaiting_return(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
     """Return the enabled memories that wait for the user's return and are due, oldest first."""
     found = [
         memory
@@ -123,54 +127,54 @@ def awaiting_return(memories: Iterable[MemoryUnit], moment: datetime) -> list[Me
     return sorted(found, key=lambda memory: (memory.added, memory.guid))
 
 
-def after_return(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
+def mark_announced(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
     """Return the memory as it is stored after it was announced, with an insertion that is never brought up again."""
-    return touched(memory.model_copy(update={"insertion": MemoryInsertion.NONE}), moment)
+    return count_recall(memory.model_copy(update={"insertion": MemoryInsertion.NONE}), moment)
 
 
-def with_note(notes: Iterable[UserReturnInsert], new: UserReturnInsert) -> list[UserReturnInsert]:
+def add_note(notes: Iterable[UserReturnInsert], new: UserReturnInsert) -> list[UserReturnInsert]:
     """Return the waiting notes with a new one, which replaces an older one of the same id or task."""
     return [*(note for note in notes if note.id != new.id and not (new.uid and note.uid == new.uid)), new]
 
 
-def without(notes: Iterable[UserReturnInsert], told: AbstractSet[UUID]) -> list[UserReturnInsert]:
+def remove_notes(notes: Iterable[UserReturnInsert], announced: AbstractSet[UUID]) -> list[UserReturnInsert]:
     """Return the notes that still wait after those with the ids `told` were announced; a note added in the meantime is among
     them.
     """
-    return [note for note in notes if note.id not in told]
+    return [note for note in notes if note.id not in announced]
 
 
-def _away(absence: UserAbsence, rules: ProactiveRules) -> timedelta | None:
+def _absence_length(absence: UserAbsence, rules: ProactiveRules) -> timedelta | None:
     """Return the length of the absence, or None if it is too short for a note or something else forbids one."""
     if absence.last_message is None or absence.previous_is_system or absence.persona.disable_bot_guidance:
         return None
-    away = elapsed(absence.last_message, absence.moment)
+    length = elapsed(absence.last_message, absence.moment)
     # Even with a limit of 0 hours a negative absence does not count.
-    return away if away >= max(timedelta(), timedelta(hours=rules.hours_before_afk)) else None
+    return length if length >= max(timedelta(), timedelta(hours=rules.hours_before_afk)) else None
 
 
-def _time(absence: UserAbsence, away: timedelta) -> list[str]:
+def _time_lines(absence: UserAbsence, absence_length: timedelta) -> list[str]:
     assert absence.last_message is not None
-    nights = nights_between(absence.last_message, absence.moment)
+    days = calendar_days_between(absence.last_message, absence.moment)
     clock = spell_time(absence.moment)
-    ago = f"{absence.user_name} last wrote {_ago(away, nights)}."
-    if nights or away > LONG:
+    ago = f"{absence.user_name} last wrote {_format_absence(absence_length, days)}."
+    if days or absence_length > LONG_ABSENCE:
         return [f"It is {spell_day(absence.moment)}, {clock}. {ago}"]
     return [f"It is {clock}. {ago}"]
 
 
-def _ago(away: timedelta, nights: int) -> str:
+def _format_absence(absence_length: timedelta, days: int) -> str:
     """Return the absence in calendar days if it lasted 24 hours or more, else in hours.
 
     A journey westwards can bring back the day that was left, so that no night has passed; then hours are used as well.
     """
-    if away < DAY or nights < 1:
-        hours = max(1, round(away / timedelta(hours=1)))
+    if absence_length < DAY or days < 1:
+        hours = max(1, round(absence_length / timedelta(hours=1)))
         return f"about {hours} hour{'s' if hours > 1 else ''} ago"
-    return "yesterday" if nights == 1 else f"{nights} days ago"
+    return "yesterday" if days == 1 else f"{days} days ago"
 
 
-def _schedule(absence: UserAbsence) -> str:
+def _schedule_line(absence: UserAbsence) -> str:
     """Return the persona's schedule of this weekday with its prefix; empty if there is none."""
     day = Weekday(WEEKDAYS[absence.moment.weekday()].lower())
     plan = one_line(absence.persona.schedule.get(day, ""))
@@ -179,14 +183,14 @@ def _schedule(absence: UserAbsence) -> str:
     return f"{one_line(absence.persona.schedule_prefix) or 'Plans for today:'} {plan}"
 
 
-def _mood(absence: UserAbsence, rules: ProactiveRules) -> str:
+def _mood_line(absence: UserAbsence, rules: ProactiveRules) -> str:
     if not absence.is_latest_session or not (rules.mood_handling and absence.persona.mood):
         return ""
     return one_line(absence.mood)
 
 
-def _reasons(away: timedelta, notes: int, memories: int) -> Iterable[Reason]:
-    yield Reason(kind=ReasonKind.AWAY, value=round(away / timedelta(hours=1), 2))
+def _reasons(absence_length: timedelta, notes: int, memories: int) -> Iterable[Reason]:
+    yield Reason(kind=ReasonKind.AWAY, value=round(absence_length / timedelta(hours=1), 2))
     if notes:
         yield Reason(kind=ReasonKind.NOTES_WAITED, value=notes)
     if memories:

@@ -27,36 +27,36 @@ _HINTS = {
 _HINT = "When it fits, {name} can bring it up in the reply."
 
 
-def wording(memory: MemoryUnit, persona_name: str, *, tagged: bool, quoted: str = "") -> str:
+def build_hidden_line(memory: MemoryUnit, persona_name: str, *, tagged: bool, quoted: str = "") -> str:
     """Return the hidden line: an opening, the reason, the memory's content and a hint what to do with it. Macros stay
     unexpanded.
 
     `tagged` selects the form `<SystemEvent>[TYPE] - Topic: name.`, which models mistake less often for an utterance.
     `quoted` replaces the content where it was written by strangers.
     """
-    opening = _tag(memory) if tagged else _sentence(memory, persona_name)
+    opening = _tagged_opening(memory) if tagged else _sentence_opening(memory, persona_name)
     reason = one_line(memory.reason)
-    hint = _named(_HINTS.get(memory.category, _HINT), persona_name)
-    lines = (opening, _ended(f"Why it matters: {reason}") if reason else "", quoted or one_line(memory.content), hint)
+    hint = _insert_name(_HINTS.get(memory.category, _HINT), persona_name)
+    lines = (opening, _end_sentence(f"Why it matters: {reason}") if reason else "", quoted or one_line(memory.content), hint)
     return "\n".join(filter(None, lines))
 
 
-def _tag(memory: MemoryUnit) -> str:
+def _tagged_opening(memory: MemoryUnit) -> str:
     kind = memory.category.replace("_", " ").upper()
     topic = one_line(memory.name)
-    return f"<SystemEvent>[{kind}] - Topic: {_ended(topic)}" if topic else f"<SystemEvent>[{kind}]"
+    return f"<SystemEvent>[{kind}] - Topic: {_end_sentence(topic)}" if topic else f"<SystemEvent>[{kind}]"
 
 
-def _sentence(memory: MemoryUnit, persona_name: str) -> str:
-    opening = _named(_OPENINGS[memory.category], persona_name)
+def _sentence_opening(memory: MemoryUnit, persona_name: str) -> str:
+    opening = _insert_name(_OPENINGS[memory.category], persona_name)
     topic = one_line(memory.name)
-    return _ended(f"{opening}: {topic}" if topic else opening)
+    return _end_sentence(f"{opening}: {topic}" if topic else opening)
 
 
-def _named(sentence: str, persona_name: str) -> str:
+def _insert_name(sentence: str, persona_name: str) -> str:
     """Insert the persona's name. `str.format` is not used because the name may be a macro in braces."""
     return sentence.replace("{name}", persona_name)
 
 
-def _ended(sentence: str) -> str:
+def _end_sentence(sentence: str) -> str:
     return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."

@@ -7,36 +7,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lethe_app.brain.people.noun_phrases import FAMILY, KEPT, YEARS, titled, with_article
+from lethe_app.brain.people.noun_phrases import DURATION, FAMILY, PET, add_article, capitalize_name
 from lethe_app.brain.question_answers import patterns as asking
-from lethe_app.brain.question_answers.ownership import EVASIVE, Answers, of_owned
-from lethe_app.brain.text.sentences import sentences, strip
-from lethe_app.brain.vocabulary.entities import JOBS, NOT_CALLINGS
-from lethe_app.brain.vocabulary.verbs import BASE, NOUNS_TOO, is_past
+from lethe_app.brain.question_answers.ownership import EVASIVE, Answers, parse_ownership
+from lethe_app.brain.text.sentences import extract_sentences, strip_fillers
+from lethe_app.brain.vocabulary.entities import JOBS, NOT_OCCUPATIONS
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_past
 from lethe_app.retrieval.query_terms import MONTHS
 
-_INTO = re.compile(
+_INTRODUCTION = re.compile(
     r"^(?:(?:it's|it is|that's|that would be|mostly|mainly|usually|just|only|probably|called|named|well|from|also|about|"
     r"currently|always|pretty much|the|my name is|name is|call me|at|in)\s+)+",
     re.IGNORECASE,
 )
-_TRAILING = re.compile(
+_TRAILING_FILLERS = re.compile(
     r"(?:,? (?:mostly|mainly|usually|lol|xd|haha\w*|innit|mate|atm|irl|now|really|i guess|i suppose|for now|for my sins|sadly|"
     r"actually|then|and that|and stuff|and such|and all that|n that|ma'am|sir|will do|is fine|it is|originally|since "
     r"you ask|yk))+$",
     re.IGNORECASE,
 )
-_CUT = re.compile(
+_SECOND_CLAUSE = re.compile(
     r" (?:I|I'm|I've|he's|she's|we|we're|we've|my|it's|they|they're|there's)\b.*|,? (?:but|though|so|because|cos|since|"
     r"where|which|until|if|when|while|who)\b.*|, (?:I|it|he|she|they|we|you|don't|do|not|as|the|my|that|which)\b.*",
     re.IGNORECASE,
 )
-_NO_PLACE = re.compile(
+_NOT_A_PLACE = re.compile(
     r"\b(?:home|bed|work|couch|sofa|kitchen|bathroom|room|desk|car|bus|train|phone|my|planet|hell|heaven|earth|moon|"
     r"\w+ing)\b|\d",
     re.IGNORECASE,
 )
-_NO_NAME = re.compile(
+_NOT_A_NAME = re.compile(
     r"\b(?:just|only|a|an|the|and|human|person|user|friend|anon|whatever|my|in|on|of|to|for|with)\b|\d", re.IGNORECASE
 )
 _FIELDS = re.compile(
@@ -64,12 +64,12 @@ _AGE = re.compile(
     r"next|this|last) [a-z]+)?(?:,.*)?\Z",
     re.IGNORECASE,
 )
-_SPAN = re.compile(
-    rf"(?:for )?(?P<span>{YEARS}|since (?!then|ever|always|forever).+?)(?: (?:now|in [a-z]+|this [a-z]+|next [a-z]+))?\Z",
+_DURATION = re.compile(
+    rf"(?:for )?(?P<span>{DURATION}|since (?!then|ever|always|forever).+?)(?: (?:now|in [a-z]+|this [a-z]+|next [a-z]+))?\Z",
     re.IGNORECASE,
 )
 _MONTH = rf"(?:{'|'.join(MONTHS)})"
-_WHEN = re.compile(
+_TIME = re.compile(
     rf"(?:(?P<day>(?:on )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:(?: of)? {_MONTH})?|(?:on )?{_MONTH} (?:the "
     rf")?\d{{1,2}}(?:st|nd|rd|th)?|(?:on )?(?:mon|tues|"
     rf"wednes|thurs|fri|satur|sun)day)|(?P<time>(?:in )?(?:19|20)\d\d|(?:in )?{_MONTH}(?: (?:19|20)\d\d)?)|"
@@ -79,195 +79,202 @@ _WHEN = re.compile(
 )
 _THING = re.compile(r"(?:(?:the|an?|some|my|two|three|\d+) )?[A-Za-z][\w'&-]*(?:,? (?:and |n |& )?[\w'&-]+){0,6}\Z")
 _IS_CLAUSE = re.compile(r"(?:I(?:'\w+)?|we(?:'\w+)?|my|our|you|there(?:'s)?|this)\b", re.IGNORECASE)
-_NEAR = re.compile(r"(?:just )?(?:near|outside|by|close to|north of|south of|east of|west of) (?:of )?", re.IGNORECASE)
-_CALLED = re.compile(
+_NEAR_PLACE = re.compile(r"(?:just )?(?:near|outside|by|close to|north of|south of|east of|west of) (?:of )?", re.IGNORECASE)
+_NAME_INTRODUCTION = re.compile(
     r"^(?:(?:it's|it is|he's|she's|they're|they are|(?:his|her|its|their) names? (?:is|are|was|were)|called|named|oh)\s+)+",
     re.IGNORECASE,
 )
 
 
-MINE = re.compile(
-    rf"\b(?:my|our|an?|one|two|three|four|the) (?:(?:old|little|big|older|younger|late|new) )?(?P<who>{FAMILY}|{KEPT}|"
+OWN_RELATION = re.compile(
+    rf"\b(?:my|our|an?|one|two|three|four|the) (?:(?:old|little|big|older|younger|late|new) )?(?P<who>{FAMILY}|{PET}|"
     rf"nani|nonna|abuela)\b"
 )
 
 
-def made(kind: str, pieces: list[str], whole: str, asked: str, before: str, named: dict[str, str]) -> Answers:
+def parse_answer(
+    kind: str, pieces: list[str], first_sentence: str, question: str, previous_text: str, groups: dict[str, str]
+) -> Answers:
     """Return the answers to a question of this kind; an empty list if the reading is uncertain."""
-    first = pieces[0]
-    if kind == asking.OWNED:
-        return of_owned(pieces, whole, asked)
-    if kind == asking.POLAR:
-        return _of_polar(whole, named)
-    if _IS_CLAUSE.match(first):
+    first_piece = pieces[0]
+    if kind == asking.POSSESSION:
+        return parse_ownership(pieces, first_sentence, question)
+    if kind == asking.YES_OR_NO:
+        return _parse_yes_or_no(first_sentence, groups)
+    if _IS_CLAUSE.match(first_piece):
         return []
-    is_own = "whose" not in named
-    readers: dict[str, Callable[[], Answers]] = {
-        asking.CALLING: lambda: _of_calling(pieces, is_own=is_own),
-        asking.WHO: lambda: _of_who(first, named["name"]),
-        asking.THEIRS: lambda: _of_theirs(first, before, asked),
-        asking.SPAN: lambda: _of_span(first, asked, before),
-        asking.AGE: lambda: _of_age(first),
-        asking.WHEN: lambda: _of_time(_TRAILING.sub("", first)),
+    is_own = "whose" not in groups
+    parsers: dict[str, Callable[[], Answers]] = {
+        asking.OCCUPATION: lambda: _parse_occupation(pieces, is_own=is_own),
+        asking.RELATION: lambda: _parse_relation(first_piece, groups["name"]),
+        asking.RELATION_NAME: lambda: _parse_relation_name(first_piece, previous_text, question),
+        asking.DURATION: lambda: _parse_duration(first_piece, question, previous_text),
+        asking.AGE: lambda: _parse_age(first_piece),
+        asking.TIME: lambda: _parse_time(_TRAILING_FILLERS.sub("", first_piece)),
     }
-    return readers.get(kind, lambda: _of_thing(kind, first, is_own=is_own))()
+    return parsers.get(kind, lambda: _parse_thing(kind, first_piece, is_own=is_own))()
 
 
-def _of_age(first: str) -> Answers:
-    aged = _AGE.match(_TRAILING.sub("", _INTO.sub("", first)))
-    return [aged["age"]] if aged else []
+def _parse_age(piece: str) -> Answers:
+    age_match = _AGE.match(_TRAILING_FILLERS.sub("", _INTRODUCTION.sub("", piece)))
+    return [age_match["age"]] if age_match else []
 
 
-def _bare(piece: str) -> str:
+def _strip_fillers(piece: str) -> str:
     """Return an answer without its introduction and trailing fillers."""
-    return _TRAILING.sub("", _CUT.sub("", _INTO.sub("", piece))).strip(" ,.-")
+    return _TRAILING_FILLERS.sub("", _SECOND_CLAUSE.sub("", _INTRODUCTION.sub("", piece))).strip(" ,.-")
 
 
-def _of_thing(kind: str, first: str, *, is_own: bool) -> Answers:
-    bare = _bare(first)
-    words = bare.lower().split()
-    if not bare or EVASIVE.search(bare) or len(words) > 7 or is_past(words[0]):
+def _parse_thing(kind: str, piece: str, *, is_own: bool) -> Answers:
+    stripped = _strip_fillers(piece)
+    words = stripped.lower().split()
+    if not stripped or EVASIVE.search(stripped) or len(words) > 7 or is_past(words[0]):
         return []
     if kind == asking.NAME:
-        return _of_name(bare)
+        return _parse_name(stripped)
     if kind == asking.PLACE:
-        return _of_place(bare, words, is_own=is_own)
-    if kind == asking.SITE:
-        where = re.match(r"(?:at|for|in|on|near) ", first, re.IGNORECASE)
-        at = where[0].lower() if where else "at "
-        return [f"{at}{titled(bare)}"] if len(words) <= 5 else []
-    if not _THING.match(bare):
+        return _parse_place(stripped, words, is_own=is_own)
+    if kind == asking.WORKPLACE:
+        preposition_match = re.match(r"(?:at|for|in|on|near) ", piece, re.IGNORECASE)
+        preposition = preposition_match[0].lower() if preposition_match else "at "
+        return [f"{preposition}{capitalize_name(stripped)}"] if len(words) <= 5 else []
+    if not _THING.match(stripped):
         return []
-    return _of_liked(bare, words) if kind == asking.LIKED else [titled(bare) if _is_person(kind, words) else bare]
+    return (
+        _parse_liking(stripped, words)
+        if kind == asking.LIKING
+        else [capitalize_name(stripped) if _is_person_answer(kind, words) else stripped]
+    )
 
 
-def _is_person(kind: str, words: list[str]) -> bool:
+def _is_person_answer(kind: str, words: list[str]) -> bool:
     return kind == asking.PEOPLE and words[0] != "my"
 
 
-def _of_name(bare: str) -> Answers:
-    is_plain = re.fullmatch(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?", bare)
-    return [titled(bare)] if is_plain and not _NO_NAME.search(bare) else []
+def _parse_name(stripped: str) -> Answers:
+    is_plain = re.fullmatch(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?", stripped)
+    return [capitalize_name(stripped)] if is_plain and not _NOT_A_NAME.search(stripped) else []
 
 
-def _of_place(bare: str, words: list[str], *, is_own: bool) -> Answers:
-    if len(words) > 5 or _NO_PLACE.search(bare) or any(is_past(word) or word in BASE for word in words):
+def _parse_place(stripped: str, words: list[str], *, is_own: bool) -> Answers:
+    if len(words) > 5 or _NOT_A_PLACE.search(stripped) or any(is_past(word) or word in BASE_VERBS for word in words):
         return []
-    near = _NEAR.match(bare)
-    if near and is_own:
-        return [(f"I live {near[0].lower()}{titled(bare[near.end() :])}", "home")]
-    return [] if near else [titled(bare)]
+    near_match = _NEAR_PLACE.match(stripped)
+    if near_match and is_own:
+        return [(f"I live {near_match[0].lower()}{capitalize_name(stripped[near_match.end() :])}", "home")]
+    return [] if near_match else [capitalize_name(stripped)]
 
 
-def _of_liked(bare: str, words: list[str]) -> Answers:
+def _parse_liking(stripped: str, words: list[str]) -> Answers:
     """Return how somebody spends their time. An answer such as “feed birds” has a verb and becomes a whole clause."""
     if words[0] in {"sleep", "work", "drink", "scroll", "cry", "netflix"}:
         return []
-    if words[0] in BASE and (len(words) > 1 or words[0] not in NOUNS_TOO):
-        return [(f"I {bare[:1].lower()}{bare[1:]}", "")]
-    return [bare[:1].lower() + bare[1:] if bare[1:].islower() else bare]
+    if words[0] in BASE_VERBS and (len(words) > 1 or words[0] not in VERBS_ALSO_NOUNS):
+        return [(f"I {stripped[:1].lower()}{stripped[1:]}", "")]
+    return [stripped[:1].lower() + stripped[1:] if stripped[1:].islower() else stripped]
 
 
-def _of_calling(pieces: list[str], *, is_own: bool) -> Answers:
+def _parse_occupation(pieces: list[str], *, is_own: bool) -> Answers:
     """Return an occupation or a field of work, and the workplace if it is named."""
-    first = _TRAILING.sub("", _INTO.sub("", pieces[0]))
-    if found := _RETIRED.match(first):
-        return [f"a retired {found['job']}" if found["job"] else "retired"]
-    if _FIELDS.fullmatch(first):
+    piece = _TRAILING_FILLERS.sub("", _INTRODUCTION.sub("", pieces[0]))
+    if match := _RETIRED.match(piece):
+        return [f"a retired {match['job']}" if match["job"] else "retired"]
+    if _FIELDS.fullmatch(piece):
         # Fields of two letters are abbreviations: IT, HR.
-        return [(f"I work in {first.upper() if len(first) == 2 else first.lower()}", "job")] if is_own else []
-    found = _JOB.match(first)
-    if not found or found["job"].split()[-1].lower() in NOT_CALLINGS or EVASIVE.search(found["job"]):
+        return [(f"I work in {piece.upper() if len(piece) == 2 else piece.lower()}", "job")] if is_own else []
+    match = _JOB.match(piece)
+    if not match or match["job"].split()[-1].lower() in NOT_OCCUPATIONS or EVASIVE.search(match["job"]):
         return []
-    job = found["job"] if found["job"][1:] != found["job"][1:].lower() else found["job"].lower()
-    at = f" {found['at'].split(' ', 1)[0]} {titled(found['at'].split(' ', 1)[1])}" if found["at"] else ""
-    made: Answers = [f"{with_article(job)}{at}"]
-    if is_own and not at and len(pieces) > 1 and _WORKPLACE.match(pieces[1]) and len(pieces[1].split()) < 5:
-        made.append((f"I work at {titled(pieces[1])}", "employer"))
-    return made
+    job = match["job"] if match["job"][1:] != match["job"][1:].lower() else match["job"].lower()
+    workplace = f" {match['at'].split(' ', 1)[0]} {capitalize_name(match['at'].split(' ', 1)[1])}" if match["at"] else ""
+    answers: Answers = [f"{add_article(job)}{workplace}"]
+    if is_own and not workplace and len(pieces) > 1 and _WORKPLACE.match(pieces[1]) and len(pieces[1].split()) < 5:
+        answers.append((f"I work at {capitalize_name(pieces[1])}", "employer"))
+    return answers
 
 
-def _of_span(first: str, asked: str, before: str) -> Answers:
+def _parse_duration(piece: str, question: str, previous_text: str) -> Answers:
     """Return for how long or since when. If the question says “that”, the occupation is taken from the speaker's earlier
     message.
     """
-    found = _SPAN.match(first)
-    if not found:
+    match = _DURATION.match(piece)
+    if not match:
         return []
-    span = found["span"] if found["span"].lower().startswith("since") else f"for {found['span']}"
-    if not re.search(r"\b(?:that|this|it|there)\b", asked):
-        return [span]
+    duration = match["span"] if match["span"].lower().startswith("since") else f"for {match['span']}"
+    if not re.search(r"\b(?:that|this|it|there)\b", question):
+        return [duration]
     jobs = [
         job
-        for part in sentences(before)
-        if (job := _JOB.match(_INTO.sub("", strip(part)))) and job["job"].split()[-1] not in NOT_CALLINGS
+        for part in extract_sentences(previous_text)
+        if (job := _JOB.match(_INTRODUCTION.sub("", strip_fillers(part)))) and job["job"].split()[-1] not in NOT_OCCUPATIONS
     ]
-    return [(f"I have been {with_article(jobs[-1]['job'].lower())} {span}", "job")] if jobs else []
+    return [(f"I have been {add_article(jobs[-1]['job'].lower())} {duration}", "job")] if jobs else []
 
 
-def _of_time(first: str) -> Answers:
-    found = _WHEN.match(first)
-    if not found:
+def _parse_time(piece: str) -> Answers:
+    match = _TIME.match(piece)
+    if not match:
         return []
-    if found["day"]:
-        return [found["day"] if found["day"].lower().startswith("on ") else f"on {found['day']}"]
-    if found["time"]:
-        return [found["time"] if found["time"].lower().startswith("in ") else f"in {found['time']}"]
-    return [found["asis"]]
+    if match["day"]:
+        return [match["day"] if match["day"].lower().startswith("on ") else f"on {match['day']}"]
+    if match["time"]:
+        return [match["time"] if match["time"].lower().startswith("in ") else f"in {match['time']}"]
+    return [match["asis"]]
 
 
-def _of_who(first: str, name: str) -> Answers:
+def _parse_relation(piece: str, name: str) -> Answers:
     """Return who somebody is to the speaker: “Who is Ger?” – “best friend”."""
-    found = re.match(
+    match = re.match(
         rf"(?:he's |she's |that's |he is |she is |oh )*(?:just |only )*(?:my |our |an? |the )?(?P<who>(?:[a-z-]+ "
-        rf")?(?:{FAMILY}|{KEPT}|boss|neighbour|colleague|manager|flatmate))(?:$|,| from| at)",
-        first,
+        rf")?(?:{FAMILY}|{PET}|boss|neighbour|colleague|manager|flatmate))(?:$|,| from| at)",
+        piece,
         re.IGNORECASE,
     )
-    if not found or found["who"].lower().endswith("friends"):
+    if not match or match["who"].lower().endswith("friends"):
         return []
-    who = found["who"].lower()
-    return [(f"my {who} is called {titled(name)}", f"{who} name")]
+    relation = match["who"].lower()
+    return [(f"my {relation} is called {capitalize_name(name)}", f"{relation} name")]
 
 
-def _of_theirs(first: str, before: str, asked: str) -> Answers:
+def _parse_relation_name(piece: str, previous_text: str, question: str) -> Answers:
     """Return the name of the relative or pet the speaker mentioned last; “its” asks for that of an animal."""
-    spoken = list(MINE.finditer(before.lower()))
-    names = re.split(r",? (?:and|n|&) |, ", _bare_name(first))
-    if not spoken or any(
-        not name.replace("'", "").replace("-", "").isalpha() or _NO_NAME.search(name) or EVASIVE.search(name) for name in names
+    relation_matches = list(OWN_RELATION.finditer(previous_text.lower()))
+    names = re.split(r",? (?:and|n|&) |, ", _strip_name_fillers(piece))
+    if not relation_matches or any(
+        not name.replace("'", "").replace("-", "").isalpha() or _NOT_A_NAME.search(name) or EVASIVE.search(name)
+        for name in names
     ):
         return []
-    who = spoken[-1]["who"]
-    if re.search(r"\bits?\b", asked, re.IGNORECASE) and re.fullmatch(FAMILY, who):
+    relation = relation_matches[-1]["who"]
+    if re.search(r"\bits?\b", question, re.IGNORECASE) and re.fullmatch(FAMILY, relation):
         return []
-    several = who.endswith("s") or who in {"children", "twins"}
-    if several is not (len(names) > 1):
+    is_plural = relation.endswith("s") or relation in {"children", "twins"}
+    if is_plural is not (len(names) > 1):
         return []
-    listed = " and ".join(filter(None, (", ".join(map(titled, names[:-1])), titled(names[-1]))))
-    return [(f"my {who} {'are' if several else 'is'} called {listed}", f"{who} name")]
+    joined_names = " and ".join(filter(None, (", ".join(map(capitalize_name, names[:-1])), capitalize_name(names[-1]))))
+    return [(f"my {relation} {'are' if is_plural else 'is'} called {joined_names}", f"{relation} name")]
 
 
-def _bare_name(first: str) -> str:
-    return _TRAILING.sub("", _CUT.sub("", _CALLED.sub("", first))).strip(" ,.")
+def _strip_name_fillers(piece: str) -> str:
+    return _TRAILING_FILLERS.sub("", _SECOND_CLAUSE.sub("", _NAME_INTRODUCTION.sub("", piece))).strip(" ,.")
 
 
-def _of_polar(whole: str, named: dict[str, str]) -> Answers:
+def _parse_yes_or_no(first_sentence: str, groups: dict[str, str]) -> Answers:
     """Return the statement made by “yes” or “no” to a question about the speaker."""
-    answer = re.sub(r"^(?:oh|haha|lol|irl|well|um|god|lord)[, ]+", "", whole.lower())
-    does = named.get("does", "")
-    yes = re.match(
+    answer = re.sub(r"^(?:oh|haha|lol|irl|well|um|god|lord)[, ]+", "", first_sentence.lower())
+    activity = groups.get("does", "")
+    yes_match = re.match(
         r"(?:yes|yeah|yep|yup|yh|aye|i do|i am|very|terrified|badly)\b(?!.*\b(?:but|used to|not|once|sometimes|if|when|"
         r"kinda|sort of)\b)",
         answer,
     )
-    no = re.match(
+    no_match = re.match(
         r"(?:no|nope|nah|never|not at all|i don't|i'm not)(?:\W+(?:thanks|never|really|ma'am|sir|not at all|i (?:do not|"
         r"don't)))*\W*$",
         answer,
     )
-    if yes:
-        return [does or named["what"]]
-    if no and "not really" not in answer:
-        return [(f"I don't {does}" if does else f"I'm not {named['what']}", "")]
+    if yes_match:
+        return [activity or groups["what"]]
+    if no_match and "not really" not in answer:
+        return [(f"I don't {activity}" if activity else f"I'm not {groups['what']}", "")]
     return []

@@ -8,7 +8,22 @@ from __future__ import annotations
 
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 
-NAME, PLACE, CALLING, AGE, OWNED, LIKED, LISTED, PEOPLE, SITE, WHEN, SPAN, WHO, POLAR, THEIRS = (
+(
+    NAME,
+    PLACE,
+    OCCUPATION,
+    AGE,
+    POSSESSION,
+    LIKING,
+    LISTED,
+    PEOPLE,
+    WORKPLACE,
+    TIME,
+    DURATION,
+    RELATION,
+    YES_OR_NO,
+    RELATION_NAME,
+) = (
     "name",
     "place",
     "calling",
@@ -24,22 +39,22 @@ NAME, PLACE, CALLING, AGE, OWNED, LIKED, LISTED, PEOPLE, SITE, WHEN, SPAN, WHO, 
     "polar",
     "theirs",
 )
-_FREE = (
+_LEISURE_TIME = (
     r"(?:to relax|to unwind|for fun|on (?:your|a) days? off|on (?:the )?weekends?|at weekends|with your (?:evenings|weekends|"
     r"free time|spare time|days)|in your (?:free|spare) time|when you(?:'re| are) (?:not|off|free)\b.*|outside (?:of )?work|"
     r"after work|besides work|other than work)"
 )
-_WITHIN = rf"(?:family|pets?|animals?|companions?|somebody special|someone special|{RELATIVES}|{ANIMALS})"
+_ASKED_RELATION = rf"(?:family|pets?|animals?|companions?|somebody special|someone special|{RELATIVES}|{ANIMALS})"
 _HAVE = r"(?:(?:do|have) you (?:have|got|keep)?|is there|are there|got|have) ?"
-_PURSUED = (
+_HOBBY_GERUND = (
     r"(?:reading|learning|studying|playing|knitting|building|growing|restoring|training for|saving(?: up)? for|"
     r"listening to|painting|crocheting|sewing|researching|teaching|writing|hauling|collecting)"
 )
-_PRACTISED = (
+_HOBBY_VERB = (
     r"(?:play|drive|ride|grow|teach|study|collect|paint|brew|sell|breed|race|restore|coach|main|support|keep|speak|"
     r"knit|farm|fish for|sing)"
 )
-_WORKED = (
+_WORKPLACE_NOUN = (
     r"(?:company|firm|hospital|school|warehouse|shop|store|factory|restaurant|bakery|bank|office|hotel|pub|bar|salon|clinic)"
 )
 
@@ -81,13 +96,13 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"keeps you busy)(?: for (?:a living|work|money))?|what(?:'s| is) your (?:job|trade|work|line of work|profession)|"
             r"(?:and )?what (?:kind|sort) of (?:job|work)(?: is (?:it|that))?"
         ),
-        CALLING,
+        OCCUPATION,
         "I am {answer}",
         "job",
     ),
     (
         r"what did you (?:do|work as)(?: for (?:a living|work))? before(?: that)?|(?:and )?(?:what about )?before that",
-        CALLING,
+        OCCUPATION,
         "I was {answer}",
         "",
     ),
@@ -102,22 +117,23 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         (
-            rf"(?:and |so |but )?(?:{_HAVE})?(?:any |an? |some |your |with )?{_WITHIN}(?:(?: or | and |, | & )(?:any |an? "
-            rf")?{_WITHIN})*(?: at home| waiting at home| "
+            rf"(?:and |so |but )?(?:{_HAVE})?(?:any |an? |some |your |with )?{_ASKED_RELATION}(?:(?: or | and |, | & )"
+            rf"(?:any |an? "
+            rf")?{_ASKED_RELATION})*(?: at home| waiting at home| "
             r"waiting for you| nearby| yourself| of your own| yet| in your life| at all| around)?"
         ),
-        OWNED,
+        POSSESSION,
         "I have {answer}",
         "",
     ),
-    (r"(?:and )?(?:who's|who is) (?P<name>[a-z][a-z]+)", WHO, "my {answer} is called {name}", "{answer} name"),
+    (r"(?:and )?(?:who's|who is) (?P<name>[a-z][a-z]+)", RELATION, "my {answer} is called {name}", "{answer} name"),
     (
         (
             r"(?:and |so )?(?:what's|what is|what was|what are|what were) (?:(?:his|her|its|their) names?|(?:he|she|it|they) "
             r"called)|(?:and )?(?:does|do|did|has|have) "
             r"(?:he|she|it|they) (?:have |got )?(?:an? )?names?|what do you call (?:him|her|it|them)"
         ),
-        THEIRS,
+        RELATION_NAME,
         "my {answer}",
         "",
     ),
@@ -129,7 +145,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         r"(?:and )?what does (?P<whose>he|she|your [a-z]+|[A-Z][a-z]+) do(?: for (?:a living|work))?",
-        CALLING,
+        OCCUPATION,
         "{whose} is {answer}",
         "",
     ),
@@ -148,7 +164,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"retired|vegetarian|vegan|left-handed|"
             r"an only child|a (?:student|nurse|teacher|morning person|cat person|dog person|reader))(?: (?:of|to|in) [a-z]+)?)"
         ),
-        POLAR,
+        YES_OR_NO,
         "I am {answer}",
         "",
     ),
@@ -158,7 +174,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"drive|smoke|drink|swim|dance|paint|ski|"
             r"knit|believe in [a-z]+|eat meat|wear glasses|like [a-z]+))(?: at all| much| yourself)?"
         ),
-        POLAR,
+        YES_OR_NO,
         "I {answer}",
         "",
     ),
@@ -167,30 +183,31 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"(?:and |so )?who (?:waits for you at home|do you live with|lives with you|is at home with you|is in your family|"
             r"is waiting at home)|(?:and )?have you (?:any )?(?:children|kids|companions|pets|siblings)\b.*"
         ),
-        OWNED,
+        POSSESSION,
         "I have {answer}",
         "",
     ),
     (
         (
-            rf"(?:and |so )*what do you (?:like to |usually |normally |love to )?(?:do|get up to) {_FREE}|(?:and )?(?:any|what "
+            rf"(?:and |so )*what do you (?:like to |usually |normally |love to )?(?:do|get up to) {_LEISURE_TIME}|(?:and )"
+            rf"?(?:any|what "
             rf"are your|"
             r"do you have(?: any)?|got any) (?:hobbies|hobby|passions?|pastimes)|how do you (?:relax|unwind|spend your .+)|"
             r"what do you (?:like|enjoy|love)(?: doing| to do)?"
         ),
-        LIKED,
+        LIKING,
         "I enjoy {answer}",
         "",
     ),
     (
-        rf"(?:and |so )?what (?:[a-z]+ )?are you (?P<verb>{_PURSUED})(?: these days| now| at the moment)?",
+        rf"(?:and |so )?what (?:[a-z]+ )?are you (?P<verb>{_HOBBY_GERUND})(?: these days| now| at the moment)?",
         LISTED,
         "I am {verb} {answer}",
         "",
     ),
     (
         (
-            rf"(?:and |so )?(?:what|which) (?:(?P<what>[a-z]+|kind of \w+|sort of \w+) )?do you (?P<verb>{_PRACTISED})(?: "
+            rf"(?:and |so )?(?:what|which) (?:(?P<what>[a-z]+|kind of \w+|sort of \w+) )?do you (?P<verb>{_HOBBY_VERB})(?: "
             rf"there| then| mostly| usually)?"
         ),
         LISTED,
@@ -206,8 +223,8 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
         "",
     ),
     (
-        rf"(?:which|what) (?:one|{_WORKED})(?: is (?:it|that)| do you work (?:at|in|for))?|who do you work for",
-        SITE,
+        rf"(?:which|what) (?:one|{_WORKPLACE_NOUN})(?: is (?:it|that)| do you work (?:at|in|for))?|who do you work for",
+        WORKPLACE,
         "I work {answer}",
         "employer",
     ),
@@ -216,7 +233,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"(?:which|what) (?:university|uni|college)(?: is (?:it|that)| do you go to)?|where do you (?:study|go to "
             r"(?:university|uni|college|school))"
         ),
-        SITE,
+        WORKPLACE,
         "I study {answer}",
         "",
     ),
@@ -225,7 +242,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"when do you (?P<verb>start|begin|finish|leave|fly|move|retire|graduate|travel)(?P<rest>(?: (?!it\b|that\b|them\b|"
             r"there\b)[a-z]+){0,4})"
         ),
-        WHEN,
+        TIME,
         "I {verb}{rest} {answer}",
         "",
     ),
@@ -235,7 +252,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"join|adopt)"
             r"(?P<rest>(?: (?!it\b|that\b|them\b|there\b|him\b|her\b)[a-z]+){0,4})"
         ),
-        WHEN,
+        TIME,
         "I {verb}{rest} {answer}",
         "",
     ),
@@ -246,7 +263,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"learning|teaching|driving|climbing|painting|knitting|collecting|singing|running|studying)(?: (?!it\b|that\b|"
             r"there\b)[\w']+){0,4})"
         ),
-        SPAN,
+        DURATION,
         "I have been {verb} {answer}",
         "",
     ),
@@ -255,13 +272,13 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"how long have you (?P<verb>lived|worked|taught|played|known|had|owned)(?P<rest>(?: (?!it\b|that\b|there\b|him\b|"
             r"her\b|them\b)[\w']+){1,4})"
         ),
-        SPAN,
+        DURATION,
         "I have {verb}{rest} {answer}",
         "",
     ),
     (
         r"are you married|(?:and )?are you (?:two )?(?P<verb>together|married)(?: long)?",
-        SPAN,
+        DURATION,
         "I have been married {answer}",
         "",
     ),
@@ -270,7 +287,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
             r"how long have you (?:done|been doing|been at|been in|worked) (?:that|this|it|there)|(?:have you )?been (?:at|"
             r"doing) (?:it|that) (?:for )?long|have you been at it (?:for )?long"
         ),
-        SPAN,
+        DURATION,
         "I have been {work} {answer}",
         "job",
     ),

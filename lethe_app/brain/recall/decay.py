@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from lethe_app.brain.dates.arithmetic import days_since, elapsed
-from lethe_app.brain.recall.proactive_rules import WAITING, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactiveRules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
 _NEVER_PRUNED = frozenset({MemoryType.CHAT_SESSION, MemoryType.WORLD_INFO})
 """Types that are never pruned automatically: past sessions and World Info belong to the user."""
 
 
-def faded(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
+def find_faded(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
     """Return the memories to prune by decay: proactive ones that waited longer than `eureka_cut_off_days`, and unused ones
     of the decaying types. Protected memories are never among them.
     """
     return [memory for memory in memories if is_prunable(memory) and _has_faded(memory, moment, rules)]
 
 
-def over(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
+def find_expired(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
     """Return the prunable memories whose `end_time` has passed. One that may not be pruned stays stored, but is no longer
     due; see `MemoryUnit.is_due`.
     """
@@ -43,7 +43,7 @@ def days_to_live(memory: MemoryUnit, rules: ProactiveRules) -> int:
     return rules.min_no_recall_days_per_priority * max(0, memory.priority + 1) + memory.trigger_count
 
 
-def touched(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
+def count_recall(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
     """Return a copy of the memory with one more recall counted at `moment`. Call it for a new recall only: staying in the
     prompt for further turns, or being redrawn, is not a recall.
     """
@@ -51,11 +51,11 @@ def touched(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
 
 
 def _has_faded(memory: MemoryUnit, moment: datetime, rules: ProactiveRules) -> bool:
-    if memory.insertion in WAITING:
+    if memory.insertion in WAITING_INSERTIONS:
         return days_since(memory.added, moment) > rules.eureka_cut_off_days
     if memory.insertion is not MemoryInsertion.TRIGGER or memory.category not in rules.decaying:
         return False
     # `last_trigger` is filled for memories that were never recalled too, so only `trigger_count` shows whether there was a
     # recall.
-    last = memory.last_trigger if memory.trigger_count else memory.added
-    return days_since(last, moment) > days_to_live(memory, rules)
+    last_recall = memory.last_trigger if memory.trigger_count else memory.added
+    return days_since(last_recall, moment) > days_to_live(memory, rules)

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lethe_app.brain.recall.proactive_rules import WAITING
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
+from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
-DUPLICATE = 0.07
+DUPLICATE_DISTANCE = 0.07
 """Cosine distance below which two memories of one type are duplicates. Found with one embedding model; calibrate it for
 another.
 """
-NAMED = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
+TYPES_MERGED_BY_NAME = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
 """Types in which an equal name means the same subject."""
 RECENT_SEARCHES = 20
 """Web search topics that are remembered for the comparison."""
@@ -43,7 +43,7 @@ class DeduplicatedMemory:
 
 
 def deduplicate(
-    new: MemoryUnit, same_name: MemoryUnit | None, nearest: tuple[MemoryUnit, float] | None, limit: float = DUPLICATE
+    new: MemoryUnit, same_name: MemoryUnit | None, nearest: tuple[MemoryUnit, float] | None, limit: float = DUPLICATE_DISTANCE
 ) -> DeduplicatedMemory:
     """Decide whether a new memory is stored beside the existing ones or merged into one of them. Protected memories and
     memories of another type are never overwritten.
@@ -52,24 +52,29 @@ def deduplicate(
     """
     if new.category is MemoryType.JOURNAL:
         return DeduplicatedMemory(new, replaced=False, because=MergeReason.SEPARATE)
-    if same_name is not None and new.category in NAMED and _is_rewritable(same_name, new) and _same(same_name.name, new.name):
-        return DeduplicatedMemory(merged(same_name, new), replaced=True, because=MergeReason.SAME_NAME)
+    if (
+        same_name is not None
+        and new.category in TYPES_MERGED_BY_NAME
+        and _is_rewritable(same_name, new)
+        and _is_same_text(same_name.name, new.name)
+    ):
+        return DeduplicatedMemory(merge_memory(same_name, new), replaced=True, because=MergeReason.SAME_NAME)
     if nearest is not None and _is_rewritable(nearest[0], new) and nearest[1] < limit:
         return DeduplicatedMemory(
-            merged(nearest[0], new),
+            merge_memory(nearest[0], new),
             replaced=True,
             because=MergeReason.SAME_MEANING,
         )
     return DeduplicatedMemory(new, replaced=False, because=MergeReason.NEW)
 
 
-def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
+def merge_memory(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
     """Merge a new memory into the old record, which keeps its identity, its recall history and what the user set.
 
     `added` is that of the older one. Only a memory that still waits to be brought up proactively or at the user's return
     takes `added` from the new one: otherwise it would be stale before it was used, and a reminder would come too early.
     """
-    still_waits = new.insertion in WAITING or new.insertion is MemoryInsertion.USER_RETURN
+    still_waits = new.insertion in WAITING_INSERTIONS or new.insertion is MemoryInsertion.USER_RETURN
     return old.model_copy(
         update={
             "name": new.name or old.name,
@@ -93,29 +98,29 @@ def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
     )
 
 
-def searched(recent: Sequence[str], topic: str, distances: Mapping[str, float], limit: float = SAME_SEARCH) -> bool:
+def is_recent_search(recent: Sequence[str], topic: str, distances: Mapping[str, float], limit: float = SAME_SEARCH) -> bool:
     """Return whether a topic equals or nearly equals one of the last `RECENT_SEARCHES` topics. `distances` are the cosine
     distances from it to the recent topics, as far as they were measured.
     """
-    return any(_same(known, topic) or distances.get(known, limit) < limit for known in recent[-RECENT_SEARCHES:])
+    return any(_is_same_text(known, topic) or distances.get(known, limit) < limit for known in recent[-RECENT_SEARCHES:])
 
 
-def with_search(recent: Sequence[str], topic: str) -> list[str]:
+def add_search(recent: Sequence[str], topic: str) -> list[str]:
     """Return the recent topics with `topic` appended, newest last, at most `RECENT_SEARCHES` of them."""
-    return [*(known for known in recent if not _same(known, topic)), topic][-RECENT_SEARCHES:]
+    return [*(known for known in recent if not _is_same_text(known, topic)), topic][-RECENT_SEARCHES:]
 
 
 def _is_rewritable(old: MemoryUnit, new: MemoryUnit) -> bool:
     return old.category is new.category and not old.protected
 
 
-def _same(one: str, other: str) -> bool:
-    folded = fold(one, keep_case=False)
-    return bool(folded) and folded == fold(other, keep_case=False)
+def _is_same_text(first: str, second: str) -> bool:
+    folded = normalize_text(first, keep_case=False)
+    return bool(folded) and folded == normalize_text(second, keep_case=False)
 
 
 def _union(old: Sequence[str], new: Sequence[str]) -> list[str]:
     """Return each keyword once, compared without case, in the spelling that came first."""
     # Reversed, so that the first spelling of a keyword overwrites later ones.
-    known = {fold(word, keep_case=False): word for word in reversed([*old, *new]) if word.strip()}
+    known = {normalize_text(word, keep_case=False): word for word in reversed([*old, *new]) if word.strip()}
     return sorted(known.values(), key=[*old, *new].index)

@@ -9,11 +9,11 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from lethe_app.brain.vocabulary.normalize import fold as plain
+from lethe_app.brain.vocabulary.normalize import normalize_text as plain
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.retrieval.query_terms import EVERYDAY, cut, question
 
-LONGEST = 2000
+MAX_CHARACTERS = 2000
 """Characters of a message in which a request is searched."""
 _NOW = r"(?:(?:still|even|also|perhaps|maybe|by any chance|ever|already|once|actually|really|just|not|again) )*"
 _SAID = (
@@ -55,7 +55,7 @@ _OWNED = re.compile(
 """Everyday words that are a topic only with a possessive."""
 
 
-_IDLE = frozenset("again anything everything yet called named names mentioned discussed conversation".split())  # noqa: SIM905
+_REQUEST_WORDS = frozenset("again anything everything yet called named names mentioned discussed conversation".split())  # noqa: SIM905
 """Words that belong to the phrase of the request, not to its topic."""
 
 
@@ -70,29 +70,29 @@ class RequestedTopic:
 
     def is_met(self, texts: Iterable[str]) -> bool:
         """Return whether the texts together contain every name and more than half of all words of the topic."""
-        there = self.words.intersection(stem(word) for text in texts for word in cut(text))
-        return self.names <= there and 2 * len(there) > len(self.words)
+        found_words = self.words.intersection(stem(word) for text in texts for word in cut(text))
+        return self.names <= found_words and 2 * len(found_words) > len(self.words)
 
 
-def topic(text: str, present: Collection[str] = ()) -> RequestedTopic | None:
+def find_requested_topic(text: str, present_names: Collection[str] = ()) -> RequestedTopic | None:
     """Return the topic of the last request for memory in a text; None if there is no request, or if it has no topic.
 
     Names of those `present` are not topics: nearly every memory of the persona is about them.
     """
     # Of several questions in a message the last one is the one to answer.
-    for sentence in reversed(_END.split(plain(text[:LONGEST], keep_case=True))):
-        asked = OPENING_WORDS.sub("", sentence.strip(), count=1)
-        found = next((match["topic"] for pattern in _ASKS if (match := pattern.match(asked))), "")
-        if found and (named := topic_of(found, present)):
-            return named
+    for sentence in reversed(_END.split(plain(text[:MAX_CHARACTERS], keep_case=True))):
+        request = OPENING_WORDS.sub("", sentence.strip(), count=1)
+        found = next((match["topic"] for pattern in _ASKS if (match := pattern.match(request))), "")
+        if found and (requested := parse_topic(found, present_names)):
+            return requested
     return None
 
 
-def topic_of(asked: str, present: Collection[str]) -> RequestedTopic | None:
+def parse_topic(phrase: str, present_names: Collection[str]) -> RequestedTopic | None:
     """Return the topic named in a phrase: its content words or, if all of them are everyday words, those with a possessive.
     None if there are neither.
     """
-    heard = question(f"about {asked}", present)
-    telling = {word for word in heard.words if word not in EVERYDAY} - _IDLE
-    words = telling or {match["what"].lower() for match in _OWNED.finditer(asked)}
-    return RequestedTopic(frozenset(map(stem, words)), frozenset(map(stem, heard.names & words))) if words else None
+    query = question(f"about {phrase}", present_names)
+    topic_words = {word for word in query.words if word not in EVERYDAY} - _REQUEST_WORDS
+    words = topic_words or {match["what"].lower() for match in _OWNED.finditer(phrase)}
+    return RequestedTopic(frozenset(map(stem, words)), frozenset(map(stem, query.names & words))) if words else None

@@ -10,9 +10,9 @@ from uuid import UUID, uuid5
 from lethe_app.brain.lore.compiled import OpenLore
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired
-from lethe_app.brain.lore.regex_keywords import read_expression
+from lethe_app.brain.lore.regex_keywords import parse_expression
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.memory_text import form_of, snippet
+from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -20,11 +20,11 @@ from lethe_app.domain.recall import BlockReason, NotRecalled, Reason, ReasonKind
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
-MOST = 3
+MAX_RECALLED = 3
 """Number of mentioned memories that are recalled in one turn."""
-BY_TITLE = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
+TITLE_RECALL_TYPES = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
 """Types that are also recalled by their name."""
-PER_RELEVANCE = 10
+PRIORITY_PER_RELEVANCE = 10
 """Added to a session's priority for each level of relevance."""
 SESSION_DEPTH = 3
 """Depth at which sessions are inserted into the prompt, in messages counted from the newest one."""
@@ -61,12 +61,12 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        self._made: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
-        self._ready: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
+        self._entry_cache: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
+        self._waiting_cache: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
         self._lore = OpenLore()
-        self._waiting = OpenLore()
+        self._waiting_lore = OpenLore()
 
-    def listen(
+    def find_mentioned(
         self,
         memories: Iterable[MemoryUnit],
         sessions: Iterable[ChatSession],
@@ -74,7 +74,7 @@ class Pool:
         state: LoreState,
         turn: EvaluationTurn,
         *,
-        most: int = MOST,
+        max_recalled: int = MAX_RECALLED,
     ) -> KeywordRecallResult:
         """Return the memories and sessions mentioned in the message, or (keywords only) in the last message before it, and
         those that are still active from an earlier turn.
@@ -82,55 +82,57 @@ class Pool:
         Titles are matched in the message alone. Sticky memories are in the prompt already and are skipped. `sessions` must
         not contain the current session.
         """
-        candidates = [memory for memory in (*memories, *sessions) if _takes_part(memory)]
+        candidates = [memory for memory in (*memories, *sessions) if _is_eligible(memory)]
         # The cache is rebuilt each turn, so that entries of memories that are gone are dropped.
-        before, self._made = self._made, {}
+        previous, self._entry_cache = self._entry_cache, {}
         by_guid: dict[UUID, MemoryUnit] = {}
-        worded = [self._entry(by_guid, before, each, titled=False) for each in candidates if _has_keywords(each)]
-        titled = [self._entry(by_guid, before, each, titled=True) for each in candidates if _has_title(each)]
-        worlds = (_world("keywords", worded, depth=1), _world("titles", titled, depth=0))
-        evaluation = evaluate(self._lore.of(worlds, turn.expand), window, state, turn)
-        return _outcome(evaluation, by_guid, most)
+        keyword_entries = [
+            self._get_entry(by_guid, previous, each, by_title=False) for each in candidates if _has_keywords(each)
+        ]
+        title_entries = [self._get_entry(by_guid, previous, each, by_title=True) for each in candidates if _has_title(each)]
+        worlds = (_world("keywords", keyword_entries, depth=1), _world("titles", title_entries, depth=0))
+        evaluation = evaluate(self._lore.get_compiled(worlds, turn.expand), window, state, turn)
+        return _build_result(evaluation, by_guid, max_recalled)
 
-    def keywords(self, waiting: Iterable[MemoryUnit], window: ScanWindow, turn: EvaluationTurn) -> dict[UUID, str]:
+    def match_waiting(self, waiting: Iterable[MemoryUnit], window: ScanWindow, turn: EvaluationTurn) -> dict[UUID, str]:
         """Return the keyword found in the message for each memory in `waiting`, those that wait to be brought up
         proactively.
         """
-        before, self._ready = self._ready, {}
-        entries = [self._waiting_entry(memory, before) for memory in waiting]
-        lore = self._waiting.of((_world("waiting", entries, depth=0),), turn.expand)
+        previous, self._waiting_cache = self._waiting_cache, {}
+        entries = [self._waiting_entry(memory, previous) for memory in waiting]
+        lore = self._waiting_lore.get_compiled((_world("waiting", entries, depth=0),), turn.expand)
         return {fired.entry.guid: fired.key for fired in evaluate(lore, window, LoreState(), turn).fired if fired.key}
 
-    def _waiting_entry(self, memory: MemoryUnit, before: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]]) -> WorldEntry:
+    def _waiting_entry(self, memory: MemoryUnit, previous: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]]) -> WorldEntry:
         """Return the cached entry while the memory is unchanged. Its trigger chance is 1 and its duration one turn."""
-        facets, known = _facets(memory), before.get(memory.guid)
-        if known is None or known[0] != facets:
-            known = (facets, _worded(memory, trigger_chance=1.0, duration=1))
-        self._ready[memory.guid] = known
-        return known[1]
+        cache_key, cached = _cache_key(memory), previous.get(memory.guid)
+        if cached is None or cached[0] != cache_key:
+            cached = (cache_key, _keyword_entry(memory, trigger_chance=1.0, duration=1))
+        self._waiting_cache[memory.guid] = cached
+        return cached[1]
 
-    def _entry(
+    def _get_entry(
         self,
         by_guid: dict[UUID, MemoryUnit],
-        before: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]],
+        previous: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]],
         memory: MemoryUnit,
         *,
-        titled: bool,
+        by_title: bool,
     ) -> WorldEntry:
         """Return the cached entry while the memory is unchanged. The identical object lets the compiled lore skip a deep
         comparison.
         """
-        guid = uuid5(_TITLES, str(memory.guid)) if titled else memory.guid
-        facets = _facets(memory)
-        known = before.get(guid)
-        if known is None or known[0] != facets:
-            known = (facets, _titled(memory, guid) if titled else _worded(memory))
-        self._made[guid] = known
+        guid = uuid5(_TITLES, str(memory.guid)) if by_title else memory.guid
+        cache_key = _cache_key(memory)
+        cached = previous.get(guid)
+        if cached is None or cached[0] != cache_key:
+            cached = (cache_key, _title_entry(memory, guid) if by_title else _keyword_entry(memory))
+        self._entry_cache[guid] = cached
         by_guid[guid] = memory
-        return known[1]
+        return cached[1]
 
 
-def recollection(
+def build_recollection(
     mentioned: Mentioned, *, dates: bool, session_depth: int = SESSION_DEPTH, zone: tzinfo | None = None
 ) -> Recollection:
     """Build the `Recollection` of a mentioned memory for the prompt. `dates`: whether the persona wants dates with sessions."""
@@ -140,7 +142,7 @@ def recollection(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=snippet(memory, form_of(memory.category, dates=dates), zone=zone),
+        text=format_memory(memory, text_form(memory.category, dates=dates), zone=zone),
         way=mentioned.way,
         because=[mentioned.because],
         score=mentioned.rank,
@@ -149,9 +151,9 @@ def recollection(
     )
 
 
-def _worded(memory: MemoryUnit, **fields: object) -> WorldEntry:
+def _keyword_entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
     """Return a World Info entry that is activated by the memory's keywords."""
-    return _entry(
+    return _build_entry(
         memory,
         guid=memory.guid,
         keywords_main=memory.keywords_main,
@@ -162,15 +164,15 @@ def _worded(memory: MemoryUnit, **fields: object) -> WorldEntry:
     )
 
 
-def _titled(memory: MemoryUnit, guid: UUID) -> WorldEntry:
+def _title_entry(memory: MemoryUnit, guid: UUID) -> WorldEntry:
     """Return a World Info entry that is activated by the memory's name. A name that is also a stop word, such as Will,
     matches with its capital only.
     """
-    small = fold(memory.name.strip()) in STOP_WORDS
-    return _entry(memory, guid=guid, keywords_main=[memory.name], case_sensitive=small)
+    is_stop_word = fold(memory.name.strip()) in STOP_WORDS
+    return _build_entry(memory, guid=guid, keywords_main=[memory.name], case_sensitive=is_stop_word)
 
 
-def _entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
+def _build_entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
     """Return the World Info entry of a memory. A session stays active for one turn only, whatever its own duration is."""
     values = {
         "name": memory.name,
@@ -186,7 +188,7 @@ def _entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
     return WorldEntry.model_validate({**values, **fields})
 
 
-def _facets(memory: MemoryUnit) -> tuple[object, ...]:
+def _cache_key(memory: MemoryUnit) -> tuple[object, ...]:
     """Return the fields of a memory from which its entries are built, as a key of the cache. Recall counters are left out,
     so that a recall does not invalidate the entry.
     """
@@ -211,7 +213,7 @@ def _world(name: str, entries: list[WorldEntry], *, depth: int) -> World:
     return World(name=name, scan_depth=depth, do_embeds=False, entries=entries)
 
 
-def _takes_part(memory: MemoryUnit) -> bool:
+def _is_eligible(memory: MemoryUnit) -> bool:
     return not memory.sticky and memory.insertion is MemoryInsertion.TRIGGER and bool(memory.content.strip())
 
 
@@ -222,33 +224,35 @@ def _has_keywords(memory: MemoryUnit) -> bool:
 def _has_title(memory: MemoryUnit) -> bool:
     """Return whether the memory is recalled by its name. A name that reads as a regular expression is not used."""
     name = memory.name.strip()
-    return memory.category in BY_TITLE and bool(name) and read_expression(name) is None
+    return memory.category in TITLE_RECALL_TYPES and bool(name) and parse_expression(name) is None
 
 
-def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: int) -> KeywordRecallResult:
+def _build_result(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], max_recalled: int) -> KeywordRecallResult:
     best: dict[UUID, tuple[Mentioned, Fired]] = {}
     # A memory may be activated by keyword and by title at once; the key in the newest text becomes the reason that is shown.
     for fired in sorted(evaluation.fired, key=lambda fired: (not fired.key, fired.message_index or 0)):
         memory = by_guid[fired.entry.guid]
-        best.setdefault(memory.guid, (_mentioned(memory, fired), fired))
-    ranked = sorted(best.values(), key=lambda each: _standing(*each))
-    left_out = {each.memory.guid: each for each, _fired in ranked[most:]}
-    blocked = {guid: _left_out(each, most) for guid, each in left_out.items()}
+        best.setdefault(memory.guid, (_build_mentioned(memory, fired), fired))
+    ranked = sorted(best.values(), key=lambda each: _rank_key(*each))
+    crowded_out = {each.memory.guid: each for each, _fired in ranked[max_recalled:]}
+    blocked = {guid: _build_crowded_out(each, max_recalled) for guid, each in crowded_out.items()}
     for each in evaluation.blocked:
         memory = by_guid[each.entry.guid]
         if memory.guid not in best:
-            blocked.setdefault(memory.guid, _blocked(memory, each))
+            blocked.setdefault(memory.guid, _build_not_recalled(memory, each))
     # An entry that was crowded out in the turn that activated it must not stay active for the following turns.
-    never_came = {
+    crowded_out_entries = {
         fired.entry.guid
         for fired in evaluation.fired
-        if fired.reason is not ActivationCause.ACTIVE and by_guid[fired.entry.guid].guid in left_out
+        if fired.reason is not ActivationCause.ACTIVE and by_guid[fired.entry.guid].guid in crowded_out
     }
-    entries = {guid: record for guid, record in evaluation.state.entries.items() if guid not in never_came}
-    return KeywordRecallResult([each for each, _fired in ranked[:most]], [*blocked.values()], LoreState(entries=entries))
+    entries = {guid: record for guid, record in evaluation.state.entries.items() if guid not in crowded_out_entries}
+    return KeywordRecallResult(
+        [each for each, _fired in ranked[:max_recalled]], [*blocked.values()], LoreState(entries=entries)
+    )
 
 
-def _mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
+def _build_mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
     is_title = fired.entry.guid != memory.guid
     before = fired.message_index or 0
     match fired.reason:
@@ -264,10 +268,10 @@ def _mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
 
 
 def _rank(memory: MemoryUnit) -> int:
-    return memory.priority + (PER_RELEVANCE * memory.relevance if isinstance(memory, ChatSession) else 0)
+    return memory.priority + (PRIORITY_PER_RELEVANCE * memory.relevance if isinstance(memory, ChatSession) else 0)
 
 
-def _standing(mentioned: Mentioned, fired: Fired) -> tuple[object, ...]:
+def _rank_key(mentioned: Mentioned, fired: Fired) -> tuple[object, ...]:
     """Return the sort key: by rank, then by how recently the key was mentioned, then the newest memory. The guid makes the
     order independent of the input order.
     """
@@ -276,14 +280,14 @@ def _standing(mentioned: Mentioned, fired: Fired) -> tuple[object, ...]:
     return (-mentioned.rank, distance, -memory.added.timestamp(), memory.guid)
 
 
-def _left_out(mentioned: Mentioned, most: int) -> NotRecalled:
+def _build_crowded_out(mentioned: Mentioned, max_recalled: int) -> NotRecalled:
     return NotRecalled(
         memory=mentioned.memory.guid,
         title=mentioned.memory.name,
         why=BlockReason.CROWDED_OUT,
-        values={"most": most, "rank": mentioned.rank},
+        values={"most": max_recalled, "rank": mentioned.rank},
     )
 
 
-def _blocked(memory: MemoryUnit, blocked: Blocked) -> NotRecalled:
+def _build_not_recalled(memory: MemoryUnit, blocked: Blocked) -> NotRecalled:
     return NotRecalled(memory=memory.guid, title=memory.name, why=blocked.why, values=dict(blocked.values))

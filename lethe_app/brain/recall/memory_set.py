@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import overload
 from uuid import UUID
 
-from lethe_app.brain.recall.decay import is_prunable, touched
-from lethe_app.brain.recall.proactive_rules import WAITING
+from lethe_app.brain.recall.decay import count_recall, is_prunable
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 
 _TRIGGER, _RETURN = MemoryInsertion.TRIGGER, MemoryInsertion.USER_RETURN
@@ -31,14 +31,14 @@ class MemorySet(Sequence[MemoryUnit]):
                 triggers.append(guid)
             elif memory.insertion is _RETURN:
                 returning.append(guid)
-            elif memory.insertion in WAITING:
+            elif memory.insertion in WAITING_INSERTIONS:
                 waiting.append(guid)
             if memory.sticky or memory.filed_under:
                 standing.append(guid)
             if is_prunable(memory):
                 mortal.append(guid)
         # The indexes hold guids, so that a set with other recall counters can share them.
-        self._sorted = (waiting, returning, triggers, standing, mortal)
+        self._indexes = (waiting, returning, triggers, standing, mortal)
 
     def __len__(self) -> int:
         return len(self._order)
@@ -63,66 +63,71 @@ class MemorySet(Sequence[MemoryUnit]):
     @property
     def waiting(self) -> list[MemoryUnit]:
         """The memories that wait to be brought up proactively."""
-        return self._some(self._sorted[0])
+        return self._memories_of(self._indexes[0])
 
     @property
-    def returning(self) -> list[MemoryUnit]:
+    def awaiting_return(self) -> list[MemoryUnit]:
         """The memories that wait for the user's return."""
-        return self._some(self._sorted[1])
+        return self._memories_of(self._indexes[1])
 
     @property
     def triggers(self) -> list[MemoryUnit]:
         """The memories that are recalled by a trigger (keyword, name or meaning)."""
-        return self._some(self._sorted[2])
+        return self._memories_of(self._indexes[2])
 
     @property
-    def standing(self) -> list[MemoryUnit]:
+    def sticky_or_filed(self) -> list[MemoryUnit]:
         """The sticky and the filed memories, which include all that are in every prompt."""
-        return self._some(self._sorted[3])
+        return self._memories_of(self._indexes[3])
 
     @property
-    def mortal(self) -> list[MemoryUnit]:
+    def prunable(self) -> list[MemoryUnit]:
         """The memories that may be pruned."""
-        return self._some(self._sorted[4])
+        return self._memories_of(self._indexes[4])
 
-    def some(self, guids: Collection[UUID]) -> list[MemoryUnit]:
+    def select(self, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return the memories of these guids that exist in the set, newest first."""
-        return self._some([guid for guid in self._order if guid in guids]) if guids else []
+        return self._memories_of([guid for guid in self._order if guid in guids]) if guids else []
 
-    def is_same_but_touched(self, other: MemorySet) -> bool:
+    def differs_only_in_recalls(self, other: MemorySet) -> bool:
         """Return whether `other` has the same memories and differs at most in their recall counters. True only for sets
         derived by `touched`.
         """
         return self._order is other._order
 
-    def touched(self, guids: Collection[UUID], moment: datetime) -> MemorySet:
+    def with_recalls(self, guids: Collection[UUID], moment: datetime) -> MemorySet:
         """Return a set in which these memories count one more recall at `moment`. Order and indexes are shared with this
         set.
         """
-        made = MemorySet(())
-        anew = {guid: touched(self._by_guid[guid], moment) for guid in guids if guid in self._by_guid}
-        made._by_guid, made._order, made._sorted = {**self._by_guid, **anew}, self._order, self._sorted
-        return made
+        updated = MemorySet(())
+        recalled = {guid: count_recall(self._by_guid[guid], moment) for guid in guids if guid in self._by_guid}
+        updated._by_guid, updated._order, updated._indexes = {**self._by_guid, **recalled}, self._order, self._indexes
+        return updated
 
-    def kept(self, changed: Iterable[MemoryUnit], named: Collection[UUID]) -> MemorySet:
+    def with_changes(self, changed: Iterable[MemoryUnit], guids: Collection[UUID]) -> MemorySet:
         """Return a set in which the memories of the guids `named` are replaced by those in `changed`; one that is not in
         `changed` is removed.
         """
-        there = {one.guid: one for one in changed}
+        changed_by_guid = {one.guid: one for one in changed}
         # No memory was added, removed or dated anew, so the order still holds and nothing has to be sorted.
-        if all(guid in there and guid in self._by_guid and there[guid].added == self._by_guid[guid].added for guid in named):
-            return MemorySet({**self._by_guid, **there}.values())
-        left = [one for guid, one in self._by_guid.items() if guid not in there and guid not in named]
-        return MemorySet(sorted((*there.values(), *left), key=lambda one: one.added.timestamp(), reverse=True))
+        if all(
+            guid in changed_by_guid and guid in self._by_guid and changed_by_guid[guid].added == self._by_guid[guid].added
+            for guid in guids
+        ):
+            return MemorySet({**self._by_guid, **changed_by_guid}.values())
+        unchanged = [one for guid, one in self._by_guid.items() if guid not in changed_by_guid and guid not in guids]
+        return MemorySet(sorted((*changed_by_guid.values(), *unchanged), key=lambda one: one.added.timestamp(), reverse=True))
 
-    def without(self, guids: Collection[UUID]) -> MemorySet:
+    def exclude(self, guids: Collection[UUID]) -> MemorySet:
         """Return a set without the memories of these guids."""
-        made, gone = MemorySet(()), set(guids)
-        made._by_guid = {guid: memory for guid, memory in self._by_guid.items() if guid not in gone}
-        made._order = tuple(made._by_guid)
-        waiting, returning, triggers, standing, mortal = ([guid for guid in part if guid not in gone] for part in self._sorted)
-        made._sorted = (waiting, returning, triggers, standing, mortal)
-        return made
+        remaining, removed = MemorySet(()), set(guids)
+        remaining._by_guid = {guid: memory for guid, memory in self._by_guid.items() if guid not in removed}
+        remaining._order = tuple(remaining._by_guid)
+        waiting, returning, triggers, standing, mortal = (
+            [guid for guid in part if guid not in removed] for part in self._indexes
+        )
+        remaining._indexes = (waiting, returning, triggers, standing, mortal)
+        return remaining
 
-    def _some(self, guids: Iterable[UUID]) -> list[MemoryUnit]:
+    def _memories_of(self, guids: Iterable[UUID]) -> list[MemoryUnit]:
         return [self._by_guid[guid] for guid in guids]

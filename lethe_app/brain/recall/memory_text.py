@@ -50,23 +50,25 @@ _FORMS = {
 }
 
 
-def form_of(category: MemoryType, *, dates: bool) -> MemoryTextForm:
+def text_form(category: MemoryType, *, dates: bool) -> MemoryTextForm:
     """Return the text form of memories of this type. `dates`: whether the persona wants dates with sessions."""
     if category is MemoryType.CHAT_SESSION:
         return MemoryTextForm(TitleStyle.BOLD, dated=dates)
     return _FORMS.get(category, _PLAIN)
 
 
-def snippet(memory: MemoryUnit, form: MemoryTextForm, *, until: datetime | None = None, zone: tzinfo | None = None) -> str:
+def format_memory(
+    memory: MemoryUnit, form: MemoryTextForm, *, ended_at: datetime | None = None, zone: tzinfo | None = None
+) -> str:
     """Return the memory as prompt text with macros unexpanded. Its own words cannot start a heading or a system event.
 
     `until` is when it ended, for a session its last message; if it is None, `end_time` is used, and without that the day it
     began. Days are those of the time zone of the stored times, or of `zone`.
     """
-    when = f" ({_days(memory, until, zone)})" if form.dated else ""
+    date_suffix = f" ({_format_days(memory, ended_at, zone)})" if form.dated else ""
     content = one_line(memory.content) if form.one_line else "\n".join(map(one_line, memory.content.strip().splitlines()))
     reason = f"Why it matters: {one_line(memory.reason)}" if form.reasoned and memory.reason.strip() else ""
-    text = _entitled(one_line(memory.name), when, content, form.title)
+    text = _add_title(one_line(memory.name), date_suffix, content, form.title)
     return "\n".join(filter(None, (text, reason)))
 
 
@@ -78,23 +80,23 @@ def one_line(text: str) -> str:
     return _HEADING.sub("", _EVENT.sub("‹", _BLANKS.sub(" ", text).strip()))
 
 
-def _entitled(name: str, when: str, content: str, title: TitleStyle) -> str:
+def _add_title(name: str, date_suffix: str, content: str, title: TitleStyle) -> str:
     if not name or title is TitleStyle.NONE:
-        return f"{when.strip()} {content}".strip()
+        return f"{date_suffix.strip()} {content}".strip()
     match title:
         case TitleStyle.NAME:
-            return f"{name}{when}: {content}".rstrip()
+            return f"{name}{date_suffix}: {content}".rstrip()
         case TitleStyle.BOLD:
             bare = name.replace("**", "")
-            return f"**{bare}**{when}: {content}".rstrip()
+            return f"**{bare}**{date_suffix}: {content}".rstrip()
         case TitleStyle.H2:
-            return f"## {name}{when}\n{content}".rstrip()
+            return f"## {name}{date_suffix}\n{content}".rstrip()
         case TitleStyle.H3:
-            return f"### {name}{when}\n{content}".rstrip()
+            return f"### {name}{date_suffix}\n{content}".rstrip()
 
 
-def _days(memory: MemoryUnit, until: datetime | None, zone: tzinfo | None) -> str:
-    first, last = memory.added, until or memory.end_time or memory.added
+def _format_days(memory: MemoryUnit, ended_at: datetime | None, zone: tzinfo | None) -> str:
+    first, last = memory.added, ended_at or memory.end_time or memory.added
     if zone is not None:
         first, last = first.astimezone(zone), last.astimezone(zone)
     return spell_span(first.date(), last.date())

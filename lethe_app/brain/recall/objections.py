@@ -19,11 +19,11 @@ from lethe_app.retrieval.relevance_gate import BY_MEANING
 
 STRENGTH = 0.9
 """Share of a memory's likelihood that one fresh objection removes at an identical message."""
-HALVED_AFTER = 60.0
+HALF_LIFE_DAYS = 60.0
 """Half-life of an objection, in days."""
-LEAST = 0.5
+MIN_REMAINING_SHARE = 0.5
 """Share of the likelihood that must be left for the memory to be recalled."""
-BROUGHT_BY_WORDS = frozenset(
+OBJECTIONABLE_WAYS = frozenset(
     {RecallWay.MEANING, RecallWay.FACT, RecallWay.KEYWORD, RecallWay.TITLE, RecallWay.WOKEN, RecallWay.ACTIVE}
 )
 """Ways of recall that objections apply to. Sticky memories and ones that the persona brought up proactively have other
@@ -44,51 +44,53 @@ class Objection(BaseModel):
     moment: AwareDatetime
 
 
-def objection(memory: UUID, message: UUID, said: str, moment: datetime) -> Objection:
+def create_objection(memory: UUID, message: UUID, message_text: str, moment: datetime) -> Objection:
     """Create the objection to `memory` being recalled at the message with the text `said`."""
-    words = tuple(sorted(content_words(said)))
+    words = tuple(sorted(content_words(message_text)))
     return Objection(memory=memory, message=message, words=words, moment=moment)
 
 
-def likeness(words: Iterable[str], others: Iterable[str]) -> float:
+def dice_similarity(words: Iterable[str], others: Iterable[str]) -> float:
     """Return the Dice coefficient of two sets of words, 0 to 1. Two messages without content words count as alike (1)."""
-    one, other = set(words), set(others)
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+    first, second = set(words), set(others)
+    return 2 * len(first & second) / (len(first) + len(second)) if first or second else 1.0
 
 
-def left(recollection: Recollection, objections: Iterable[Objection], said: str, moment: datetime) -> float:
+def remaining_share(recollection: Recollection, objections: Iterable[Objection], message_text: str, moment: datetime) -> float:
     """Return the share of the recollection's likelihood that the objections leave, 0 to 1."""
-    share, words = 1.0, content_words(said)
-    for one in objections:
-        if one.memory != recollection.memory:
+    share, words = 1.0, content_words(message_text)
+    for made in objections:
+        if made.memory != recollection.memory:
             continue
-        fading = 0.5 ** (max(0.0, days_since(one.moment, moment)) / HALVED_AFTER)
-        share *= 1 - STRENGTH * fading * likeness(words, one.words)
+        decay = 0.5 ** (max(0.0, days_since(made.moment, moment)) / HALF_LIFE_DAYS)
+        share *= 1 - STRENGTH * decay * dice_similarity(words, made.words)
     return share
 
 
-def sift(
-    recalled: Sequence[Recollection], objections: Sequence[Objection], said: str, moment: datetime
+def apply_objections(
+    recalled: Sequence[Recollection], objections: Sequence[Objection], message_text: str, moment: datetime
 ) -> tuple[list[Recollection], list[NotRecalled]]:
     """Split recollections into those that are still recalled, with reduced likelihood where objections apply, and those kept
     back.
     """
     if not objections:
         return list(recalled), []
-    coming: list[Recollection] = []
-    kept_back: list[NotRecalled] = []
-    for one in recalled:
-        share = left(one, objections, said, moment) if one.way in BROUGHT_BY_WORDS else 1.0
-        likely = one.likelihood * share
+    kept: list[Recollection] = []
+    suppressed: list[NotRecalled] = []
+    for recollection in recalled:
+        share = (
+            remaining_share(recollection, objections, message_text, moment) if recollection.way in OBJECTIONABLE_WAYS else 1.0
+        )
+        likelihood = recollection.likelihood * share
         # A recollection that was only just likely enough does not survive even a weak objection.
-        if share < LEAST or (share < 1 and likely < BY_MEANING.sure):
-            kept_back.append(unwanted(one))
+        if share < MIN_REMAINING_SHARE or (share < 1 and likelihood < BY_MEANING.sure):
+            suppressed.append(to_not_recalled(recollection))
         else:
-            coming.append(one if share == 1 else one.model_copy(update={"likelihood": likely}))
-    return coming, kept_back
+            kept.append(recollection if share == 1 else recollection.model_copy(update={"likelihood": likelihood}))
+    return kept, suppressed
 
 
-def unwanted(recollection: Recollection) -> NotRecalled:
+def to_not_recalled(recollection: Recollection) -> NotRecalled:
     """Return the record of a memory that is not recalled because the user objected."""
     return NotRecalled(
         memory=recollection.memory,

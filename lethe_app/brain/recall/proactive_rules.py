@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 
-WAITING = frozenset({MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED})
+WAITING_INSERTIONS = frozenset({MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED})
 """Insertion types of memories that wait to be brought up proactively."""
 
 
@@ -51,18 +51,18 @@ class Pace(BaseModel):
     last_insert: AwareDatetime
 
     @classmethod
-    def fresh(cls, moment: datetime) -> Self:
+    def start(cls, moment: datetime) -> Self:
         """Create the pace at the start of a session, and after each waiting memory that was brought up."""
         return cls(messages=0, last_insert=moment)
 
-    def counted(self) -> Self:
+    def count_message(self) -> Self:
         """Return the pace after one more user message. Do not call it when a message is answered again."""
         return self.model_copy(update={"messages": self.messages + 1})
 
-    def allows(self, moment: datetime, rules: ProactiveRules) -> bool:
+    def is_insertion_allowed(self, moment: datetime, rules: ProactiveRules) -> bool:
         """Return whether a memory may be brought up because of elapsed time. A `last_insert` in the future, because the
         clock was set back, does not block it.
         """
         waited = elapsed(self.last_insert, moment)
-        soon = timedelta() <= waited < timedelta(minutes=rules.min_insert_delay_minutes)
-        return self.messages >= rules.min_message_delay and not soon
+        is_too_soon = timedelta() <= waited < timedelta(minutes=rules.min_insert_delay_minutes)
+        return self.messages >= rules.min_message_delay and not is_too_soon

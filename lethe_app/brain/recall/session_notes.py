@@ -6,22 +6,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_rules.durability import judge, plain
-from lethe_app.brain.text.sentences import clauses, sentences
+from lethe_app.brain.fact_rules.durability import find_matching_rule, normalize_clause
+from lethe_app.brain.text.sentences import extract_clauses, extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
-MOST_VALUES = 24
+MAX_VALUES = 24
 """Maximum number of values; the oldest one is dropped for a new one."""
-LONGEST = 60
+MAX_VALUE_LENGTH = 60
 """Maximum characters of a value."""
 QUEST = "current_quest"
 """Key of the quest, the only value that is also taken from a played scene."""
 
 _END = r"(?=$|,| and | but | with | because | for now)"
-_VALUE = rf"(?P<value>[\w'’& -]{{1,{LONGEST}}}?)"
-_CLOSE = "wife|husband|partner|girlfriend|boyfriend|dog|cat|horse|parrot|rabbit|hamster"
-_LASTING = tuple(
+_VALUE = rf"(?P<value>[\w'’& -]{{1,{MAX_VALUE_LENGTH}}}?)"
+_COMPANIONS = "wife|husband|partner|girlfriend|boyfriend|dog|cat|horse|parrot|rabbit|hamster"
+_LASTING_RULES = tuple(
     (re.compile(pattern + r"\Z", re.IGNORECASE), key)
     for pattern, key in (
         (r"my (?:full |first |real )?name is (?P<value>[a-z][\w'-]*(?: [A-Z][\w'-]*){0,2})", "user_name"),
@@ -32,8 +32,8 @@ _LASTING = tuple(
         (rf"I work as an? {_VALUE}(?: (?:in|at|for|on) .*)?", "job"),
         (r"my birthday is (?:on )?(?P<value>.+)", "birthday"),
         (r"my favou?rite (?P<what>[a-z]+) is (?P<value>.+)", "favourite {what}"),
-        (rf"my (?P<what>{_CLOSE})(?:'s name is| is called| is named) (?P<value>[\w' -]+)", "{what}"),
-        (rf"I have an? (?:\w+ )?(?P<what>{_CLOSE}) (?:named|called) (?P<value>[\w'-]+)", "{what}"),
+        (rf"my (?P<what>{_COMPANIONS})(?:'s name is| is called| is named) (?P<value>[\w' -]+)", "{what}"),
+        (rf"I have an? (?:\w+ )?(?P<what>{_COMPANIONS}) (?:named|called) (?P<value>[\w'-]+)", "{what}"),
     )
 )  # fmt: skip
 _JOB = re.compile(r"I(?:'m| am) (?:an?|the) (?P<value>[\w' -]+?)(?: (?:in|at|for|on|with|by|from) .*)?\Z", re.IGNORECASE)
@@ -61,7 +61,7 @@ _EMPTY = re.compile(
 )
 
 
-def learn(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[str, str]:
+def update_notes(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[str, str]:
     """Return `known` updated with what these lines state: key → value, newer values replace older ones, the newest key last.
 
     English only. Only what the user states as themselves counts, and a quest the user names in a played scene. Questions,
@@ -71,16 +71,19 @@ def learn(lines: Sequence[Utterance], known: Mapping[str, str]) -> dict[str, str
     for line, parts in zip(lines, read_parts(lines), strict=True):
         if line.role is not Role.USER:
             continue
-        for key, value in (*_of(parts.plain), *(pair for pair in _of(parts.in_character) if pair[0] == QUEST)):
+        for key, value in (
+            *_extract_values(parts.plain),
+            *(pair for pair in _extract_values(parts.in_character) if pair[0] == QUEST),
+        ):
             # A repeated mood counts as new and moves to the end; other repeated values keep their place.
             if key != "mood" and values.get(key) == value:
                 continue
             values.pop(key, None)
             values[key] = value
-    return dict(list(values.items())[-MOST_VALUES:])
+    return dict(list(values.items())[-MAX_VALUES:])
 
 
-def block(values: Mapping[str, str]) -> str:
+def build_notes_block(values: Mapping[str, str]) -> str:
     """Return the prompt block “Known facts about this session: home=Porto, mood=tired.”, or an empty string if there are no
     values.
     """
@@ -88,33 +91,33 @@ def block(values: Mapping[str, str]) -> str:
     return f"Known facts about this session: {pairs}." if pairs else ""
 
 
-def _of(text: str) -> Iterator[tuple[str, str]]:
-    for sentence in sentences(text[:4000]):
+def _extract_values(text: str) -> Iterator[tuple[str, str]]:
+    for sentence in extract_sentences(text[:4000]):
         if sentence.endswith("?") or re.match(r"(?:if|when|imagine|suppose|pretend)\b", sentence, re.IGNORECASE):
             continue
-        for clause in clauses(sentence):
-            yield from _values(clause)
+        for clause in extract_clauses(sentence):
+            yield from _values_of_clause(clause)
 
 
-def _values(clause: str) -> Iterator[tuple[str, str]]:
+def _values_of_clause(clause: str) -> Iterator[tuple[str, str]]:
     """Yield keys and values of one clause."""
     if (quest := _QUEST.match(clause)) and not _EMPTY.search(quest["value"]):
-        sought = "find " if _SEEKING.search(quest[0][: quest.start("value")]) else ""
-        yield QUEST, _clean(sought + quest["value"])
+        verb = "find " if _SEEKING.search(quest[0][: quest.start("value")]) else ""
+        yield QUEST, _clean_value(verb + quest["value"])
     if mood := _MOOD.match(clause):
         yield "mood", mood["value"].lower()
-    rule = judge(clause)
+    rule = find_matching_rule(clause)
     if not rule:
         return
-    for pattern, key in _LASTING:
+    for pattern, key in _LASTING_RULES:
         if found := pattern.match(clause):
             groups = found.groupdict()
             value = groups.get("value") or groups.get("other") or ""
-            yield key.format(what=(groups.get("what") or "").lower()), _clean(value)
-    if rule.key == "job" and plain(clause).startswith("i am") and (found := _JOB.match(clause)):
-        yield "job", _clean(found["value"])
+            yield key.format(what=(groups.get("what") or "").lower()), _clean_value(value)
+    if rule.key == "job" and normalize_clause(clause).startswith("i am") and (found := _JOB.match(clause)):
+        yield "job", _clean_value(found["value"])
 
 
-def _clean(value: str) -> str:
+def _clean_value(value: str) -> str:
     """Return the value on one line, without the characters that delimit values in the block."""
-    return re.sub(r"[=,\s]+", " ", value).strip(" .!;:'\"")[:LONGEST]
+    return re.sub(r"[=,\s]+", " ", value).strip(" .!;:'\"")[:MAX_VALUE_LENGTH]

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum, auto
 
-from lethe_app.brain.dates.past_times import PastTime, past_times, without_times
-from lethe_app.brain.recall.explicit_requests import OPENING_WORDS, RequestedTopic, topic_of
-from lethe_app.brain.recall.translated_time_words import in_english
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.dates.past_times import PastTime, find_past_times, remove_past_times
+from lethe_app.brain.recall.explicit_requests import OPENING_WORDS, RequestedTopic, parse_topic
+from lethe_app.brain.recall.translated_time_words import translate_to_english
+from lethe_app.brain.vocabulary.normalize import normalize_text
 
-LONGEST = 2000
+MAX_CHARACTERS = 2000
 """Characters of a message that are read."""
 
 
@@ -167,51 +167,53 @@ _ASKS_ONLY = re.compile(
 )
 
 
-def time_request(text: str, today: date, present: Collection[str] = ()) -> TimeRequest | None:
+def find_time_request(text: str, today: date, present_names: Collection[str] = ()) -> TimeRequest | None:
     """Return the last request for a time in a message written on `today`; None if there is none."""
-    sentences = [each for part in _SENTENCE_END.split(text[:LONGEST]) if (each := fold(part, keep_case=True).strip())]
-    for place in range(len(sentences) - 1, -1, -1):
-        sentence = sentences[place]
-        if place and _ASKS_ONLY.match(sentence.lower()):  # “I told you something yesterday. Do you remember?”
-            sentence = f"{sentences[place - 1].rstrip('.')} - {sentence}"
-        if (request := _read(sentence, today, present)) is not None:
+    sentences = [
+        each for part in _SENTENCE_END.split(text[:MAX_CHARACTERS]) if (each := normalize_text(part, keep_case=True).strip())
+    ]
+    for index in range(len(sentences) - 1, -1, -1):
+        sentence = sentences[index]
+        if index and _ASKS_ONLY.match(sentence.lower()):  # “I told you something yesterday. Do you remember?”
+            sentence = f"{sentences[index - 1].rstrip('.')} - {sentence}"
+        if (request := _parse_request(sentence, today, present_names)) is not None:
             return request
     return None
 
 
-def _read(sentence: str, today: date, present: Collection[str]) -> TimeRequest | None:
-    translated = in_english(sentence)
-    low = translated or _SHORTENED.sub(r"\1 did ", sentence.lower())
-    times = tuple(past_times(low, today))
-    rest = without_times(low)
+def _parse_request(sentence: str, today: date, present_names: Collection[str]) -> TimeRequest | None:
+    translated = translate_to_english(sentence)
+    lowered = translated or _SHORTENED.sub(r"\1 did ", sentence.lower())
+    times = tuple(find_past_times(lowered, today))
+    rest = remove_past_times(lowered)
     edge = Edge.FIRST if _FIRST.search(rest) else Edge.LAST if _LAST.search(rest) else None
-    if (not times and edge is None) or not (translated or _is_asked(low)):
+    if (not times and edge is None) or not (translated or _is_past_question(lowered)):
         return None
     skipped = int(edge is Edge.LAST and _BEFORE_LAST.search(rest) is not None)
     # `topic_of` knows English only, so a translated request has no topic.
-    about = None if translated else topic_of(_FRAME.sub(" ", without_times(sentence)), present)
-    return TimeRequest(times, edge, skipped, about)
+    topic = None if translated else parse_topic(_FRAME.sub(" ", remove_past_times(sentence)), present_names)
+    return TimeRequest(times, edge, skipped, topic)
 
 
-def _is_asked(low: str) -> bool:
+def _is_past_question(lowered: str) -> bool:
     """Return whether the sentence asks for the past that both share, or for the user's own past."""
-    if _ANNOUNCES.search(low):
+    if _ANNOUNCES.search(lowered):
         return False
-    if any(pattern.search(low) for pattern in _ASKED) or _ASKED_FIRST.match(OPENING_WORDS.sub("", low, count=1)):
+    if any(pattern.search(lowered) for pattern in _ASKED) or _ASKED_FIRST.match(OPENING_WORDS.sub("", lowered, count=1)):
         return True
-    shared = bool(_WHAT_WAS_SAID.search(low) or _OUR_TALK.search(low))
-    return (bool(_WHAT_WAS_SAID.search(low)) or not _AHEAD.search(low)) and _wants_it_told(low, shared=shared)
+    shared = bool(_WHAT_WAS_SAID.search(lowered) or _OUR_TALK.search(lowered))
+    return (bool(_WHAT_WAS_SAID.search(lowered)) or not _AHEAD.search(lowered)) and _is_recount_request(lowered, shared=shared)
 
 
-def _wants_it_told(low: str, *, shared: bool) -> bool:
+def _is_recount_request(lowered: str, *, shared: bool) -> bool:
     """Return whether the sentence asks to remember, to recount or to resume. `shared`: it refers to what was said between
     them.
     """
-    is_question = low.rstrip().endswith("?")
-    if _REMEMBERS.search(low):
-        return shared or (is_question and not _KNOWS.search(low))
-    if _SUMMARISES.search(low) or _RESUMES.search(low):
+    is_question = lowered.rstrip().endswith("?")
+    if _REMEMBERS.search(lowered):
+        return shared or (is_question and not _KNOWS.search(lowered))
+    if _SUMMARISES.search(lowered) or _RESUMES.search(lowered):
         return True
-    if _REMINDS.search(low) or _FORGOTTEN.search(low):
-        return shared or bool(_HOW_I_WAS.search(low))
+    if _REMINDS.search(lowered) or _FORGOTTEN.search(lowered):
+        return shared or bool(_HOW_I_WAS.search(lowered))
     return shared and is_question

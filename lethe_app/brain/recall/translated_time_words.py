@@ -22,48 +22,48 @@ class _Language:
     """Patterns of time expressions, each with its English form."""
 
 
-def in_english(sentence: str) -> str:
+def translate_to_english(sentence: str) -> str:
     """Return the time expressions of a request in one of these languages in English; empty if the sentence is no such
     request.
     """
-    low = sentence.lower()
+    lowered = sentence.lower()
     for language in _LANGUAGES:
-        if language.asks.search(low):
+        if language.asks.search(lowered):
             times: list[str] = []
             for pattern, english in language.words:
-                found = pattern.finditer(low)
+                found = pattern.finditer(lowered)
                 times += [match.expand(english) if isinstance(english, str) else english(match) for match in found]
                 # A matched time is removed, so that a later, shorter pattern does not match part of it again.
-                low = pattern.sub("\0", low)
+                lowered = pattern.sub("\0", lowered)
             if times:
                 return ", ".join(times)
     return ""
 
 
-def _language(
+def _build_language(
     asks: str, months: str, weekdays: str, month_day: str, weekday: str, others: Sequence[tuple[str, str]]
 ) -> _Language:
     """Compile the patterns of one language. `month_day` and `weekday` contain `{names}` where the names are inserted."""
     month_of = dict(zip(months.split(), MONTHS, strict=True))
     day_of = dict(zip(weekdays.split(), WEEKDAYS, strict=True))
 
-    def dated(match: re.Match[str]) -> str:
+    def translate_month_day(match: re.Match[str]) -> str:
         year = f" {match['year']}" if match["year"] else ""
         return f"{match['day']} {month_of[match['name']]}{year}" if match["day"] else f"in {month_of[match['name']]}{year}"
 
-    def named(match: re.Match[str]) -> str:
+    def translate_weekday(match: re.Match[str]) -> str:
         return f"last {day_of[match['name']]}"
 
     rules: list[tuple[str, _Written]] = [
-        (month_day.format(names="|".join(month_of)), dated),
+        (month_day.format(names="|".join(month_of)), translate_month_day),
         *others,
-        (weekday.format(names="|".join(day_of)), named),
+        (weekday.format(names="|".join(day_of)), translate_weekday),
     ]
     return _Language(re.compile(asks), tuple((re.compile(pattern), english) for pattern, english in rules))
 
 
 _LANGUAGES = (
-    _language(
+    _build_language(
         r"\b(?:worüber|über was|wovon|von was|was) (?:haben|hatten|hast|habe|hab|hatte) (?:wir|ich|du)\b|\berinnerst du dich\b|"
         r"\bweißt du noch\b|\bwie (?:ging(?:'?s)? (?:es )?mir|war ich|habe? ich mich|war mein)\b|\bwann haben wir\b|"
         r"\bwas war (?:bei|in|mit) (?:uns|unser)|\bworum ging(?: e|')s\b|\bwo waren wir\b|\bfass\b.*\bzusammen\b",
@@ -93,7 +93,7 @@ _LANGUAGES = (
             (r"\berste[sn]? (?:gespräch|unterhaltung|chat|mal)\b|\bkennengelernt\b", "our first conversation"),
         ],
     ),
-    _language(
+    _build_language(
         r"\bde quoi (?:avons|a-t-on|on a|nous avons|est-ce qu|parlions)|\bqu'(?:est-ce (?:que|qu')|ai-je|avons-nous)|"
         r"\b(?:tu te|te) (?:souviens|rappelles)\b|\b(?:souviens|rappelles)-tu\b|\brappelle-moi\b|\bquand (?:avons|est-ce qu)|"
         r"\bcomment (?:j'allais|j'étais|étais-je|allais-je|je me sentais|me sentais-je)\b|\bde quoi parlait\b|\brésume\b",
@@ -119,7 +119,7 @@ _LANGUAGES = (
             (r"\bla première fois\b|\bpremière (?:conversation|discussion)\b", "our first conversation"),
         ],
     ),
-    _language(
+    _build_language(
         r"\bde qué (?:hablamos|hablábamos|charlamos|estuvimos)|"
         r"\bqué (?:te )?(?:dije|conté|dijimos|hicimos|me dijiste|hablamos)\b|"
         r"\b(?:te acuerdas|recuerdas|acuérdate|recuérdame)\b|\bcómo (?:estaba|estuve|me sentía|me encontraba)\b|"
@@ -146,7 +146,7 @@ _LANGUAGES = (
             (r"\bla primera vez\b|\bprimera (?:conversación|charla)\b", "our first conversation"),
         ],
     ),
-    _language(
+    _build_language(
         r"(?:何|なに|どんな|誰|どこ).*(?:話|言|喋|しゃべ|した|決め)|覚えて(?:い)?(?:る|ます|ない|ません)|(?:話|会話|言った|調子|気分).*(?:教えて|[?？]|っけ)|"
         r"どうだった|元気だった",
         "1月 2月 3月 4月 5月 6月 7月 8月 9月 10月 11月 12月",

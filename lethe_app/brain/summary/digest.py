@@ -12,40 +12,47 @@ from lethe_app.brain.dialogue.dialogue_acts import read_pieces
 from lethe_app.brain.fact_rules.third_person import possessive
 from lethe_app.brain.summary import endorsed_lines
 from lethe_app.brain.summary import plans as wishes
-from lethe_app.brain.summary.candidates import Material, SummaryCandidate, candidates, lasting, outdated, says_nothing
-from lethe_app.brain.summary.endorsed_lines import TAKEN_UP, names_in, told_sentences
-from lethe_app.brain.summary.keywords import SummaryTopic, keywords, topics
-from lethe_app.brain.summary.reported_facts import reported_facts
-from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSigns, read_signs, salience
-from lethe_app.brain.summary.selection import choose
-from lethe_app.brain.summary.title_events import News, news_in
-from lethe_app.brain.summary.titles import titled
-from lethe_app.brain.text.reported_speech import Quote, shorten, written
-from lethe_app.brain.text.sentences import Sentence, parts, plain, words
+from lethe_app.brain.summary.candidates import (
+    Material,
+    SummaryCandidate,
+    build_candidates,
+    find_outdated_plans,
+    is_uninformative,
+    lasting_weight,
+)
+from lethe_app.brain.summary.endorsed_lines import ENDORSED_WEIGHT, select_endorsed_sentences, speaker_names
+from lethe_app.brain.summary.keywords import SummaryTopic, find_topics, select_keywords
+from lethe_app.brain.summary.reported_facts import build_reported_facts
+from lethe_app.brain.summary.salience import ConversationVocabulary, SentenceSigns, find_signs, salience
+from lethe_app.brain.summary.selection import choose_reports
+from lethe_app.brain.summary.title_events import News, find_news
+from lethe_app.brain.summary.titles import compose_title
+from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten
+from lethe_app.brain.text.sentences import Sentence, normalized_words, remove_markup, split_narration
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 
-LONGEST = 1200
+MAX_SUMMARY_LENGTH = 1200
 """Maximum characters of a summary, about 300 tokens."""
-MOST_WORDS = 6
+MAX_OPENING_WORDS = 6
 """Maximum number of words of a title taken from the beginning of the session."""
-LONGEST_TITLE = 48
+MAX_OPENING_LENGTH = 48
 """Maximum characters of a title taken from the beginning of the session."""
-FADED = 0.7
+OLDEST_REPORT_WEIGHT = 0.7
 """Weight of the oldest report of a rolling summary against 1 of the newest."""
-FLEETING = 0.6
+MOMENTARY_WEIGHT = 0.6
 """Weight for the title of a sentence that is not worth remembering, against 1 of one that is."""
-LEAST = 250
+MIN_LENGTH_LIMIT = 250
 """Characters that a summary may always have, in addition to its share of the text."""
-SHARE = 0.5
+LENGTH_SHARE = 0.5
 """Share of the characters of the endorsed sentences that a summary may have in addition to `LEAST`."""
-SHARE_OF_FACTS = 0.7
+FACTS_LENGTH_SHARE = 0.7
 """The same share for the facts of a summary."""
-FEWEST_FACTS = 6
+MIN_FACTS_FOR_SUBJECTS = 6
 """Number of facts from which a title may name their general subjects."""
-_MATTERS = {
+_SUBJECT_BY_KIND = {
     FactKind.PEOPLE: "family",
     FactKind.WORK: "work",
     FactKind.HOME: "home",
@@ -54,7 +61,7 @@ _MATTERS = {
     FactKind.PLAN: "plans",
     FactKind.IDENTITY: "life",
 }
-_FRAMED = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), "|：「)')
+_REPORT_LEAD_IN = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), "|：「)')
 
 
 @dataclass(frozen=True)
@@ -69,34 +76,34 @@ class Digest:
     is_roleplay: bool = False
 
 
-def digest(lines: Sequence[Utterance], *, longest: int = LONGEST) -> Digest:
+def build_digest(lines: Sequence[Utterance], *, max_length: int = MAX_SUMMARY_LENGTH) -> Digest:
     """Return title, summary, keywords, goals and relevance of a session; an empty digest for no lines."""
-    told = _read(lines)
-    about = topics(told.certain, told.vocabulary)
+    material = _prepare_material(lines)
+    session_topics = find_topics(material.endorsed, material.vocabulary)
     return Digest(
-        title=_title(lines, told, about),
-        summary=_summary(told, longest),
-        keywords=keywords(about),
-        goals=wishes.goals(told.certain, [sign.plan for sign in told.certain_signs]),
-        relevance=_relevance(told.certain, told.certain_signs, len(lines)),
-        is_roleplay=told.is_played,
+        title=_compose_title(lines, material, session_topics),
+        summary=_summarize(material, max_length),
+        keywords=select_keywords(session_topics),
+        goals=wishes.select_goals(material.endorsed, [sign.plan for sign in material.endorsed_signs]),
+        relevance=_rate_relevance(material.endorsed, material.endorsed_signs, len(lines)),
+        is_roleplay=material.is_played,
     )
 
 
-def summary(lines: Sequence[Utterance], longest: int = LONGEST) -> str:
+def build_summary(lines: Sequence[Utterance], max_length: int = MAX_SUMMARY_LENGTH) -> str:
     """Return the most salient lines in their order, one report per line, at most `longest` characters, fewer for a short
     session.
 
     They are taken from the user's utterances and from those of the persona that the user took up
     (brain/summary/endorsed_lines).
     """
-    return _summary(_read(lines), longest)
+    return _summarize(_prepare_material(lines), max_length)
 
 
-def title(lines: Sequence[Utterance]) -> str:
+def build_title(lines: Sequence[Utterance]) -> str:
     """Return a title of two to seven words; if no topic stands out, the beginning of the user's first message."""
-    told = _read(lines)
-    return _title(lines, told, topics(told.certain, told.vocabulary))
+    material = _prepare_material(lines)
+    return _compose_title(lines, material, find_topics(material.endorsed, material.vocabulary))
 
 
 @dataclass(frozen=True)
@@ -107,35 +114,35 @@ class _Told(Material):
     """True if most of the user's words are in character."""
 
     @property
-    def certain(self) -> list[Sentence]:
+    def endorsed(self) -> list[Sentence]:
         """The user's own sentences and those the user took up."""
-        return [sentence for sentence in self.sentences if sentence.standing >= TAKEN_UP]
+        return [sentence for sentence in self.sentences if sentence.standing >= ENDORSED_WEIGHT]
 
     @property
-    def certain_signs(self) -> list[SentenceSigns]:
+    def endorsed_signs(self) -> list[SentenceSigns]:
         """The signs of the certain sentences."""
-        return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= TAKEN_UP]
+        return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= ENDORSED_WEIGHT]
 
 
-def _read(lines: Sequence[Utterance], known: Sequence[Sentence] = ()) -> _Told:
+def _prepare_material(lines: Sequence[Utterance], known: Sequence[Sentence] = ()) -> _Told:
     """Analyse the lines. `known` are sentences of an earlier summary, whose words count for the vocabulary as well."""
     pieces = read_pieces(lines)
-    told = told_sentences(lines, pieces)
-    vocabulary = ConversationVocabulary.of([*known, *told], names_in(lines))
-    signs = [read_signs(sentence, vocabulary.speakers) for sentence in told]
+    endorsed = select_endorsed_sentences(lines, pieces)
+    vocabulary = ConversationVocabulary.build([*known, *endorsed], speaker_names(lines))
+    signs = [find_signs(sentence, vocabulary.speakers) for sentence in endorsed]
     is_played = endorsed_lines.is_roleplay(lines, pieces)
     # Facts and news are found by English rules only.
     if not vocabulary.is_english:
-        return _Told(told, signs, [None] * len(told), [], vocabulary, is_played)
-    left_out = outdated(told, signs, vocabulary)
-    news = [None if place in left_out else _news(sentence) for place, sentence in enumerate(told)]
-    return _Told(told, signs, news, reported_facts(lines, pieces), vocabulary, is_played)
+        return _Told(endorsed, signs, [None] * len(endorsed), [], vocabulary, is_played)
+    left_out = find_outdated_plans(endorsed, signs, vocabulary)
+    news = [None if place in left_out else _event_of(sentence) for place, sentence in enumerate(endorsed)]
+    return _Told(endorsed, signs, news, build_reported_facts(lines, pieces), vocabulary, is_played)
 
 
-def _news(sentence: Sentence) -> News | None:
+def _event_of(sentence: Sentence) -> News | None:
     """Return the event a sentence of the user reports; None if it reports none, is a joke or is in character."""
     is_plain = sentence.role is Role.USER and not (sentence.in_story or sentence.asks or sentence.narrates)
-    return news_in(sentence.text) if is_plain and not says_nothing(sentence.text) else None
+    return find_news(sentence.text) if is_plain and not is_uninformative(sentence.text) else None
 
 
 def is_roleplay(lines: Sequence[Utterance]) -> bool:
@@ -143,106 +150,121 @@ def is_roleplay(lines: Sequence[Utterance]) -> bool:
     return endorsed_lines.is_roleplay(lines, read_pieces(lines))
 
 
-def _summary(told: _Told, longest: int) -> str:
-    if longest <= 0:
+def _summarize(material: _Told, max_length: int) -> str:
+    if max_length <= 0:
         return ""
-    said = sum(len(sentence.text) for sentence in told.certain)
-    room, room_of_facts = (min(longest, LEAST + int(share * said)) for share in (SHARE, SHARE_OF_FACTS))
-    facts, others = candidates(told, longest)
-    chosen = choose(facts, others, dict(told.vocabulary.weights), room, room_of_facts)
+    text_length = sum(len(sentence.text) for sentence in material.endorsed)
+    length_limit, facts_length_limit = (
+        min(max_length, MIN_LENGTH_LIMIT + int(share * text_length)) for share in (LENGTH_SHARE, FACTS_LENGTH_SHARE)
+    )
+    facts, others = build_candidates(material, max_length)
+    chosen = choose_reports(facts, others, dict(material.vocabulary.weights), length_limit, facts_length_limit)
     if not chosen and (facts or others):
         best = max([*facts, *others], key=lambda report: report.salience)
-        return shorten(best.quote.alone, longest)
-    return written(report.quote for report in chosen)
+        return shorten(best.quote.full_text, max_length)
+    return format_quotes(report.quote for report in chosen)
 
 
-def rolling(lines: Sequence[Utterance], before: str, longest: int) -> str:
+def extend_rolling_summary(lines: Sequence[Utterance], previous: str, max_length: int) -> str:
     """Return the rolling summary `before` extended by the `lines` that just left the context window, in at most `longest`
     characters.
 
     While there is room, the new reports follow the old ones. When there is none, all of them compete again by the same rule
     as the sentences of a session, older ones with less weight, so that only the most salient old reports stay.
     """
-    before = before.strip()
-    known = [line for piece in before.split("\n") for line in _lines(piece, longest)]
-    told = _read(lines, [*map(_told, known)])
-    fresh = _summary(told, max(longest // 2, 1) if known else longest).split("\n")
-    new = [line for line in fresh if line and line not in known]
-    joined = "\n".join([before, *new] if before else new)
-    if len(joined) <= longest:
+    previous = previous.strip()
+    known = [line for piece in previous.split("\n") for line in _split_report_lines(piece, max_length)]
+    material = _prepare_material(lines, [*map(_as_sentence, known)])
+    new_reports = _summarize(material, max(max_length // 2, 1) if known else max_length).split("\n")
+    new = [line for line in new_reports if line and line not in known]
+    joined = "\n".join([previous, *new] if previous else new)
+    if len(joined) <= max_length:
         return joined
-    together = list(dict.fromkeys([*known, *new]))
-    competing = [_again(line, place, len(together), told.vocabulary) for place, line in enumerate(together)]
-    chosen = choose([], competing, dict(told.vocabulary.weights), longest, longest)
-    return "\n".join(report.quote.alone for report in chosen) or shorten(together[-1], longest)
+    all_lines = list(dict.fromkeys([*known, *new]))
+    all_candidates = [_as_candidate(line, place, len(all_lines), material.vocabulary) for place, line in enumerate(all_lines)]
+    chosen = choose_reports([], all_candidates, dict(material.vocabulary.weights), max_length, max_length)
+    return "\n".join(report.quote.full_text for report in chosen) or shorten(all_lines[-1], max_length)
 
 
-def _relevance(said: Sequence[Sentence], signs: Sequence[SentenceSigns], messages: int) -> int:
+def _rate_relevance(sentences: Sequence[Sentence], signs: Sequence[SentenceSigns], messages: int) -> int:
     """Return the relevance 1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
 
     Length is log2(1 + telling sentences) / 6, full at 63 of them. Density is the share of telling sentences, full at a half,
     and gravity that of life events, of feelings and of plans, full at three in ten; both are counted by the message where
     there are more messages than sentences. A sentence is telling by `SentenceSigns.tells`.
     """
-    told = [sign for sentence, sign in zip(said, signs, strict=True) if not sentence.asks]
-    telling = sum(sign.tells for sign in told)
-    if not telling:
+    statement_signs = [sign for sentence, sign in zip(sentences, signs, strict=True) if not sentence.asks]
+    informative_count = sum(sign.is_informative for sign in statement_signs)
+    if not informative_count:
         return 1
-    heavy = sum(sign.grave + 0.5 * (sign.tells and sign.feeling) + 0.25 * (sign.plan is not None) for sign in told)
-    length, count = min(1.0, math.log2(1 + telling) / 6), max(len(said), messages)
-    density, gravity = min(1.0, 2 * telling / count), min(1.0, heavy / count / 0.3)
+    grave_sum = sum(
+        sign.grave + 0.5 * (sign.is_informative and sign.feeling) + 0.25 * (sign.plan is not None) for sign in statement_signs
+    )
+    length, count = min(1.0, math.log2(1 + informative_count) / 6), max(len(sentences), messages)
+    density, gravity = min(1.0, 2 * informative_count / count), min(1.0, grave_sum / count / 0.3)
     return min(5, 1 + round(5 * length * (1 + density + gravity) / 3))
 
 
-def _title(lines: Sequence[Utterance], told: _Told, about: Sequence[SummaryTopic]) -> str:
+def _compose_title(lines: Sequence[Utterance], material: _Told, session_topics: Sequence[SummaryTopic]) -> str:
     by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
-    begun = next(filter(None, map(_opening, by_role)), "")
-    if not told.facts and all(sentence.asks or says_nothing(sentence.text) for sentence in told.certain):
-        return begun  # a title made of what was only asked would say that something was told
-    least = FLEETING if told.vocabulary.is_english else 1.0
-    worth = [
+    opening = next(filter(None, map(_opening_words, by_role)), "")
+    if not material.facts and all(sentence.asks or is_uninformative(sentence.text) for sentence in material.endorsed):
+        return opening  # a title made of what was only asked would say that something was told
+    min_weight = MOMENTARY_WEIGHT if material.vocabulary.is_english else 1.0
+    weights = [
         0.0
-        if sentence.in_story and not told.is_played
-        else salience(sentence, sign, told.vocabulary) * sentence.standing * lasting(sentence, least)
-        for sentence, sign in zip(told.certain, told.certain_signs, strict=True)
+        if sentence.in_story and not material.is_played
+        else salience(sentence, sign, material.vocabulary) * sentence.standing * lasting_weight(sentence, min_weight)
+        for sentence, sign in zip(material.endorsed, material.endorsed_signs, strict=True)
     ]
-    news = [one for sentence, one in zip(told.sentences, told.news, strict=True) if sentence.standing >= TAKEN_UP]
-    found = titled(about, told.certain, worth, news, is_english=told.vocabulary.is_english, matters=_matters(told))
-    return found or begun
+    news = [
+        one for sentence, one in zip(material.sentences, material.news, strict=True) if sentence.standing >= ENDORSED_WEIGHT
+    ]
+    found = compose_title(
+        session_topics,
+        material.endorsed,
+        weights,
+        news,
+        is_english=material.vocabulary.is_english,
+        subjects=_main_subjects(material),
+    )
+    return found or opening
 
 
-def _matters(told: _Told) -> str:
+def _main_subjects(material: _Told) -> str:
     """Return the subjects of most facts, such as “Frank's family and work”; empty if there are fewer than `FEWEST_FACTS`."""
-    kinds = Counter(_MATTERS[fact.kind] for fact in told.facts if fact.kind in _MATTERS)
-    if sum(kinds.values()) < FEWEST_FACTS:
+    kinds = Counter(_SUBJECT_BY_KIND[fact.kind] for fact in material.facts if fact.kind in _SUBJECT_BY_KIND)
+    if sum(kinds.values()) < MIN_FACTS_FOR_SUBJECTS:
         return ""
-    return f"{possessive(told.facts[0].speaker)} {' and '.join(matter for matter, _count in kinds.most_common(2))}"
+    return f"{possessive(material.facts[0].speaker)} {' and '.join(matter for matter, _count in kinds.most_common(2))}"
 
 
-def _opening(line: Utterance) -> str:
+def _opening_words(line: Utterance) -> str:
     """Return the first words of a message, without actions."""
-    text = " ".join(part.text for part in parts(plain(line.text)) if not part.narrates) or plain(line.text).replace("*", "")
-    kept = text.split()[:MOST_WORDS]
-    return shorten(" ".join(kept).rstrip(" ,;:.!?…。！？"), LONGEST_TITLE)
+    text = " ".join(part.text for part in split_narration(remove_markup(line.text)) if not part.narrates) or remove_markup(
+        line.text
+    ).replace("*", "")
+    kept = text.split()[:MAX_OPENING_WORDS]
+    return shorten(" ".join(kept).rstrip(" ,;:.!?…。！？"), MAX_OPENING_LENGTH)
 
 
-def _lines(piece: str, longest: int) -> list[str]:
+def _split_report_lines(piece: str, max_length: int) -> list[str]:
     """Split a line of an earlier summary: one of this module's reports stays whole, any other text is split into sentences."""
-    found = [piece] if _FRAMED.match(piece) else SENTENCE_END.split(piece)
-    return [shorten(text, longest) for line in found if (text := " ".join(line.split()))]
+    found = [piece] if _REPORT_LEAD_IN.match(piece) else SENTENCE_END.split(piece)
+    return [shorten(text, max_length) for line in found if (text := " ".join(line.split()))]
 
 
-def _told(line: str) -> Sentence:
-    return Sentence(-1, "", Role.USER, line, words(line), narrates=False)
+def _as_sentence(line: str) -> Sentence:
+    return Sentence(-1, "", Role.USER, line, normalized_words(line), narrates=False)
 
 
-def _again(line: str, place: int, count: int, vocabulary: ConversationVocabulary) -> SummaryCandidate:
+def _as_candidate(line: str, index: int, count: int, vocabulary: ConversationVocabulary) -> SummaryCandidate:
     """Return a report of an earlier summary as a candidate for the next one."""
-    framed = _FRAMED.match(line)
-    sentence = _told(line[framed.end() :] if framed else line)
-    worth = salience(sentence, read_signs(sentence, vocabulary.speakers), vocabulary)
-    faded = (FADED + (1 - FADED) * place / count) * max(worth, 0.1)
-    speaker = framed["name"] if framed else ""
+    lead_in = _REPORT_LEAD_IN.match(line)
+    sentence = _as_sentence(line[lead_in.end() :] if lead_in else line)
+    line_salience = salience(sentence, find_signs(sentence, vocabulary.speakers), vocabulary)
+    weight = (OLDEST_REPORT_WEIGHT + (1 - OLDEST_REPORT_WEIGHT) * index / count) * max(line_salience, 0.1)
+    speaker = lead_in["name"] if lead_in else ""
     return SummaryCandidate(
-        Quote(place, "", line), speaker, place / count, frozenset(vocabulary.telling(sentence.words)), faded
+        Quote(index, "", line), speaker, index / count, frozenset(vocabulary.informative_words(sentence.words)), weight
     )

@@ -10,21 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
-from lethe_app.brain.text.sentences import Sentence, name_of, words
+from lethe_app.brain.text.sentences import Sentence, display_name, normalized_words
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.common_words import DULL, FOREIGN
+from lethe_app.brain.vocabulary.common_words import FOREIGN_STOP_WORDS, NON_TOPIC_WORDS
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
 
-TAKEN_UP = 0.7
+ENDORSED_WEIGHT = 0.7
 """Weight of a persona's sentence that the user took up, against 1 of the user's own."""
-IN_SCENE = 0.4
+SCENE_WEIGHT = 0.4
 """Weight of a persona's sentence in a scene in which the user plays along."""
-PLAYED = 0.6
+ROLEPLAY_SHARE = 0.6
 """Share of the user's words in character from which a session is roleplay."""
-FEWEST_PLAYED = 5
+MIN_ROLEPLAY_WORDS = 5
 """Minimum number of words in character; a smile between asterisks does not make a scene."""
-NEAR = 0.34
+MIN_REPEATED_SHARE = 0.34
 """Share of a sentence's new words that the user must repeat to take it up, if only one word is repeated."""
 _AGREED = re.compile(
     r"^\W*(?:(?:oh|wow|haha+|ok|okay|aww?)\b[,!. ]*)*(?:(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|sounds|gladly|"
@@ -55,7 +55,7 @@ _CLAIMED = re.compile(
 """Claims of a persona about the user or about a common past."""
 
 
-def told_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[Sentence]:
+def select_endorsed_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[Sentence]:
     """Return the sentences on which titles, summaries, keywords and goals may be based, in their order.
 
     `pieces` are those of each line (`read_pieces`). The weight (`standing`) of a sentence is 1 for the user's, `TAKEN_UP`
@@ -65,35 +65,35 @@ def told_sentences(lines: Sequence[Utterance], pieces: Sequence[Sequence[Dialogu
     confirms nothing.
     """
     is_played = is_roleplay(lines, pieces)
-    answers = _next_of_user(lines)
+    answers = _next_user_lines(lines)
     found: list[Sentence] = []
-    heard: set[str] = set()
-    for place, line in enumerate(lines):
-        said = _sentences(place, line, pieces[place])
+    known_words: set[str] = set()
+    for index, line in enumerate(lines):
+        line_sentences = _build_sentences(index, line, pieces[index])
         if line.role is Role.USER:
-            heard.update(*(_content(sentence.words) for sentence in said))
-            found += said
+            known_words.update(*(_content_stems(sentence.words) for sentence in line_sentences))
+            found += line_sentences
         else:
-            answer = answers[place]
+            answer = answers[index]
             reply = pieces[answer] if answer < len(lines) else []
-            found += _taken_up(said, reply, heard, is_played=is_played, is_next=answer == place + 1)
+            found += _endorsed_by_answer(line_sentences, reply, known_words, is_played=is_played, is_next=answer == index + 1)
     return found
 
 
 def is_roleplay(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> bool:
     """Return whether most of the user's words are in character. The persona's lines are not considered."""
     own = [piece for line, found in zip(lines, pieces, strict=True) if line.role is Role.USER for piece in found]
-    played = sum(len(words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.IN_CHARACTER)
-    stated = sum(len(words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.PLAIN)
-    return played >= FEWEST_PLAYED and played >= PLAYED * (played + stated)
+    played = sum(len(normalized_words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.IN_CHARACTER)
+    stated = sum(len(normalized_words(piece.text)) for piece in own if piece.meaning is SentenceMeaning.PLAIN)
+    return played >= MIN_ROLEPLAY_WORDS and played >= ROLEPLAY_SHARE * (played + stated)
 
 
-def names_in(lines: Sequence[Utterance]) -> tuple[str, ...]:
+def speaker_names(lines: Sequence[Utterance]) -> tuple[str, ...]:
     """Return the names of the speakers without duplicates, in the order of their first line."""
-    return tuple(dict.fromkeys(map(name_of, lines)))
+    return tuple(dict.fromkeys(map(display_name, lines)))
 
 
-def _next_of_user(lines: Sequence[Utterance]) -> list[int]:
+def _next_user_lines(lines: Sequence[Utterance]) -> list[int]:
     """Return for each line the index of the user's next message, or the number of lines if there is none."""
     following = len(lines)
     found: list[int] = []
@@ -103,53 +103,80 @@ def _next_of_user(lines: Sequence[Utterance]) -> list[int]:
     return found[::-1]
 
 
-def _taken_up(
-    said: Sequence[Sentence], answer: Sequence[DialoguePiece], heard: set[str], *, is_played: bool, is_next: bool
+def _endorsed_by_answer(
+    persona_sentences: Sequence[Sentence],
+    answer: Sequence[DialoguePiece],
+    known_words: set[str],
+    *,
+    is_played: bool,
+    is_next: bool,
 ) -> Iterator[Sentence]:
     """Yield the persona's sentences that count, judged by the user's next message. `is_next`: that message follows
     immediately.
     """
     reply = " ".join(piece.text for piece in answer if piece.meaning is not SentenceMeaning.DROPPED)
-    agreed = _agreed_to(said, reply)
-    repeated = set() if _DENIED.search(reply) else _content(words(reply)) - heard
-    for number, sentence in enumerate(said):
-        new = _content(sentence.words) - heard
-        shared = len(new & repeated)
-        repeats = shared >= 2 or (shared > 0 and shared >= NEAR * len(new))
-        if number == agreed or (repeats and not _CLAIMED.search(sentence.text)):
-            yield replace(sentence, standing=TAKEN_UP)
+    agreed = _find_agreed_sentence(persona_sentences, reply)
+    repeated = set() if _DENIED.search(reply) else _content_stems(normalized_words(reply)) - known_words
+    for index, sentence in enumerate(persona_sentences):
+        new_words = _content_stems(sentence.words) - known_words
+        shared = len(new_words & repeated)
+        repeats = shared >= 2 or (shared > 0 and shared >= MIN_REPEATED_SHARE * len(new_words))
+        if index == agreed or (repeats and not _CLAIMED.search(sentence.text)):
+            yield replace(sentence, standing=ENDORSED_WEIGHT)
         elif is_played and sentence.in_story:
-            yield replace(sentence, standing=IN_SCENE)
-        elif number == len(said) - 1 and sentence.asks and is_next and _begins_told(answer):
+            yield replace(sentence, standing=SCENE_WEIGHT)
+        elif index == len(persona_sentences) - 1 and sentence.asks and is_next and _begins_with_statement(answer):
             yield replace(sentence, standing=0.0)
 
 
-def _begins_told(pieces: Sequence[DialoguePiece]) -> bool:
+def _begins_with_statement(pieces: Sequence[DialoguePiece]) -> bool:
     """Return whether the message begins with a piece that counts, so that it may answer the question before it."""
     return bool(pieces) and pieces[0].meaning is not SentenceMeaning.DROPPED
 
 
-def _agreed_to(said: Sequence[Sentence], reply: str) -> int | None:
+def _find_agreed_sentence(persona_sentences: Sequence[Sentence], reply: str) -> int | None:
     """Return the index of the proposal or the claim that the reply assents to; None if there is none."""
-    backwards = range(len(said) - 1, -1, -1)
+    backwards = range(len(persona_sentences) - 1, -1, -1)
     if _CONFIRMED.match(reply):
-        return next((place for place in backwards if not said[place].asks and not said[place].narrates), None)
+        return next(
+            (place for place in backwards if not persona_sentences[place].asks and not persona_sentences[place].narrates), None
+        )
     if _AGREED.match(reply):
-        return next((place for place in backwards if not said[place].narrates and _PROPOSED.search(said[place].text)), None)
+        return next(
+            (
+                place
+                for place in backwards
+                if not persona_sentences[place].narrates and _PROPOSED.search(persona_sentences[place].text)
+            ),
+            None,
+        )
     return None
 
 
-def _sentences(place: int, line: Utterance, pieces: Sequence[DialoguePiece]) -> list[Sentence]:
+def _build_sentences(line_index: int, line: Utterance, pieces: Sequence[DialoguePiece]) -> list[Sentence]:
     found: list[Sentence] = []
     for piece in pieces:
-        if piece.meaning is not SentenceMeaning.DROPPED and (said := words(piece.text)):
+        if piece.meaning is not SentenceMeaning.DROPPED and (sentence_words := normalized_words(piece.text)):
             asks = piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
             in_story = piece.meaning is SentenceMeaning.IN_CHARACTER
             day = line.time.date()
-            found.append(Sentence(place, name_of(line), line.role, piece.text, said, piece.narrates, asks, in_story, 1.0, day))
+            found.append(
+                Sentence(
+                    line_index,
+                    display_name(line),
+                    line.role,
+                    piece.text,
+                    sentence_words,
+                    piece.narrates,
+                    asks,
+                    in_story,
+                    1.0,
+                    day,
+                )
+            )
     return found
 
 
-def _content(said: Sequence[str]) -> set[str]:
+def _content_stems(tokens: Sequence[str]) -> set[str]:
     """Return the stems of the content words."""
-    return {stem(word) for word in said if word not in DULL and word not in FOREIGN and len(word) > 1}
+    return {stem(word) for word in tokens if word not in NON_TOPIC_WORDS and word not in FOREIGN_STOP_WORDS and len(word) > 1}

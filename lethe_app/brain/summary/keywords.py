@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from lethe_app.brain.summary.salience import ConversationVocabulary
 from lethe_app.brain.text.sentences import Sentence
-from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERBAL
+from lethe_app.brain.text.spelling import correct_spelling
+from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERB_CUES
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
 MOST_KEYWORDS = 6
 """Maximum number of keywords of a session."""
-MOST_READ = 5000
+MAX_SENTENCES_READ = 5000
 """Maximum number of sentences read; of a longer session every second, third … sentence represents it well enough."""
-LONGEST_WORD = 30
+MAX_WORD_LENGTH = 30
 """Maximum characters of a word that may be a topic."""
 _TOKEN = re.compile(r"[A-Z][a-z]+ (?:of|of the|and the) [A-Z][a-z]+|[^\W_]+(?:['’\-&.:][^\W_]+)*")
 """Word or name; a name may contain “of”."""
@@ -64,7 +64,7 @@ class SummaryTopic:
         return max(self.spellings, key=lambda form: (self.spellings[form], form))
 
     @property
-    def words(self) -> int:
+    def word_count(self) -> int:
         """Number of words."""
         return self.key.count(" ") + 1
 
@@ -78,38 +78,38 @@ class SummaryTopic:
         occurrences all over the session. `count` is the number of messages.
         """
         spread = len({4 * line // max(count, 1) for line in self.lines}) / 4
-        worth: float = len(self.lines) ** 0.8 * (0.7 + 0.6 * spread) * (1.2 if len(self.speakers) > 1 else 1.0)
-        worth *= 1.5 if self.is_name else 1.0
+        value: float = len(self.lines) ** 0.8 * (0.7 + 0.6 * spread) * (1.2 if len(self.speakers) > 1 else 1.0)
+        value *= 1.5 if self.is_name else 1.0
         seen_twice = len(self.lines) > 1 or self.is_name
-        worth *= ((1.0, 1.5, 1.4) if seen_twice else (1.0, 1.1, 0.9))[min(self.words, 3) - 1]
-        return worth * (0.35 + 0.65 * (self.nominal + 0.5) / (self.nominal + 2 * self.verbal + 1))
+        value *= ((1.0, 1.5, 1.4) if seen_twice else (1.0, 1.1, 0.9))[min(self.word_count, 3) - 1]
+        return value * (0.35 + 0.65 * (self.nominal + 0.5) / (self.nominal + 2 * self.verbal + 1))
 
 
-def topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabulary) -> list[SummaryTopic]:
+def find_topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabulary) -> list[SummaryTopic]:
     """Return all topics, the highest score first."""
-    found: dict[str, SummaryTopic] = {}
+    topics_by_key: dict[str, SummaryTopic] = {}
     reader = _Reader(vocabulary)
-    for sentence in sentences[:: 1 + len(sentences) // MOST_READ]:
+    for sentence in sentences[:: 1 + len(sentences) // MAX_SENTENCES_READ]:
         if not sentence.text.isascii() and SPACELESS.search(sentence.text):
-            _gather_unspaced(sentence, found)
-        _gather(sentence, reader, found)
+            _collect_unspaced_topics(sentence, topics_by_key)
+        _collect_topics(sentence, reader, topics_by_key)
     count = sentences[-1].line + 1 if sentences else 0
-    kept = [topic for topic in found.values() if _is_topic(topic, is_english=vocabulary.is_english)]
+    kept = [topic for topic in topics_by_key.values() if _is_topic(topic, is_english=vocabulary.is_english)]
     return sorted(kept, key=lambda topic: (-topic.score(count), topic.first, topic.key))
 
 
-def keywords(found: Sequence[SummaryTopic]) -> tuple[str, ...]:
+def select_keywords(ranked: Sequence[SummaryTopic]) -> tuple[str, ...]:
     """Return up to `MOST_KEYWORDS` different topics in their most frequent spelling."""
-    return tuple(topic.spelling for topic in distinct(found, MOST_KEYWORDS))
+    return tuple(topic.spelling for topic in select_distinct(ranked, MOST_KEYWORDS))
 
 
-def distinct(found: Sequence[SummaryTopic], most: int) -> list[SummaryTopic]:
+def select_distinct(ranked: Sequence[SummaryTopic], limit: int) -> list[SummaryTopic]:
     """Return the first `most` topics that share no word with a better one."""
     chosen: list[SummaryTopic] = []
     used: set[str] = set()
-    for topic in found:
+    for topic in ranked:
         parts = {_root(part) for part in topic.key.split()}
-        if len(chosen) == most:
+        if len(chosen) == limit:
             break
         if not parts & used and not any(topic.key in other.key or other.key in topic.key for other in chosen):
             chosen.append(topic)
@@ -117,12 +117,12 @@ def distinct(found: Sequence[SummaryTopic], most: int) -> list[SummaryTopic]:
     return chosen
 
 
-def _gather(sentence: Sentence, reader: _Reader, found: dict[str, SummaryTopic]) -> None:
+def _collect_topics(sentence: Sentence, reader: _Reader, topics_by_key: dict[str, SummaryTopic]) -> None:
     # In a sentence written in capitals they do not mark names.
-    tokens = reader.read(tidy(sentence.text.lower() if sentence.text.isupper() else sentence.text))
+    tokens = reader.read(correct_spelling(sentence.text.lower() if sentence.text.isupper() else sentence.text))
     last = len(tokens) - 1
     for start, token in enumerate(tokens):
-        before = tokens[start - 1].word.folded if start and (token.near or token.word.dull) else ""
+        before = tokens[start - 1].word.folded if start and (token.is_adjacent or token.word.dull) else ""
         first = start
         if token.word.dull:
             is_noun = before in _ARTICLES or (start and not tokens[start - 1].word.dull)
@@ -130,29 +130,31 @@ def _gather(sentence: Sentence, reader: _Reader, found: dict[str, SummaryTopic])
                 continue
             first = start + 1  # as in “the reading group”: by itself it is a verb
         for end in range(first, min(start + 3, last + 1)):
-            if tokens[end].word.dull or (end > start and not tokens[end].near):
+            if tokens[end].word.dull or (end > start and not tokens[end].is_adjacent):
                 break
-            is_head = end == last or tokens[end + 1].word.dull or not tokens[end + 1].near
-            _see(found, sentence, tokens[start : end + 1], before, is_head=is_head)
+            is_head = end == last or tokens[end + 1].word.dull or not tokens[end + 1].is_adjacent
+            _count_occurrence(topics_by_key, sentence, tokens[start : end + 1], before, is_head=is_head)
 
 
-def _see(found: dict[str, SummaryTopic], sentence: Sentence, run: Sequence[_Token], before: str, *, is_head: bool) -> None:
-    key = run[0].word.key if len(run) == 1 else " ".join(part.word.key for part in run)
-    topic = found.get(key)
+def _count_occurrence(
+    topics_by_key: dict[str, SummaryTopic], sentence: Sentence, phrase: Sequence[_Token], before: str, *, is_head: bool
+) -> None:
+    key = phrase[0].word.key if len(phrase) == 1 else " ".join(part.word.key for part in phrase)
+    topic = topics_by_key.get(key)
     if topic is None:
-        topic = found[key] = SummaryTopic(key, first=sentence.line)
+        topic = topics_by_key[key] = SummaryTopic(key, first=sentence.line)
     topic.lines.add(sentence.line)
     topic.speakers.add(sentence.name)
-    named = all(part.capital for part in run)
-    starts = run[0].starts and not named
-    topic.named += named and not run[0].starts
-    topic.lower += run[-1].word.text[0].islower()
-    text = " ".join(part.word.text for part in run)
+    named = all(part.is_capitalised for part in phrase)
+    starts = phrase[0].is_first and not named
+    topic.named += named and not phrase[0].is_first
+    topic.lower += phrase[-1].word.text[0].islower()
+    text = " ".join(part.word.text for part in phrase)
     topic.spellings[text[0].lower() + text[1:] if starts and not text[1:2].isupper() else text] += 1 if starts else 3
-    topic.nominal += is_head and (before in DETERMINERS or (len(run) > 1 and not before) or named)
-    topic.verbal += before in VERBAL or not is_head
+    topic.nominal += is_head and (before in DETERMINERS or (len(phrase) > 1 and not before) or named)
+    topic.verbal += before in VERB_CUES or not is_head
     topic.definite += before == "the"
-    topic.inside += not run[0].starts and not sentence.narrates
+    topic.inside += not phrase[0].is_first and not sentence.narrates
 
 
 class _Word(NamedTuple):
@@ -168,16 +170,16 @@ class _Word(NamedTuple):
 
 class _Token(NamedTuple):
     word: _Word
-    capital: bool
+    is_capitalised: bool
     """True if it has a capital that is not due to the beginning of a sentence."""
-    starts: bool
-    near: bool
+    is_first: bool
+    is_adjacent: bool
     """True if only a space separates it from the preceding token."""
 
 
-def _ends(token: _Token) -> bool:
+def _ends_phrase(token: _Token) -> bool:
     """Return whether a phrase ends after this token: it does after “dog's”, but not after “Ana's”."""
-    return token.word.possessive and not token.capital
+    return token.word.possessive and not token.is_capitalised
 
 
 class _Reader:
@@ -185,31 +187,31 @@ class _Reader:
 
     def __init__(self, vocabulary: ConversationVocabulary) -> None:
         self._vocabulary = vocabulary
-        self._known: dict[str, _Token] = {}
+        self._cached: dict[str, _Token] = {}
 
     def read(self, text: str) -> list[_Token]:
         tokens: list[_Token] = []
         end = -1
         for match in _TOKEN.finditer(text):
-            token = self._known.get(match[0]) or self._look(match[0])
+            token = self._cached.get(match[0]) or self._analyse_word(match[0])
             if not token.word.dull:
                 between = text[end : match.start()] if end >= 0 else ""
                 starts = end < 0 or between.rstrip(" ")[-1:] in _OPENING
                 capital = not starts and token.word.text[0].isupper()
-                token = _Token(token.word, capital, starts, between == " " and not _ends(tokens[-1]))
+                token = _Token(token.word, capital, starts, between == " " and not _ends_phrase(tokens[-1]))
             tokens.append(token)
             end = match.end()
         return tokens
 
-    def _look(self, spelled: str) -> _Token:
-        text = _POSSESSIVE.sub("", spelled)
+    def _analyse_word(self, written: str) -> _Token:
+        text = _POSSESSIVE.sub("", written)
         folded = fold(text)
-        strange = len(text) > LONGEST_WORD or len(text) == 1 or text.isdigit() or bool(SPACELESS.search(text))
-        word = _Word(text, folded, _stem(folded), strange or self._says_nothing(folded), text != spelled)
-        token = self._known[spelled] = _Token(word, capital=False, starts=False, near=False)
+        is_unusable = len(text) > MAX_WORD_LENGTH or len(text) == 1 or text.isdigit() or bool(SPACELESS.search(text))
+        word = _Word(text, folded, _singular(folded), is_unusable or self._is_dull(folded), text != written)
+        token = self._cached[written] = _Token(word, is_capitalised=False, is_first=False, is_adjacent=False)
         return token
 
-    def _says_nothing(self, folded: str) -> bool:
+    def _is_dull(self, folded: str) -> bool:
         dull, speakers = self._vocabulary.dull, self._vocabulary.speakers
         if folded in dull or folded in speakers:
             return True
@@ -219,7 +221,7 @@ class _Reader:
         return all(piece in dull or piece in speakers or len(piece) < 2 for piece in pieces)
 
 
-def _gather_unspaced(sentence: Sentence, found: dict[str, SummaryTopic]) -> None:
+def _collect_unspaced_topics(sentence: Sentence, topics_by_key: dict[str, SummaryTopic]) -> None:
     """Collect topics from text without spaces: runs of two to eight characters between grammatical ones. Katakana and Han
     runs are words in most cases.
     """
@@ -227,7 +229,7 @@ def _gather_unspaced(sentence: Sentence, found: dict[str, SummaryTopic]) -> None
         for piece in _FUNCTION.split(run):
             for part in re.findall("[\u30a0-\u30ff]+|[^\u30a0-\u30ff]+", piece):
                 if 2 <= len(part) <= 8 and HAN_OR_KANA.match(part):
-                    topic = found.setdefault(part, SummaryTopic(part, first=sentence.line, nominal=1))
+                    topic = topics_by_key.setdefault(part, SummaryTopic(part, first=sentence.line, nominal=1))
                     topic.lines.add(sentence.line)
                     topic.speakers.add(sentence.name)
                     topic.spellings[part] += 1
@@ -240,11 +242,11 @@ def _is_topic(topic: SummaryTopic, *, is_english: bool) -> bool:
     if topic.is_name:
         return True
     if topic.spelling.upper() == topic.spelling.lower():
-        return topic.words == 1 and (bool(SPACELESS.search(topic.key)) or len(topic.key) > 3)
+        return topic.word_count == 1 and (bool(SPACELESS.search(topic.key)) or len(topic.key) > 3)
     last = topic.key.rsplit(" ", 1)[-1]
     if last.endswith(_NOT_A_HEAD) or (topic.nominal == 0 and (topic.inside == 0 or last.endswith(_SELDOM_A_NOUN))):
         return False
-    if topic.words > 1 and (not is_english or (topic.inside == 0 and len(topic.lines) == 1)):
+    if topic.word_count > 1 and (not is_english or (topic.inside == 0 and len(topic.lines) == 1)):
         return False
     return topic.verbal <= topic.nominal and (is_english or topic.nominal > 0 or len(topic.lines) > 1)
 
@@ -254,7 +256,7 @@ def _root(word: str) -> str:
     return _ENDING.sub("", word)[:6] if len(word) > 3 else word
 
 
-def _stem(word: str) -> str:
+def _singular(word: str) -> str:
     """Return the singular of most plurals."""
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"

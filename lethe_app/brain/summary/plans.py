@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lethe_app.brain.text.sentences import Sentence, words
-from lethe_app.brain.vocabulary.common_words import DULL
+from lethe_app.brain.text.sentences import Sentence, normalized_words
+from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS
 
-LONGEST = 110
+MAX_PLAN_LENGTH = 110
 """Maximum characters of one plan."""
 
 _ADVERB = "definitely|probably|maybe|also|really|just|certainly|still|finally|totally|actually|now|even|both|all"
@@ -24,7 +24,7 @@ _NOT_A_PLAN = (
     r"|continue|reach out|look into it\b|share (?:it|that|this)\b)"
 )
 """Continuations of “I'll” and “let's” that announce no plan."""
-_CUES = frozenset(
+_CUE_WORDS = frozenset(
     """
     ll will shall going gonna planning off hoping determined set signing starting meeting flying leaving moving visiting plan
     intend aim promise hope need have want wait got decided thinking like love should must let lets remind goal dream next
@@ -58,7 +58,7 @@ _ANNOUNCED = "|".join(
     )
 )
 _ENGLISH = re.compile(rf"{_LEAD}(?P<plan>(?:{_ANNOUNCED})(?!{_NOT_A_PLAN})(?=\w))", re.IGNORECASE)
-_FOREIGN_CUES = frozenset(
+_FOREIGN_CUE_WORDS = frozenset(
     """
     werde werden sollten will mochte muss lass erinnere vais allons devrait veux voy vamos quiero tengo vou quero devo voglio
     andiamo ga wil moeten
@@ -96,43 +96,43 @@ class StatedPlan(NamedTuple):
     """1 for an intention, higher if it has a time, lower if it is a wish."""
 
 
-def plan_in(sentence: Sentence) -> StatedPlan | None:
+def find_plan(sentence: Sentence) -> StatedPlan | None:
     """Return the first plan in a sentence, or None. A second one mostly repeats the first."""
-    found = None if sentence.asks else _announced(sentence)
+    found = None if sentence.asks else _match_plan(sentence)
     if found is None:
         return None
     text = sentence.text.replace("’", "'")
     start = found.start("plan") if found.re is _ENGLISH else 0
-    clause = _clause(text[start:], found.end() - start)
-    said = words(clause)
-    if clause.isascii() and (len(said) < 4 or DULL.issuperset(said)):
+    clause = _cut_clause(text[start:], found.end() - start)
+    clause_words = normalized_words(clause)
+    if clause.isascii() and (len(clause_words) < 4 or NON_TOPIC_WORDS.issuperset(clause_words)):
         return None
     return StatedPlan(clause, 1.0 + 1.5 * bool(_SOON.search(clause)) - 0.5 * bool(_WISH.match(clause)))
 
 
-def shortened(text: str) -> str:
+def shorten_plan(text: str) -> str:
     """Shorten the text to at most `LONGEST` characters, cut between words where there are any."""
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_PLAN_LENGTH:
         return text
-    cut = text[: LONGEST - 1]
+    cut = text[: MAX_PLAN_LENGTH - 1]
     return f"{cut.rsplit(' ', 1)[0] if ' ' in cut[40:] else cut}…"
 
 
-def _announced(sentence: Sentence) -> re.Match[str] | None:
+def _match_plan(sentence: Sentence) -> re.Match[str] | None:
     text = sentence.text.replace("’", "'")
-    found = None if _CUES.isdisjoint(sentence.words) else _ENGLISH.search(text)
-    if found or (text.isascii() and _FOREIGN_CUES.isdisjoint(sentence.words)):
+    found = None if _CUE_WORDS.isdisjoint(sentence.words) else _ENGLISH.search(text)
+    if found or (text.isascii() and _FOREIGN_CUE_WORDS.isdisjoint(sentence.words)):
         return found
     return _FOREIGN.search(text)
 
 
-def _clause(text: str, least: int) -> str:
+def _cut_clause(text: str, min_length: int) -> str:
     """Return the text up to the end of the clause, but at least the words that announce the plan and one more."""
-    end = _END.search(text, least + 1)
-    return shortened((text[: end.start()] if end else text).strip(" ,;:"))
+    end = _END.search(text, min_length + 1)
+    return shorten_plan((text[: end.start()] if end else text).strip(" ,;:"))
 
 
-MOST = 5
+MAX_GOALS = 5
 """Maximum number of goals of a session."""
 _OFFER = re.compile(r"^(?:shall we|should we|why don't we|how about we|do you want to|want to|wanna) ", re.IGNORECASE)
 _AGREED = re.compile(
@@ -142,39 +142,39 @@ _AGREED = re.compile(
 )
 
 
-def goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | None], most: int = MOST) -> tuple[str, ...]:
+def select_goals(sentences: Sequence[Sentence], plans: Sequence[StatedPlan | None], limit: int = MAX_GOALS) -> tuple[str, ...]:
     """Return up to `most` goals as `Name: text`, in session order; later ones and those with a time are preferred.
 
     `plans` has the result of `plan_in` for each of the sentences.
     """
     found: list[tuple[float, int, str]] = []
-    for place, (sentence, plan) in enumerate(zip(sentences, plans, strict=True)):
-        later = 0.5 * place / len(sentences)
+    for index, (sentence, plan) in enumerate(zip(sentences, plans, strict=True)):
+        recency = 0.5 * index / len(sentences)
         if sentence.narrates:
             continue
         if plan:
-            found.append((plan.worth + later, place, f"{sentence.name}: {plan.text}"))
-        elif _is_agreed(sentences, place):
-            found.append((2.0 + later, place, f"{sentence.name}: {shortened(sentence.text)}"))
+            found.append((plan.worth + recency, index, f"{sentence.name}: {plan.text}"))
+        elif _is_agreed(sentences, index):
+            found.append((2.0 + recency, index, f"{sentence.name}: {shorten_plan(sentence.text)}"))
     best: list[tuple[float, int, str]] = []
     for goal in sorted(found, key=lambda goal: (-goal[0], goal[1])):
-        if len(best) == most:
+        if len(best) == limit:
             break
-        if not any(_same(goal[2], known[2]) for known in best):
+        if not any(_is_same_goal(goal[2], known[2]) for known in best):
             best.append(goal)
     return tuple(text for _worth, _place, text in sorted(best, key=lambda goal: goal[1]))
 
 
-def _is_agreed(sentences: Sequence[Sentence], place: int) -> bool:
+def _is_agreed(sentences: Sequence[Sentence], index: int) -> bool:
     """Return whether the sentence is a proposal such as “shall we go tomorrow?” to which the other speaker agreed."""
-    asked = sentences[place]
-    if not asked.asks or not _OFFER.match(asked.text):
+    proposal = sentences[index]
+    if not proposal.asks or not _OFFER.match(proposal.text):
         return False
-    answer = next((other for other in sentences[place + 1 : place + 6] if other.line != asked.line), None)
-    return answer is not None and answer.name != asked.name and bool(_AGREED.match(answer.text))
+    answer = next((other for other in sentences[index + 1 : index + 6] if other.line != proposal.line), None)
+    return answer is not None and answer.name != proposal.name and bool(_AGREED.match(answer.text))
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_goal(first_goal: str, second_goal: str) -> bool:
     """Return whether two goals share most of their words."""
-    first, second = set(one.lower().split()[1:]), set(other.lower().split()[1:])
+    first, second = set(first_goal.lower().split()[1:]), set(second_goal.lower().split()[1:])
     return len(first & second) >= 0.6 * min(len(first), len(second))

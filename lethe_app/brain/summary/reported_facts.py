@@ -6,29 +6,29 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from lethe_app.brain.dates.resolve import resolve
+from lethe_app.brain.dates.resolve import resolve_dates
 from lethe_app.brain.dialogue.dialogue_acts import DialoguePiece, SentenceMeaning
-from lethe_app.brain.fact_rules.extractor import Statement, extract
-from lethe_app.brain.summary.retelling import leans, retell_all, unrepeated, without_pictograms
+from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
+from lethe_app.brain.summary.retelling import remove_pictograms, replace_repeated_name, retell_all, starts_with_pronoun
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.reported_speech import LONGEST, shorten
-from lethe_app.brain.text.sentences import Sentence, name_of, split_sentences, words
+from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, shorten
+from lethe_app.brain.text.sentences import Sentence, display_name, normalized_words, split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 
-LESSER = 0.6
+LESSER_WEIGHT = 0.6
 """Weight of likings and of facts without a kind in a summary, against 1 of the others."""
-VAGUE = 0.4
+VAGUE_WEIGHT = 0.4
 """Weight of a fact that begins with a pronoun or has hardly any words."""
-STATED = 0.5
+MIN_STATED_SHARE = 0.5
 """Share of the content words of a quoted sentence that its message must contain."""
-SHORT_MESSAGE = 160
+SHORT_MESSAGE_LENGTH = 160
 """Characters up to which a message is quoted in full, because half of it may say the opposite."""
-FEWEST_QUOTED = 2
+MIN_QUOTED_WORDS = 2
 """Content words an answer needs to be worth quoting with its question."""
-FEWEST = 3
+MIN_FACT_WORDS = 3
 """Content words, without the speaker's name, that a fact needs to be understood by itself."""
 _QUOTED = re.compile(r"[^“”]+? said(?: on [^:“”]+)?: “(?P<quote>[^“”]+)”")
 """Fact that consists of a quotation of its speaker alone."""
@@ -43,7 +43,7 @@ _PRONOUN = re.compile(
 _PERSON = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
 NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
 """Possible referents of a pronoun: a name within a sentence, a relative or an animal."""
-_ASKING = content_words(
+_QUESTION_WORDS = content_words(
     "what kind which sort how many much old long often when where who whose why else called name so far any more"
 )
 _COURTESY = re.compile(
@@ -53,12 +53,12 @@ _COURTESY = re.compile(
 _NAMED = re.compile(r".+ (?:is|are) called (?P<names>.+)\.")
 _LAST_QUOTED = re.compile(r'"(?P<said>[^"]*)"$')
 _ENDS = re.compile(r"[.!?…](?= )")
-_ENDMARKS = re.compile(r"\A\W+|\W+\Z")
+_EDGE_PUNCTUATION = re.compile(r"\A\W+|\W+\Z")
 _PLAIN_QUOTES = str.maketrans('“”"', '""\'')
-_POINTS = re.compile(
+_DEMONSTRATIVE = re.compile(
     r"\b(?:this|these|those)\b(?! (?:week|month|year|summer|winter|spring|autumn|morning|evening|time|is|was))"
 )
-_LIGHT = frozenset({FactKind.TASTE, FactKind.OTHER})
+_LESSER_KINDS = frozenset({FactKind.TASTE, FactKind.OTHER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,31 +80,33 @@ class ReportedFact:
     """True if it is a quotation, often with the question it answers; its words alone do not name its subject."""
 
 
-def reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[ReportedFact]:
+def build_reported_facts(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> list[ReportedFact]:
     """Return what a session states about its user and still holds at its end, in session order.
 
     Left out are facts in character, facts whose words another fact contains, and names that another fact tells too. `pieces`
     are those of each line (`read_pieces`).
     """
-    places = {line.id: place for place, line in enumerate(lines)}
-    users = {line.name: name_of(line) for line in lines if line.role is Role.USER}
-    found = [one for one in extract(lines) if one.subject in users and not one.in_story]
-    ended = {text for one in found for text in one.ends}
-    kept = _with_new_names([one for one in found if one.text not in ended])
+    line_indexes = {line.id: place for place, line in enumerate(lines)}
+    users = {line.name: display_name(line) for line in lines if line.role is Role.USER}
+    found = [one for one in extract_statements(lines) if one.subject in users and not one.in_story]
+    ended = {text for one in found for text in one.ended_statements}
+    kept = _remove_repeated_names([one for one in found if one.text not in ended])
     others = frozenset(line.name for line in lines) - users.keys()
     stems = [content_words(one.text) - content_words(f"{one.subject} said asked called") for one in kept]
     reported: dict[str, ReportedFact] = {}
     for place, one in enumerate(kept):
         if any(stems[place] < other or (stems[place] == other and place > index) for index, other in enumerate(stems)):
             continue
-        last = places[one.messages[-1]]
-        plain = [piece.text for piece in pieces[last] if piece.meaning is SentenceMeaning.PLAIN]
-        text = _bare(_worded(one, [resolve(each, lines[last].time.date()) for each in plain]), others)
-        told = frozenset(places[message] for message in one.messages)
+        last_line_index = line_indexes[one.message_ids[-1]]
+        plain_texts = [piece.text for piece in pieces[last_line_index] if piece.meaning is SentenceMeaning.PLAIN]
+        text = _clean_line(
+            _word_fact(one, [resolve_dates(each, lines[last_line_index].time.date()) for each in plain_texts]), others
+        )
+        stating_lines = frozenset(line_indexes[message] for message in one.message_ids)
         weight = _weight(one, stems[place])
         is_quoted = "“" in one.text and '"' in text
         unclear = is_unclear(text, one.subject)
-        fact = ReportedFact(text, users[one.subject], told, stems[place], one.kind, weight, unclear, is_quoted)
+        fact = ReportedFact(text, users[one.subject], stating_lines, stems[place], one.kind, weight, unclear, is_quoted)
         earlier = reported.get(text)
         reported[text] = fact if earlier is None else replace(earlier, words=earlier.words | fact.words)
     return list(reported.values())
@@ -117,33 +119,33 @@ def is_unclear(text: str, speaker: str) -> bool:
     quoted = QUOTATIONS.findall(text)
     if not quoted:
         rest = text.replace(speaker, "")
-        is_of_nobody = bool(_PERSON.search(rest)) and not NAMES.search(rest)
-        return leans(text) or is_of_nobody or bool(_POINTS.search(text))
+        has_unnamed_person = bool(_PERSON.search(rest)) and not NAMES.search(rest)
+        return starts_with_pronoun(text) or has_unnamed_person or bool(_DEMONSTRATIVE.search(text))
     if not text.startswith("Asked "):
-        return _depends(quoted[0])
+        return _depends_on_context(quoted[0])
     asked, answer = quoted[0], quoted[-1]
-    named = content_words(asked) - _ASKING
+    named = content_words(asked) - _QUESTION_WORDS
     return (not named or bool(_PRONOUN.search(asked))) and not NAMES.search(answer)
 
 
-def _depends(said: str) -> bool:
+def _depends_on_context(quotation: str) -> bool:
     """Return whether a quotation has a pronoun and names nobody."""
-    return not NAMES.search(said) and (leans(said) or bool(_PRONOUN.search(said)))
+    return not NAMES.search(quotation) and (starts_with_pronoun(quotation) or bool(_PRONOUN.search(quotation)))
 
 
-def _with_new_names(facts: Sequence[Statement]) -> list[Statement]:
+def _remove_repeated_names(facts: Sequence[Statement]) -> list[Statement]:
     """Remove facts that only tell a name which another fact tells too."""
     texts = [one.text for one in facts]
-    return [one for one in facts if not (named := _NAMED.fullmatch(one.text)) or _is_new(named["names"], one.text, texts)]
+    return [one for one in facts if not (named := _NAMED.fullmatch(one.text)) or _is_new_name(named["names"], one.text, texts)]
 
 
-def _is_new(names: str, text: str, texts: Sequence[str]) -> bool:
+def _is_new_name(names: str, text: str, texts: Sequence[str]) -> bool:
     return any(not any(name in other for other in texts if other != text) for name in re.findall(r"[^\W\d_]{2,}", names))
 
 
-def _bare(text: str, others: Collection[str]) -> str:
+def _clean_line(text: str, others: Collection[str]) -> str:
     """Return a line without emoji and without the listener's name at its end."""
-    text = without_pictograms(text)
+    text = remove_pictograms(text)
     for other in others:
         text = re.sub(rf",? {re.escape(other)}\.$", ".", text)
     return text
@@ -152,18 +154,18 @@ def _bare(text: str, others: Collection[str]) -> str:
 def _weight(fact: Statement, stems: frozenset[str]) -> float:
     """Return the weight of a fact against others."""
     text = fact.text.translate(_PLAIN_QUOTES)
-    if leans(text) or len(stems) < FEWEST or _POINTS.search(text) or _says_little(text):
-        return VAGUE
-    return LESSER if fact.kind in _LIGHT else 1.0
+    if starts_with_pronoun(text) or len(stems) < MIN_FACT_WORDS or _DEMONSTRATIVE.search(text) or _is_barely_quoted(text):
+        return VAGUE_WEIGHT
+    return LESSER_WEIGHT if fact.kind in _LESSER_KINDS else 1.0
 
 
-def _says_little(text: str) -> bool:
+def _is_barely_quoted(text: str) -> bool:
     """Return whether the last quotation has a word or two only, or breaks off."""
     quoted = _LAST_QUOTED.search(text)
-    return quoted is not None and (quoted["said"].endswith("…") or len(content_words(quoted["said"])) < FEWEST_QUOTED)
+    return quoted is not None and (quoted["said"].endswith("…") or len(content_words(quoted["said"])) < MIN_QUOTED_WORDS)
 
 
-def _worded(fact: Statement, said: Sequence[str]) -> str:
+def _word_fact(fact: Statement, message_sentences: Sequence[str]) -> str:
     """Return the fact in the third person if its whole quotation can be converted, else as a quotation.
 
     `said` are the sentences of the last message that states it: a short message is quoted in full, and of a quotation from
@@ -172,53 +174,55 @@ def _worded(fact: Statement, said: Sequence[str]) -> str:
     found = _QUOTED.fullmatch(fact.text)
     if found:
         quoted = list(split_sentences(found["quote"]))
-        if len(fact.messages) > 1:
-            is_short = sum(map(len, said)) <= SHORT_MESSAGE
-            quoted = ([] if is_short else [text for text in quoted if _stands_in(text, " ".join(said))]) or list(said)
-        told = retell_all([_sentence(fact.subject, text) for text in quoted])
-        if told and len(told) <= LONGEST:
-            return told
-        if sum(map(len, said)) <= SHORT_MESSAGE:
-            quoted = _with_the_rest(quoted, said)
-        return _plainly(f"{fact.text[: found.start('quote')]}{' '.join(quoted)}”")
-    if (answered := _ANSWERED.fullmatch(fact.text)) and sum(map(len, said)) <= SHORT_MESSAGE:
-        answer = " ".join(_with_the_rest(list(split_sentences(answered["answer"])), said))
-        return _plainly(f"{fact.text[: answered.start('answer')]}{answer}”")
+        if len(fact.message_ids) > 1:
+            is_short = sum(map(len, message_sentences)) <= SHORT_MESSAGE_LENGTH
+            quoted = ([] if is_short else [text for text in quoted if _is_part_of(text, " ".join(message_sentences))]) or list(
+                message_sentences
+            )
+        retold = retell_all([_as_sentence(fact.subject, text) for text in quoted])
+        if retold and len(retold) <= MAX_QUOTE_LENGTH:
+            return retold
+        if sum(map(len, message_sentences)) <= SHORT_MESSAGE_LENGTH:
+            quoted = _complete_quotation(quoted, message_sentences)
+        return _format_quotation(f"{fact.text[: found.start('quote')]}{' '.join(quoted)}”")
+    if (answered := _ANSWERED.fullmatch(fact.text)) and sum(map(len, message_sentences)) <= SHORT_MESSAGE_LENGTH:
+        answer = " ".join(_complete_quotation(list(split_sentences(answered["answer"])), message_sentences))
+        return _format_quotation(f"{fact.text[: answered.start('answer')]}{answer}”")
     if "“" not in fact.text:
-        return unrepeated(fact.text, fact.subject)
-    return _plainly(fact.text)
+        return replace_repeated_name(fact.text, fact.subject)
+    return _format_quotation(fact.text)
 
 
-def _with_the_rest(quoted: Sequence[str], said: Sequence[str]) -> list[str]:
+def _complete_quotation(quoted: Sequence[str], message_sentences: Sequence[str]) -> list[str]:
     """Return all sentences of a message, the quoted ones in the wording of the quotation."""
     whole: list[str] = []
-    for text in said:
-        as_quoted = next((one for one in quoted if _stands_in(one, text) or _ENDMARKS.sub("", text) in one), text)
+    for text in message_sentences:
+        as_quoted = next((one for one in quoted if _is_part_of(one, text) or _EDGE_PUNCTUATION.sub("", text) in one), text)
         is_told = bool(whole) and content_words(text) <= content_words(" ".join(whole))
         if not is_told and as_quoted not in whole and not text.rstrip().endswith("?") and not _COURTESY.fullmatch(text):
             whole.append(as_quoted)
     return whole or list(quoted)
 
 
-def _stands_in(sentence: str, message: str) -> bool:
+def _is_part_of(sentence: str, message: str) -> bool:
     """Return whether a quoted sentence, in which dates may be spelt out, is a sentence of the message."""
     words = content_words(sentence)
-    return len(words & content_words(message)) >= STATED * max(1, len(words))
+    return len(words & content_words(message)) >= MIN_STATED_SHARE * max(1, len(words))
 
 
-def _plainly(text: str) -> str:
+def _format_quotation(text: str) -> str:
     """Return a quotation with the quotation marks of a summary."""
-    text = _shortened(text).translate(_PLAIN_QUOTES).replace(' said: "', ' said, "')
+    text = _shorten_quotation(text).translate(_PLAIN_QUOTES).replace(' said: "', ' said, "')
     return text[:1].upper() + text[1:]
 
 
-def _shortened(text: str) -> str:
+def _shorten_quotation(text: str) -> str:
     """Remove the last sentences of a long quotation."""
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_QUOTE_LENGTH:
         return text
-    ends = [found.end() for found in _ENDS.finditer(text, text.rindex("“"), LONGEST)]
-    return f"{text[: ends[-1]]}”" if ends else f"{shorten(text, LONGEST)}”"
+    ends = [found.end() for found in _ENDS.finditer(text, text.rindex("“"), MAX_QUOTE_LENGTH)]
+    return f"{text[: ends[-1]]}”" if ends else f"{shorten(text, MAX_QUOTE_LENGTH)}”"
 
 
-def _sentence(name: str, text: str) -> Sentence:
-    return Sentence(0, name, Role.USER, text, words(text), narrates=False, asks=text.rstrip().endswith("?"))
+def _as_sentence(name: str, text: str) -> Sentence:
+    return Sentence(0, name, Role.USER, text, normalized_words(text), narrates=False, asks=text.rstrip().endswith("?"))

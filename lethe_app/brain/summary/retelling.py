@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from lethe_app.brain.dates import resolve
-from lethe_app.brain.fact_rules.third_person import finish, rewrite
-from lethe_app.brain.text.reported_speech import LONGEST, STORY, shorten, without_opener
-from lethe_app.brain.text.sentences import Sentence, split_sentences, strip
-from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.vocabulary.common_words import DETERMINERS, DULL, KIN, VERBS_THIRD
+from lethe_app.brain.fact_rules.third_person import finish_sentence, rewrite_in_third_person
+from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, STORY_PREFIX, remove_opener, shorten
+from lethe_app.brain.text.sentences import Sentence, split_sentences, strip_fillers
+from lethe_app.brain.text.spelling import correct_spelling
+from lethe_app.brain.vocabulary.common_words import DETERMINERS, NON_TOPIC_WORDS, RELATIVE_WORDS, VERBS_THIRD
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
-from lethe_app.brain.vocabulary.verbs import BASE, NOUNS_TOO, is_past, third
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_past, third_person_form
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 _FIRST = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")
@@ -58,7 +58,7 @@ _FINITE = re.compile(
     r"\b(?:it|he|she|that|there|here|what|who|where|how|everything|name)'s\b|'(?:re|ve|ll|m|d)\b",
     re.IGNORECASE,
 )
-_THIRD = frozenset(map(third, BASE)) | VERBS_THIRD | (BASE - NOUNS_TOO)
+_THIRD = frozenset(map(third_person_form, BASE_VERBS)) | VERBS_THIRD | (BASE_VERBS - VERBS_ALSO_NOUNS)
 _INVERTED = re.compile(
     r"^(?:do|does|did|can|could|will|would|is|are|was|were|have|has|should|"
     r"please|wish me|kindly|tell|show|give|help|myself|you|you're|your)\b",
@@ -89,56 +89,67 @@ _NO_SUBJECT = re.compile(
 )
 
 
-def retell(sentence: Sentence, other: str) -> str | None:
+def retell(sentence: Sentence, listener: str) -> str | None:
     """Return an English sentence as a statement in the third person with a full stop.
 
     `other` is the name of the listener. None if it cannot be converted: a question, a fragment, a pronoun without its noun,
     or a “we” whose members are unknown.
     """
-    text = _bare(sentence, other)
-    if _WISHED.match(text) or sentence.asks or text.isupper() or not is_statement(text) or leans(sentence.text) or shows(text):
+    text = _prepare_text(sentence, listener)
+    if (
+        _WISHED.match(text)
+        or sentence.asks
+        or text.isupper()
+        or not is_statement(text)
+        or starts_with_pronoun(sentence.text)
+        or is_showing_media(text)
+    ):
         return None
-    told = _told(text, sentence.name, other)
-    return marked(told, sentence) if told else None
+    statement = _retell_text(text, sentence.name, listener)
+    return add_story_prefix(statement, sentence) if statement else None
 
 
-def retell_after(sentence: Sentence, before: Sentence, other: str) -> str | None:
+def retell_joined(sentence: Sentence, earlier: Sentence, listener: str) -> str | None:
     """Return a sentence that refers to an earlier one joined with that one, as one statement; None if they cannot be
     converted.
     """
-    first = retell(before, other)
-    text = _bare(sentence, other)
+    first = retell(earlier, listener)
+    text = _prepare_text(sentence, listener)
     if first is None or sentence.asks or not is_statement(text) or _URGED.search(text) or _SECOND.search(text):
         return None
-    rest = _rewritten(text, sentence.name, other) if _FIRST.search(text) else finish(text)
-    if not rest or _LEFT.search(rest) or len(first) + len(rest) > LONGEST:
+    rest = _rewrite_in_third_person(text, sentence.name, listener) if _FIRST.search(text) else finish_sentence(text)
+    if not rest or _LEFT.search(rest) or len(first) + len(rest) > MAX_QUOTE_LENGTH:
         return None
-    lead = rest.partition(" ")[0]
-    return f"{first.rstrip('.')}; {rest if lead == sentence.name else rest[:1].lower() + rest[1:]}"
+    first_word = rest.partition(" ")[0]
+    return f"{first.rstrip('.')}; {rest if first_word == sentence.name else rest[:1].lower() + rest[1:]}"
 
 
-def retell_all(said: Sequence[Sentence]) -> str | None:
+def retell_all(sentences: Sequence[Sentence]) -> str | None:
     """Return the sentences of one speaker in the third person, one after the other; the first must be understood alone.
 
     None if one of them cannot be converted.
     """
-    told = ""
-    for sentence in said:
-        text = _bare(sentence, "")
-        one, joint = retell(sentence, "") if has_subject(sentence.text) else None, " "
-        if one is None and told and not sentence.asks and is_statement(text) and not _SECOND.search(text):
-            one = _rewritten(text, sentence.name, "") if _FIRST.search(text) else finish(text)
-            told, joint = told.rstrip("."), "; "  # a pronoun stays with what it stands for
-        if not one or _LEFT.search(one):
+    result = ""
+    for sentence in sentences:
+        text = _prepare_text(sentence, "")
+        statement, separator = retell(sentence, "") if has_subject(sentence.text) else None, " "
+        if statement is None and result and not sentence.asks and is_statement(text) and not _SECOND.search(text):
+            statement = _rewrite_in_third_person(text, sentence.name, "") if _FIRST.search(text) else finish_sentence(text)
+            result, separator = result.rstrip("."), "; "  # a pronoun stays with what it stands for
+        if not statement or _LEFT.search(statement):
             return None
-        is_name = one.startswith(sentence.name)
-        told = f"{told}{joint}{one[:1].lower() + one[1:] if joint == '; ' and not is_name else one}" if told else one
-    return told or None
+        is_name = statement.startswith(sentence.name)
+        result = (
+            f"{result}{separator}{statement[:1].lower() + statement[1:] if separator == '; ' and not is_name else statement}"
+            if result
+            else statement
+        )
+    return result or None
 
 
-def marked(told: str, sentence: Sentence) -> str:
+def add_story_prefix(statement: str, sentence: Sentence) -> str:
     """Return the statement, with the prefix of the story if the sentence is in character."""
-    return f"{STORY}{told}" if sentence.in_story else told
+    return f"{STORY_PREFIX}{statement}" if sentence.in_story else statement
 
 
 def is_statement(text: str) -> bool:
@@ -150,49 +161,58 @@ def is_statement(text: str) -> bool:
     return has_verb or bool(_NO_SUBJECT.match(text)) or found[0] in {"i", "we", "they"} or is_past(found[0])
 
 
-def leans(text: str) -> bool:
+def starts_with_pronoun(text: str) -> bool:
     """Return whether an English sentence begins with a pronoun whose noun is in the sentence before."""
-    return bool(_LEANING.match(strip(tidy(without_opener(text)))))
+    return bool(_LEANING.match(strip_fillers(correct_spelling(remove_opener(text)))))
 
 
-def leans_on_person(text: str) -> bool:
+def starts_with_he_or_she(text: str) -> bool:
     """Return whether that pronoun is “he” or “she”."""
-    return bool(re.match(r"(?:he|she|his|her)\b", strip(tidy(without_opener(text))), re.IGNORECASE))
+    return bool(re.match(r"(?:he|she|his|her)\b", strip_fillers(correct_spelling(remove_opener(text))), re.IGNORECASE))
 
 
-def shows(text: str) -> bool:
+def is_showing_media(text: str) -> bool:
     """Return whether the sentence only hands over a picture or a link."""
     return bool(_SHOWN.search(text))
 
 
-def _bare(sentence: Sentence, other: str) -> str:
+def _prepare_text(sentence: Sentence, listener: str) -> str:
     """Return the content of the sentence with corrected spelling, a subject, and its dates spelt out."""
-    text = _without_lead(tidy(without_opener(sentence.text)))
+    text = _remove_lead(correct_spelling(remove_opener(sentence.text)))
     text = _PICTOGRAM.sub("", _ANNOUNCED.sub("", text)).replace("`", "'").strip(" \t,.!?;:-–—")
-    if other:
-        name = re.escape(other.split(maxsplit=1)[0])
+    if listener:
+        name = re.escape(listener.split(maxsplit=1)[0])
         text = re.sub(rf",? {name}$|^{name},? (?=(?:I|my)\b)", "", text, flags=re.IGNORECASE)
-    text = _RELATED.sub(_with_capital, _INNER_END.sub(lambda end: "; " if end["joined"] is None else " ", _CHAT.sub("", text)))
-    text = _TOGETHER.sub(lambda found: _third_plural(found[0]), _with_subject(text))
-    resolved = resolve.resolve(text, sentence.day) if sentence.day is not None else text
-    return shorten(resolved, LONGEST).rstrip("…")
+    text = _RELATED.sub(
+        _capitalise_name, _INNER_END.sub(lambda end: "; " if end["joined"] is None else " ", _CHAT.sub("", text))
+    )
+    text = _TOGETHER.sub(lambda found: _third_plural(found[0]), _add_subject(text))
+    resolved = resolve.resolve_dates(text, sentence.day) if sentence.day is not None else text
+    return shorten(resolved, MAX_QUOTE_LENGTH).rstrip("…")
 
 
-def _without_lead(text: str) -> str:
+def _remove_lead(text: str) -> str:
     """Remove the fillers before the content."""
-    bare = strip(text)
-    place = text.find(bare[:12]) if bare else -1
-    return text[place:] if place >= 0 else text
+    bare = strip_fillers(text)
+    start = text.find(bare[:12]) if bare else -1
+    return text[start:] if start >= 0 else text
 
 
-def _with_capital(found: re.Match[str]) -> str:
+def _capitalise_name(match: re.Match[str]) -> str:
     """Return “my sister ana” as “my sister Ana”."""
-    name = found["name"]
-    is_word = name in DULL or name in STOP_WORDS or name in _THIRD or name in BASE or is_past(name) or name in KIN
-    return found[0] if is_word or name.endswith(("ing", "ly", "'s")) else f"{found['who']} {name.capitalize()}"
+    name = match["name"]
+    is_word = (
+        name in NON_TOPIC_WORDS
+        or name in STOP_WORDS
+        or name in _THIRD
+        or name in BASE_VERBS
+        or is_past(name)
+        or name in RELATIVE_WORDS
+    )
+    return match[0] if is_word or name.endswith(("ing", "ly", "'s")) else f"{match['who']} {name.capitalize()}"
 
 
-def _with_subject(text: str) -> str:
+def _add_subject(text: str) -> str:
     """Add the missing “I” to “Had a wild week” or “Looking for a flat — it's hard”."""
     text = _FOR_ME.sub("", _ONE_DOES.sub("I ", text))
     first = text.partition(" ")[0].lower()
@@ -211,55 +231,63 @@ def _with_subject(text: str) -> str:
     return text
 
 
-def _rewritten(text: str, name: str, other: str) -> str | None:
+def _rewrite_in_third_person(text: str, name: str, listener: str) -> str | None:
     """Return the text in the third person; None if that fails."""
-    joint = _AND_I.search(text)
-    apart = joint is not None and is_statement(text[: joint.start()])
+    second_clause = _AND_I.search(text)
+    is_separate = second_clause is not None and is_statement(text[: second_clause.start()])
     # The “and” is hidden from the rewriter, which would take “…, and I have …” for a plural subject.
-    told = rewrite(_AND_I.sub(lambda found: found[0].replace("and", "&"), text) if apart else text, name, other)
-    if not told:
+    statement = rewrite_in_third_person(
+        _AND_I.sub(lambda found: found[0].replace("and", "&"), text) if is_separate else text, name, listener
+    )
+    if not statement:
         return None
-    told = unrepeated(told.replace(" & ", " and "), name)
-    if not other:
-        return told
-    bare = re.compile(rf"(?P<let>\b(?:let|lets|help|helps|make|makes|made) {re.escape(other)} \w{{3,}}?)s\b")
-    return bare.sub(lambda found: found["let"], told)
+    statement = replace_repeated_name(statement.replace(" & ", " and "), name)
+    if not listener:
+        return statement
+    bare = re.compile(rf"(?P<let>\b(?:let|lets|help|helps|make|makes|made) {re.escape(listener)} \w{{3,}}?)s\b")
+    return bare.sub(lambda found: found["let"], statement)
 
 
 def _third_plural(word: str) -> str:
-    told = _WE[word.lower()]
-    return told.capitalize() if word[0].isupper() else told
+    pronoun = _WE[word.lower()]
+    return pronoun.capitalize() if word[0].isupper() else pronoun
 
 
-def without_pictograms(text: str) -> str:
+def remove_pictograms(text: str) -> str:
     """Return the text without emoji and emoticons."""
     return re.sub(r"  +", " ", _PICTOGRAM.sub("", text)).replace(" .", ".").strip()
 
 
 def has_subject(text: str) -> bool:
     """Return whether an English sentence has a subject of its own; “Left when I was six” does not say who left."""
-    plain = _without_lead(tidy(without_opener(text)))
-    return _with_subject(plain) == plain and not _ON_ONES_OWN.match(plain)
+    plain = _remove_lead(correct_spelling(remove_opener(text)))
+    return _add_subject(plain) == plain and not _ON_ONES_OWN.match(plain)
 
 
-def unrepeated(text: str, name: str) -> str:
+def replace_repeated_name(text: str, name: str) -> str:
     """Replace the name in the genitive by “their” where the name occurs earlier in the statement."""
-    first, found, rest = text.partition(name)
-    return first + found + re.sub(rf"\b{re.escape(name)}'s\b", "their", rest)
+    first, occurrence, rest = text.partition(name)
+    return first + occurrence + re.sub(rf"\b{re.escape(name)}'s\b", "their", rest)
 
 
-def _told(text: str, name: str, other: str) -> str | None:
+def _retell_text(text: str, name: str, listener: str) -> str | None:
     if _GENERIC.search(text) or _INVERTED.match(text) or _URGED.search(text):
         return None
     if _SECOND.search(text) and not _FIRST.search(text):
         return None
     if _FIRST.search(text):
-        told = _rewritten(text, name, other)
-        return told if told and not _LEFT.search(told) and len(list(split_sentences(told))) == 1 else None
+        statement = _rewrite_in_third_person(text, name, listener)
+        return statement if statement and not _LEFT.search(statement) and len(list(split_sentences(statement))) == 1 else None
     if not is_statement(_CLAUSE_END.split(text)[0]):
         return None
     first = fold(WORD.findall(text)[0])
-    if first == "been" or (first in VERBS_THIRD - KIN and not _FINITE.search(text)):
+    if first == "been" or (first in VERBS_THIRD - RELATIVE_WORDS and not _FINITE.search(text)):
         return None  # it lacks its subject
-    is_common = first in STOP_WORDS or first in DULL or first in DETERMINERS or first in KIN or bool(_GERUND.match(text))
-    return finish(f"{name} said that {text[:1].lower() + text[1:] if is_common else text}")
+    is_common = (
+        first in STOP_WORDS
+        or first in NON_TOPIC_WORDS
+        or first in DETERMINERS
+        or first in RELATIVE_WORDS
+        or bool(_GERUND.match(text))
+    )
+    return finish_sentence(f"{name} said that {text[:1].lower() + text[1:] if is_common else text}")

@@ -11,12 +11,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from lethe_app.brain.summary.plans import StatedPlan, plan_in
+from lethe_app.brain.summary.plans import StatedPlan, find_plan
 from lethe_app.brain.text.sentences import Sentence
-from lethe_app.brain.vocabulary.common_words import DULL, FEELINGS, FOREIGN, GRAVE, GRAVE_PAIRS, KIN, WHEN
+from lethe_app.brain.vocabulary.common_words import (
+    FEELINGS,
+    FOREIGN_STOP_WORDS,
+    LIFE_EVENT_PAIRS,
+    LIFE_EVENT_WORDS,
+    NON_TOPIC_WORDS,
+    RELATIVE_WORDS,
+    TIME_WORDS,
+)
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
-_FIRST = frozenset(
+_FIRST_PERSON_WORDS = frozenset(
     """
     i my mine me we our us ich mein meine meinen meiner meinem wir je mon ma mes yo mi io mio mia eu meu minha ik mijn
     """.split()  # noqa: SIM905 - see retrieval/query_terms
@@ -63,26 +71,26 @@ class SentenceSigns:
     """True if it names a person or place."""
 
     @property
-    def tells(self) -> bool:
+    def is_informative(self) -> bool:
         """True if the sentence tells something about a life."""
         return self.grave or self.plan is not None or (self.own and (self.feeling or self.kin or self.when or self.named))
 
 
-def read_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSigns:
+def find_signs(sentence: Sentence, speakers: frozenset[str]) -> SentenceSigns:
     """Return the signs of a sentence. `speakers` are the normalised words of the speakers' names, which do not count as
     names.
     """
-    text, said = sentence.text, sentence.words
+    text, tokens = sentence.text, sentence.words
     return SentenceSigns(
-        own=not _FIRST.isdisjoint(said)
-        or said[:2] == ("guess", "who")
+        own=not _FIRST_PERSON_WORDS.isdisjoint(tokens)
+        or tokens[:2] == ("guess", "who")
         or bool(not text.isascii() and _FIRST_UNSPACED.search(text)),
-        plan=plan_in(sentence),
-        feeling=not FEELINGS.isdisjoint(said),
-        grave=not GRAVE.isdisjoint(said) or not GRAVE_PAIRS.isdisjoint(pairwise(said)),
-        kin=not KIN.isdisjoint(said),
-        when=not WHEN.isdisjoint(said) or any(map(str.isdigit, said)),
-        named=any(name.casefold() not in speakers and name.casefold() not in DULL for name in _NAME.findall(text)),
+        plan=find_plan(sentence),
+        feeling=not FEELINGS.isdisjoint(tokens),
+        grave=not LIFE_EVENT_WORDS.isdisjoint(tokens) or not LIFE_EVENT_PAIRS.isdisjoint(pairwise(tokens)),
+        kin=not RELATIVE_WORDS.isdisjoint(tokens),
+        when=not TIME_WORDS.isdisjoint(tokens) or any(map(str.isdigit, tokens)),
+        named=any(name.casefold() not in speakers and name.casefold() not in NON_TOPIC_WORDS for name in _NAME.findall(text)),
     )
 
 
@@ -100,27 +108,27 @@ class ConversationVocabulary:
     """Weight of every other word: 1 + ln of the number of messages that contain it."""
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence], names: Sequence[str]) -> ConversationVocabulary:
+    def build(cls, sentences: Sequence[Sentence], names: Sequence[str]) -> ConversationVocabulary:
         """Build the vocabulary of these sentences, of speakers with these names."""
         counts: Counter[str] = Counter()
         for sentence in sentences:
             counts.update(sentence.words)
-        called = {fold(word) for name in names for word in WORD.findall(name)}
-        speakers = frozenset(called | {word for word in counts if _is_short_for(word, called)} - DULL)
-        dull = DULL if _is_english(counts) else DULL | FOREIGN
-        return cls(dull, speakers, tuple(names), _weights(sentences, dull | speakers))
+        name_words = {fold(word) for name in names for word in WORD.findall(name)}
+        speakers = frozenset(name_words | {word for word in counts if _is_short_for(word, name_words)} - NON_TOPIC_WORDS)
+        dull = NON_TOPIC_WORDS if _is_english(counts) else NON_TOPIC_WORDS | FOREIGN_STOP_WORDS
+        return cls(dull, speakers, tuple(names), _word_weights(sentences, dull | speakers))
 
     @property
     def is_english(self) -> bool:
         """True if the session is in English."""
-        return self.dull is DULL
+        return self.dull is NON_TOPIC_WORDS
 
-    def other(self, name: str) -> str:
+    def listener_of(self, name: str) -> str:
         """Return the name of the listener of a speaker if there are two; empty if there are more."""
         others = [other for other in self.names if other != name]
         return others[0] if len(others) == 1 else ""
 
-    def telling(self, words: Iterable[str]) -> set[str]:
+    def informative_words(self, words: Iterable[str]) -> set[str]:
         """Return the content words among these words."""
         return {word for word in words if word in self.weights}
 
@@ -131,24 +139,26 @@ def salience(sentence: Sentence, signs: SentenceSigns, vocabulary: ConversationV
     Signs add up, a sentence without any is general talk, and weak forms reduce the value. Coverage of the session is weighed
     at the selection (brain/summary/selection).
     """
-    telling = vocabulary.telling(sentence.words)
-    if not (telling or signs.grave) or (_GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signs.tells)):
+    informative = vocabulary.informative_words(sentence.words)
+    if not (informative or signs.grave) or (
+        _GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signs.is_informative)
+    ):
         return 0.0
-    worth = 1 + 0.5 * signs.own + 0.5 * (signs.plan is not None) + 0.25 * signs.feeling + 1.0 * signs.grave
-    worth += 0.35 * signs.kin + 0.25 * signs.when + 0.35 * signs.named
-    if worth == 1:
-        worth = 0.45
+    value = 1 + 0.5 * signs.own + 0.5 * (signs.plan is not None) + 0.25 * signs.feeling + 1.0 * signs.grave
+    value += 0.35 * signs.kin + 0.25 * signs.when + 0.35 * signs.named
+    if value == 1:
+        value = 0.45
     if sentence.asks:
-        worth *= 0.25
+        value *= 0.25
     if _SECOND.match(sentence.text):
-        worth *= 0.4
+        value *= 0.4
     if not signs.own and not _ADDRESSED.isdisjoint(sentence.words):
-        worth *= 0.5
+        value *= 0.5
     if _EMPTY.match(sentence.text):
-        worth *= 0.3
+        value *= 0.3
     if _DANGLING.match(sentence.text):
-        worth *= 0.6
-    return worth * min(1.0, 0.25 + 0.25 * (len(telling) + signs.grave + signs.kin))
+        value *= 0.6
+    return value * min(1.0, 0.25 + 0.25 * (len(informative) + signs.grave + signs.kin))
 
 
 def _is_english(counts: Counter[str]) -> bool:
@@ -157,12 +167,12 @@ def _is_english(counts: Counter[str]) -> bool:
     """
     total = counts.total()
     english = sum(counts[word] for word in STOP_WORDS)
-    if english < sum(counts[word] for word in FOREIGN - STOP_WORDS):
+    if english < sum(counts[word] for word in FOREIGN_STOP_WORDS - STOP_WORDS):
         return False
     return 10 * english >= total or (total < 30 and all(map(str.isascii, counts)))
 
 
-def answers_nothing(sentence: Sentence) -> bool:
+def is_empty_answer(sentence: Sentence) -> bool:
     """Return whether the sentence only thanks or praises, whatever the question was."""
     return bool(_GREETING.match(sentence.text) or _SECOND.match(sentence.text))
 
@@ -172,12 +182,12 @@ def _is_short_for(word: str, names: Collection[str]) -> bool:
     return len(word) >= 2 and any(name.startswith(word) for name in names)
 
 
-def _weights(sentences: Sequence[Sentence], dull: frozenset[str]) -> dict[str, float]:
-    lines: Counter[str] = Counter()
-    last: dict[str, int] = {}
+def _word_weights(sentences: Sequence[Sentence], dull: frozenset[str]) -> dict[str, float]:
+    line_counts: Counter[str] = Counter()
+    last_line: dict[str, int] = {}
     for sentence in sentences:
         for word in sentence.words:
-            if word not in dull and last.get(word) != sentence.line:
-                last[word] = sentence.line
-                lines[word] += 1
-    return {word: 1 + math.log(count) for word, count in lines.items()}
+            if word not in dull and last_line.get(word) != sentence.line:
+                last_line[word] = sentence.line
+                line_counts[word] += 1
+    return {word: 1 + math.log(count) for word, count in line_counts.items()}

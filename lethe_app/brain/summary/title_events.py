@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.vocabulary.common_words import DULL
+from lethe_app.brain.text.spelling import correct_spelling
+from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 MOST_WORDS = 6
 """Maximum number of words of a part of a title."""
-LIFE, TURN, DEED, DOING = 3.0, 2.0, 1.4, 1.0
+LIFE_EVENT_WEIGHT, LIFE_CHANGE_WEIGHT, SINGLE_ACTION_WEIGHT, ONGOING_ACTIVITY_WEIGHT = 3.0, 2.0, 1.4, 1.0
 """Weights of a life event, a change in a life, something done once, and an ongoing occupation."""
-LONG_AGO = 0.3
+OTHER_YEAR_FACTOR = 0.3
 """Factor for an event of another year."""
-_WHOSE = rf"\b(?:my|our|his|her|their) (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS})),? ?(?P<name>[A-Za-zà-ÿ]{{3,}})?,? (?:\w+ )?"
+_OWNER_PATTERN = (
+    rf"\b(?:my|our|his|her|their) (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS})),? ?(?P<name>[A-Za-zà-ÿ]{{3,}})?,? (?:\w+ )?"
+)
 _SOMEBODY = (
-    rf"(?:{_WHOSE}|"
+    rf"(?:{_OWNER_PATTERN}|"
     r"\b(?P<who>(?!(?:It|He|She|That|There|Here|This|What|Who|Everyone|Everybody)\b)[A-Z][a-zà-ÿ]{2,}) ?)"
 )
 _QUIT = (
@@ -31,7 +33,7 @@ _BREAK_UP = (
     r"\bdumped me\b|\b(?:broke|split) up with (?:me|my)\b|\b(?:we|and I|n I) (?:just )?(?:broke|split|have split) up\b|"
     r"\b(?:[Hh]e|[Ss]he) (?:ended it|left me(?! (?:an?|the|my|his|her|some|with|to)\b))\b"
 )
-_AWAY = (
+_TRIP = (
     r"^(?P<rest>(?!(?:Yes|Yeah|Well|Just|About|Maybe|Only)\b)[A-Z][a-zà-ÿ]+), (?:an?|two|three|\d+) "
     r"(?:weeks?|weekend|days|fortnight|month)\b"
 )
@@ -49,16 +51,16 @@ _TO_SCHOOL = r"(?:starts|is starting|started) (?P<rest>school|kindergarten|unive
 _LIFE_EVENTS = tuple(
     (re.compile(pattern), title, share)
     for pattern, title, share in (
-        (_WHOSE + _MARRYING, "{whose} wedding", 2.0),
-        (_WHOSE + r"(?:has )?(?:just )?(?:died|passed away|is dead)\b", "{whose} death", 2.0),
+        (_OWNER_PATTERN + _MARRYING, "{whose} wedding", 2.0),
+        (_OWNER_PATTERN + r"(?:has )?(?:just )?(?:died|passed away|is dead)\b", "{whose} death", 2.0),
         (rf"\bI (?:just )?lost my (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS}))\b", "{whose} death", 2.0),
-        (_WHOSE + r"(?:is|'s) (?:now )?(?:pregnant|expecting|having a baby)\b", "{whose} baby", 2.0),
+        (_OWNER_PATTERN + r"(?:is|'s) (?:now )?(?:pregnant|expecting|having a baby)\b", "{whose} baby", 2.0),
         (r"\b(?!she\b|She\b|who\b|that\b)(?P<who>[A-Za-z]{3,})(?:'s| is) pregnant\b", "{whose} pregnancy", 2.0),
         (r"\b(?:she's|she is|She's|She is|we're|We're|we are|We are) (?:pregnant|expecting)\b", "The pregnancy", 1.5),
-        (_WHOSE + r"(?:just )?(?:had (?:her|a|their) baby|gave birth)\b", "{whose} baby", 2.0),
-        (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? engaged\b", "{whose} engagement", 2.0),
-        (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? (?:very )?(?:ill|sick|in hospital)\b", "{whose} illness", 2.0),
-        (_WHOSE + _TO_SCHOOL, "{whose} start at {rest}", 1.5),
+        (_OWNER_PATTERN + r"(?:just )?(?:had (?:her|a|their) baby|gave birth)\b", "{whose} baby", 2.0),
+        (_OWNER_PATTERN + r"(?:is|'s|was|got)(?: just| now)? engaged\b", "{whose} engagement", 2.0),
+        (_OWNER_PATTERN + r"(?:is|'s|was|got)(?: just| now)? (?:very )?(?:ill|sick|in hospital)\b", "{whose} illness", 2.0),
+        (_OWNER_PATTERN + _TO_SCHOOL, "{whose} start at {rest}", 1.5),
         (_SOMEBODY + r"(?:(?:is|'s|has|are|'re) )?(?:now |just )?(?:moved|moving) (?:back )?in\b", "{subject} moving in", 1.0),
         (_SOMEBODY + r"(?:has |'s )?(?:just |finally )?(?:got|found|landed) (?:a|the) (?:new )?job\b", "{whose} new job", 1.0),
         (_QUIT, "Quitting the job", 2.0),
@@ -79,7 +81,7 @@ _LIFE_EVENTS = tuple(
         (r"\b(?:decided to move|moving|moved) in together\b", "Moving in together", 2.0),
         (r"\b(?:I'm|I am|we're|we are) (?:finally )?moving out\b", "Moving out", 2.0),
         (r"\b(?:[Ss]he|[Hh]e|[A-Z]\w+) (?:starts|is starting|'s starting) school\b", "Starting school", 1.5),
-        (_AWAY, "Trip to {rest}", 0.7),
+        (_TRIP, "Trip to {rest}", 0.7),
     )
 )
 """Events that are told with a verb and named with a noun: pattern, title, factor on the weight of a life event."""
@@ -103,64 +105,72 @@ _APPOINTMENT = (
     r"check-?up)"
 )
 _VERBS = (
-    _Verb("Quitting {}", "quit quitting", LIFE),
-    _Verb("Retiring {}", "retire retired retiring", TURN, "(?=from |as )"),
-    _Verb("Graduating {}", "graduate graduated graduating", LIFE, "(?=from |in |with |as )"),
-    _Verb("Moving {}", "move moved moving", LIFE, r"(?=to |into |in with |out\b|back to |abroad|house|from )"),
-    _Verb("Failing {}", "fail failed failing flunked", TURN),
-    _Verb("Passing {}", "pass passed passing aced", TURN, r"(?!out|by|away|on|through)"),
-    _Verb("Joining {}", "join joined joining", TURN),
-    _Verb("Starting {}", "start started starting", TURN, r"(?!to |with |out|off|from |by |at |on |up|young|over)"),
-    _Verb("Signing up {}", "sign signed signing", TURN, r"up (?=for )"),
-    _Verb("Applying {}", "apply applied applying", TURN, r"(?=for |to )"),
-    _Verb("Learning {}", "learn learning learnt", TURN, r"(?!about |how |that |from |a lot|so )"),
-    _Verb("Adopting {}", "adopt adopted adopting", LIFE),
-    _Verb("The new {}", "get got getting adopted bought", TURN, rf"(?:a|an|our|my)(?: \w+){{0,2}} (?=(?:{ANIMALS})\b)"),
-    _Verb("{}", "get got received had", TURN, r"(?=an? (?:\w+ )?(?:letter|e-?mail|mail|phone call|call|offer) from )"),
-    _Verb("{}", "have got had", DEED, rf"(?=(?:an?|my|our) (?:\w+ ){{0,2}}{_APPOINTMENT}\b)"),
-    _Verb("Buying {}", "buy bought buying", DEED, r"(?=a |an |the |our |my )"),
-    _Verb("Selling {}", "sell sold selling", TURN),
-    _Verb("Winning {}", "win won winning", TURN),
-    _Verb("Losing {}", "lost losing", DEED, rf"(?=(?:my|our) {_MISSED}\b)"),
-    _Verb("Opening {}", "open opened opening", TURN, r"(?=a |an |my |our )"),
-    _Verb("Finishing {}", "finish finished finishing", DEED, r"(?!up|off|with )"),
-    _Verb("Publishing {}", "publish published publishing", TURN),
-    _Verb("Organising {}", "organise organised organising organize organized organizing", DEED),
-    _Verb("Hosting {}", "host hosted hosting", DEED),
-    _Verb("Volunteering {}", "volunteer volunteered volunteering", DEED, r"(?=at |with |for |in )"),
-    _Verb("Building {}", "build built building", DEED, r"(?!up\b)"),
-    _Verb("Restoring {}", "restore restored restoring", DEED),
-    _Verb("Training {}", "train training", DEED, r"(?=for )"),
-    _Verb("Teaching {}", "teach teaching", DOING, r"(?!me\b|you\b|us\b|myself\b)"),
-    _Verb("Writing {}", "write writing wrote", DEED, r"(?=a |an |my |the )"),
-    _Verb("Visiting {}", "visit visited visiting", DEED),
-    _Verb("Studying {}", "study studying", DOING, r"(?!hard\b|at |in )"),
-    _Verb("Working {}", "working", DOING, r"(?=on )"),
-    _Verb("Saving {}", "saving", DOING, r"(?=for |up for )"),
-    _Verb("Looking {}", "looking", DOING, r"(?=after |for a |into (?!it))"),
-    _Verb("Taking {}", "take took taking", DEED, r"(?=(?:my|our) .*?\bto )"),
-    _Verb("{}", "plan planned planning celebrate celebrated celebrating attend attended attending", DEED, r"(?!to |on )"),
-    _Verb("{}", "had", DOING, r"(?=(?:an?|my|our) (?:\w+ ){1,4}(?:with|in|at|about|for|on) )"),
-    _Verb("{}", "have got", DEED, rf"(?=(?:an?|my|our) (?:\w+ ){{1,4}}(?:coming up|next|tomorrow|on {_WEEKDAY})\b)"),
-    _Verb("Trip {}", "fly flew flying travel travelled travelling traveled traveling go went going drive driving off", TURN,
+    _Verb("Quitting {}", "quit quitting", LIFE_EVENT_WEIGHT),
+    _Verb("Retiring {}", "retire retired retiring", LIFE_CHANGE_WEIGHT, "(?=from |as )"),
+    _Verb("Graduating {}", "graduate graduated graduating", LIFE_EVENT_WEIGHT, "(?=from |in |with |as )"),
+    _Verb("Moving {}", "move moved moving", LIFE_EVENT_WEIGHT, r"(?=to |into |in with |out\b|back to |abroad|house|from )"),
+    _Verb("Failing {}", "fail failed failing flunked", LIFE_CHANGE_WEIGHT),
+    _Verb("Passing {}", "pass passed passing aced", LIFE_CHANGE_WEIGHT, r"(?!out|by|away|on|through)"),
+    _Verb("Joining {}", "join joined joining", LIFE_CHANGE_WEIGHT),
+    _Verb("Starting {}", "start started starting", LIFE_CHANGE_WEIGHT, r"(?!to |with |out|off|from |by |at |on |up|young|"
+                                                                       r"over)"),
+    _Verb("Signing up {}", "sign signed signing", LIFE_CHANGE_WEIGHT, r"up (?=for )"),
+    _Verb("Applying {}", "apply applied applying", LIFE_CHANGE_WEIGHT, r"(?=for |to )"),
+    _Verb("Learning {}", "learn learning learnt", LIFE_CHANGE_WEIGHT, r"(?!about |how |that |from |a lot|so )"),
+    _Verb("Adopting {}", "adopt adopted adopting", LIFE_EVENT_WEIGHT),
+    _Verb("The new {}", "get got getting adopted bought", LIFE_CHANGE_WEIGHT, rf"(?:a|an|our|my)(?: \w+){{0,2}} "
+                                                                              rf"(?=(?:{ANIMALS})\b)"),
+    _Verb("{}", "get got received had", LIFE_CHANGE_WEIGHT, r"(?=an? (?:\w+ )?(?:letter|e-?mail|mail|phone call|call|"
+                                                            r"offer) from )"),
+    _Verb("{}", "have got had", SINGLE_ACTION_WEIGHT, rf"(?=(?:an?|my|our) (?:\w+ ){{0,2}}{_APPOINTMENT}\b)"),
+    _Verb("Buying {}", "buy bought buying", SINGLE_ACTION_WEIGHT, r"(?=a |an |the |our |my )"),
+    _Verb("Selling {}", "sell sold selling", LIFE_CHANGE_WEIGHT),
+    _Verb("Winning {}", "win won winning", LIFE_CHANGE_WEIGHT),
+    _Verb("Losing {}", "lost losing", SINGLE_ACTION_WEIGHT, rf"(?=(?:my|our) {_MISSED}\b)"),
+    _Verb("Opening {}", "open opened opening", LIFE_CHANGE_WEIGHT, r"(?=a |an |my |our )"),
+    _Verb("Finishing {}", "finish finished finishing", SINGLE_ACTION_WEIGHT, r"(?!up|off|with )"),
+    _Verb("Publishing {}", "publish published publishing", LIFE_CHANGE_WEIGHT),
+    _Verb("Organising {}", "organise organised organising organize organized organizing", SINGLE_ACTION_WEIGHT),
+    _Verb("Hosting {}", "host hosted hosting", SINGLE_ACTION_WEIGHT),
+    _Verb("Volunteering {}", "volunteer volunteered volunteering", SINGLE_ACTION_WEIGHT, r"(?=at |with |for |in )"),
+    _Verb("Building {}", "build built building", SINGLE_ACTION_WEIGHT, r"(?!up\b)"),
+    _Verb("Restoring {}", "restore restored restoring", SINGLE_ACTION_WEIGHT),
+    _Verb("Training {}", "train training", SINGLE_ACTION_WEIGHT, r"(?=for )"),
+    _Verb("Teaching {}", "teach teaching", ONGOING_ACTIVITY_WEIGHT, r"(?!me\b|you\b|us\b|myself\b)"),
+    _Verb("Writing {}", "write writing wrote", SINGLE_ACTION_WEIGHT, r"(?=a |an |my |the )"),
+    _Verb("Visiting {}", "visit visited visiting", SINGLE_ACTION_WEIGHT),
+    _Verb("Studying {}", "study studying", ONGOING_ACTIVITY_WEIGHT, r"(?!hard\b|at |in )"),
+    _Verb("Working {}", "working", ONGOING_ACTIVITY_WEIGHT, r"(?=on )"),
+    _Verb("Saving {}", "saving", ONGOING_ACTIVITY_WEIGHT, r"(?=for |up for )"),
+    _Verb("Looking {}", "looking", ONGOING_ACTIVITY_WEIGHT, r"(?=after |for a |into (?!it))"),
+    _Verb("Taking {}", "take took taking", SINGLE_ACTION_WEIGHT, r"(?=(?:my|our) .*?\bto )"),
+    _Verb("{}", "plan planned planning celebrate celebrated celebrating attend attended "
+                "attending", SINGLE_ACTION_WEIGHT, r"(?!to |on )"),
+    _Verb("{}", "had", ONGOING_ACTIVITY_WEIGHT, r"(?=(?:an?|my|our) (?:\w+ ){1,4}(?:with|in|at|about|for|on) )"),
+    _Verb("{}", "have got", SINGLE_ACTION_WEIGHT, rf"(?=(?:an?|my|our) (?:\w+ ){{1,4}}(?:coming up|next|tomorrow|on "
+                                                  rf"{_WEEKDAY})\b)"),
+    _Verb("Trip {}", "fly flew flying travel travelled travelling traveled traveling go went going drive driving "
+                     "off", LIFE_CHANGE_WEIGHT,
           r"(?:back )?(?=to (?-i:[A-Z](?!\b)))"),
-    _Verb("{}", "go went going", DEED, r"(?:back )?(?:to|on) (?=(?:an?|the|my|our) (?:[\w+-]+ )?\w+)"),
+    _Verb("{}", "go went going", SINGLE_ACTION_WEIGHT, r"(?:back )?(?:to|on) (?=(?:an?|the|my|our) (?:[\w+-]+ )?\w+)"),
 )  # fmt: skip
 _FORMS: dict[str, list[_Verb]] = {}
 for _verb in _VERBS:
     for _form in _verb.forms.split():
         _FORMS.setdefault(_form, []).append(_verb)
-_BEGINS = [form for form in _FORMS if (is_past(form) and form != "had") or form in {"signing", "joining", "learning", "moving"}]
+_STARTING_FORMS = [
+    form for form in _FORMS if (is_past(form) and form != "had") or form in {"signing", "joining", "learning", "moving"}
+]
 _ADVERBS = (
     r"(?: (?:just|finally|recently|also|actually|currently|now|still|really|even|already|probably|definitely|decided to|"
     r"going to|"
     r"planning to|want to|wanted to|about to|been|thinking (?:of|about)|hoping to|starting to|able to|"
     r"(?:so |super |very |really )?excited to|got|back))*"
 )
-_DOES = re.compile(
+_ACTIVITY = re.compile(
     r"(?:(?<!if )(?<!when )(?<!while )(?<!until )(?<!before )(?<!where )(?<!what )(?<!unless )(?<!that )"
     rf"(?<![\w'])(?:I|we)(?:'m|'ve|'re|'ll| am| have| are| will)?{_ADVERBS} (?P<verb>{'|'.join(_FORMS)})"
-    rf"|^(?:just |finally )?(?P<begins>{'|'.join(_BEGINS)})"
+    rf"|^(?:just |finally )?(?P<begins>{'|'.join(_STARTING_FORMS)})"
     r"(?= (?:(?:an?|the|my|our|his|her|in|to|for|at|up|with|from|[a-z]+ing)\b|\d|(?-i:[A-Z]))))"
     r" (?=(?P<rest>[^.!?;:]+))",
     re.IGNORECASE,
@@ -188,7 +198,7 @@ _DANGLING = re.compile(
     r"(?:(?:^| )(?:a|an|the|my|our|his|her|their|some|to|in|into|at|for|from|on|about|with|of|up|out|off|new|own|really|very|"
     r"super|more|by|over|around|only))+$"
 )
-_NOTHING = frozenset(
+_EMPTY_OBJECTS = frozenset(
     """
     it that this them him her us his hers mine ours yours things thing stuff something anything nothing everything one
     someone somebody you me back home bed work sleep well crazy insane mad ahead alone away fine nuts wrong through
@@ -225,41 +235,41 @@ class News(NamedTuple):
     weight: float
 
 
-def news_in(text: str) -> News | None:
+def find_news(text: str) -> News | None:
     """Return the highest-weighted event or activity of the speaker in an English sentence; None if there is none."""
-    tidied = tidy(text)
-    found = [*_life_events(tidied), *_deeds(tidied)]
+    tidied = correct_spelling(text)
+    found = [*_find_life_events(tidied), *_find_activities(tidied)]
     return max(found, key=lambda news: news.weight, default=None)
 
 
-def _life_events(text: str) -> list[News]:
-    made: list[News] = []
+def _find_life_events(text: str) -> list[News]:
+    events: list[News] = []
     for pattern, title, share in _LIFE_EVENTS:
         if (found := pattern.search(text)) and not _UNREAL.search(text[text.rfind(",", 0, found.start()) + 1 : found.end()]):
             groups = {key: value or "" for key, value in found.groupdict().items()}
-            whose = _owner(groups)
+            whose = _owner_in_genitive(groups)
             subject = whose.removesuffix("'s")
-            told = title.format(whose=whose, subject=subject, **groups) if "{" in title else title
-            made.append(News(told, share * LIFE * _nearness(text)))
-    return made
+            event_title = title.format(whose=whose, subject=subject, **groups) if "{" in title else title
+            events.append(News(event_title, share * LIFE_EVENT_WEIGHT * _time_factor(text)))
+    return events
 
 
-def _deeds(text: str) -> list[News]:
-    made: list[News] = []
-    for clause in _DOES.finditer(text):
-        begun = max(text.rfind(mark, 0, clause.start()) for mark in ",.;:!?")
+def _find_activities(text: str) -> list[News]:
+    events: list[News] = []
+    for clause in _ACTIVITY.finditer(text):
+        clause_start = max(text.rfind(mark, 0, clause.start()) for mark in ",.;:!?")
         rest = _TIME_WITHIN.sub("", clause["rest"])
         for verb in _FORMS[(clause["verb"] or clause["begins"]).lower()]:
             fits = re.match(verb.needs, rest, re.IGNORECASE)
-            kept = _cut(rest[fits.end() :]) if fits else ""
-            is_real = not _UNREAL.search(text[begun + 1 : clause.start("rest") + len(kept)])
-            if kept and is_real and (told := _worded(verb, kept)):
-                made.append(News(told, verb.weight * _nearness(text)))
+            verb_object = _cut_object(rest[fits.end() :]) if fits else ""
+            is_real = not _UNREAL.search(text[clause_start + 1 : clause.start("rest") + len(verb_object)])
+            if verb_object and is_real and (event_title := _word_activity(verb, verb_object)):
+                events.append(News(event_title, verb.weight * _time_factor(text)))
                 break
-    return made
+    return events
 
 
-def _cut(rest: str) -> str:
+def _cut_object(rest: str) -> str:
     """Return the object of a verb with its complements, in at most `MOST_WORDS` words."""
     stop = _STOP.search(rest)
     words = (rest[: stop.start()] if stop else rest).split()
@@ -270,26 +280,26 @@ def _cut(rest: str) -> str:
     return _DANGLING.sub("", kept.strip(" ,'\"*")).strip(" ,'\"*")
 
 
-def _worded(verb: _Verb, kept: str) -> str:
+def _word_activity(verb: _Verb, verb_object: str) -> str:
     """Return verb and object as a part of a title; empty if the object says nothing."""
-    plain = _OWN.sub("the", _RELATED.sub("", kept))
+    plain = _OWN.sub("the", _RELATED.sub("", verb_object))
     bare = _DETERMINER.sub("", _TIME_HAD.sub("", plain)) if verb.title == "{}" else plain
-    ends = {fold(bare.split()[0]), fold(bare.split()[-1])} if bare else _NOTHING
+    ends = {fold(bare.split()[0]), fold(bare.split()[-1])} if bare else _EMPTY_OBJECTS
     is_short = verb.title == "{}" and " " not in bare
-    if not bare or ends & _NOTHING or is_short or not any(len(word) > 2 for word in bare.split()):
+    if not bare or ends & _EMPTY_OBJECTS or is_short or not any(len(word) > 2 for word in bare.split()):
         return ""
     if verb.title == "Starting {}" and bare.split()[0].endswith("ing"):
         return bare
     return verb.title.format(bare)
 
 
-def _nearness(text: str) -> float:
-    return LONG_AGO if _OTHER_YEAR.search(text) else 1.0
+def _time_factor(text: str) -> float:
+    return OTHER_YEAR_FACTOR if _OTHER_YEAR.search(text) else 1.0
 
 
-def _owner(groups: dict[str, str]) -> str:
+def _owner_in_genitive(groups: dict[str, str]) -> str:
     name = groups.get("name") or groups.get("who") or ""
-    is_word = fold(name) in DULL or fold(name) in STOP_WORDS or is_past(name) or name.lower().endswith(("ing", "ly"))
+    is_word = fold(name) in NON_TOPIC_WORDS or fold(name) in STOP_WORDS or is_past(name) or name.lower().endswith(("ing", "ly"))
     if name and not is_word:
         return f"{name[:1].upper()}{name[1:]}'s"
     kin = groups.get("kin", "")

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from lethe_app.brain.summary.keywords import SummaryTopic
 from lethe_app.brain.text.sentences import Sentence
-from lethe_app.brain.text.spelling import tidy
-from lethe_app.brain.vocabulary.common_words import DULL, KIN, VERBS_THIRD
+from lethe_app.brain.text.spelling import correct_spelling
+from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS, RELATIVE_WORDS, VERBS_THIRD
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
-from lethe_app.brain.vocabulary.verbs import BASE, is_past
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 MOST_WORDS = 6
@@ -33,7 +33,7 @@ _VAGUE = frozenset(
     """.split()  # noqa: SIM905 - see retrieval/query_terms
 )
 """Singular nouns that do not help to recognise a session."""
-_OF_NATION = re.compile(r"(?!finish|polish|radish|rubbish|varnish)[a-z]{3,}(?:ish|ese)")
+_NATIONALITY = re.compile(r"(?!finish|polish|radish|rubbish|varnish)[a-z]{3,}(?:ish|ese)")
 """Adjectives of nationality such as “turkish”, which are a topic only with their noun."""
 _ABSTRACT = re.compile(
     r"(?<!^ill)(?<!^fit)(?<!^busi)(?<!^wilder)ness$|(?<!^univers)(?<!^char)(?<!^c)(?<!^commun)(?<!^electric)(?<!^matern)ity$"
@@ -47,11 +47,11 @@ _NOUNS_IN_ING = frozenset(
 )
 """Words in -ing that may precede a noun: a driving test."""
 _LINKS = r"(?:to|in|into|at|for|from|on|about|with|of)"
-_LEADS = (
+_ACTIVITY_CONTEXTS = (
     r"(?:I'm|I am|we're|we are|been|started?|starting|am|thinking (?:of|about)|love|enjoy|about|after|before|from|is|"
     r"are|finally|just|keep)"
 )
-_NO_LEADS = frozenset(
+_NOT_ACTIVITIES = frozenset(
     """
     going being having doing getting thinking something anything nothing everything morning evening thing during looking trying
     talking saying seeing making taking putting keeping coming amazing exciting interesting feeling missing including according
@@ -64,7 +64,7 @@ _DETERMINED = re.compile(
     r"little))? $",
     re.IGNORECASE,
 )
-_AN = re.compile(r"\b(?:an?) (?:(?P<kind>(?:new|old|big|little) )|(?!of\b|lot\b|few\b)[a-z]+ )?$", re.IGNORECASE)
+_INDEFINITE = re.compile(r"\b(?:an?) (?:(?P<kind>(?:new|old|big|little) )|(?!of\b|lot\b|few\b)[a-z]+ )?$", re.IGNORECASE)
 _OWNED = re.compile(
     rf"\b(?!(?:It|He|She|That|What|There|Here|Let|Who|How|Where|Everything|One)\b)(?P<owner>[A-Z][a-zà-ÿ]+|"
     rf"(?:{RELATIVES}|{ANIMALS}))(?:'s|’s) (?:\w+ )?$"
@@ -89,96 +89,108 @@ def is_nominal(topic: SummaryTopic) -> bool:
     words, last = topic.key.split(), topic.spelling.split()[-1].lower()
     if (
         last in VERBS_THIRD
-        or (len(words) > 1 and last.endswith("s") and last[:-1] in BASE)
+        or (len(words) > 1 and last.endswith("s") and last[:-1] in BASE_VERBS)
         or is_past(last)
         or words[-1] in _VAGUE
         or _ABSTRACT.search(words[-1])
         or topic.spelling[0].isdigit()
         or words[0].endswith("ly")
-        or (len(words) == 1 and _OF_NATION.fullmatch(topic.spelling))
+        or (len(words) == 1 and _NATIONALITY.fullmatch(topic.spelling))
     ):
         return False
     if len(words) == 1:
         if last.endswith("ing") and last not in _NOUNS_IN_ING and not topic.definite:
             return False
-        if last.endswith("s") and last[:-1] in BASE and not topic.definite:
+        if last.endswith("s") and last[:-1] in BASE_VERBS and not topic.definite:
             return False
-        return words[0] not in KIN and topic.spelling.lower() not in KIN
+        return words[0] not in RELATIVE_WORDS and topic.spelling.lower() not in RELATIVE_WORDS
     return not words[0].endswith("ing") or words[0] in _NOUNS_IN_ING or topic.definite > 0
 
 
 def is_denied(topic: SummaryTopic, text: str) -> bool:
     """Return whether the text negates the topic: somebody is not or does not have it."""
     denial = rf"(?:\bnot|n't|\bno|\bnever|\bwithout)\b[^,.;]{{0,15}}\b{re.escape(topic.spelling)}\b"
-    return bool(re.search(denial, tidy(text), re.IGNORECASE))
+    return bool(re.search(denial, correct_spelling(text), re.IGNORECASE))
 
 
-def is_lone(phrase: Phrase) -> bool:
+def is_lone_name(phrase: Phrase) -> bool:
     """Return whether the phrase is nothing but the name of a person or place."""
     words = phrase.text.removeprefix("the ").split()
     named = words[-1][:1].isupper()
-    return named and (len(words) == 1 or (len(words) == 2 and fold(words[0]) in KIN))
+    return named and (len(words) == 1 or (len(words) == 2 and fold(words[0]) in RELATIVE_WORDS))
 
 
-def phrase_of(topic: SummaryTopic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
+def build_phrase(topic: SummaryTopic, sentences: Sequence[Sentence], *, is_first: bool) -> Phrase:
     """Return the topic as worded in the first of the sentences that contains it, with its owner, adjective and place.
 
     With `leads` it begins the title and may be preceded by an activity: “Moving to Porto”.
     """
     pattern = re.compile(rf"(?<![\w'’]){re.escape(topic.spelling)}\b", re.IGNORECASE)
-    for sentence in said:
-        if sentence.line in topic.lines and not sentence.narrates and (found := pattern.search(tidy(sentence.text))):
-            return _around(topic, tidy(sentence.text), found, leads=leads)
-    return Phrase(topic.spelling, words_of(topic.spelling))
+    for sentence in sentences:
+        if (
+            sentence.line in topic.lines
+            and not sentence.narrates
+            and (found := pattern.search(correct_spelling(sentence.text)))
+        ):
+            return _extend_topic(topic, correct_spelling(sentence.text), found, is_first=is_first)
+    return Phrase(topic.spelling, phrase_words(topic.spelling))
 
 
-def _around(topic: SummaryTopic, text: str, found: re.Match[str], *, leads: bool) -> Phrase:
-    before, after = text[: found.start()], text[found.end() :]
-    if leads and (led := _led(before, topic)):
-        return Phrase(led, words_of(led))
-    name = _with_capital(topic)
-    if owned := _OWNED.search(before):
-        owner = owned["owner"]
+def _extend_topic(topic: SummaryTopic, text: str, match: re.Match[str], *, is_first: bool) -> Phrase:
+    before, after = text[: match.start()], text[match.end() :]
+    if is_first and (activity := _add_activity(before, topic)):
+        return Phrase(activity, phrase_words(activity))
+    name = _capitalise_name(topic)
+    if owner_match := _OWNED.search(before):
+        owner = owner_match["owner"]
         name = f"{owner[:1].upper() + owner[1:] if owner[:1].isupper() else 'the ' + owner}'s {name}"
-    elif determined := _DETERMINED.search(before):
-        name = name if topic.is_name or fold(name.partition(" ")[0]) in KIN else f"the{determined['kind'] or ''} {name}"
-    elif new := _AN.search(before):
-        name = f"the {new['kind'] or ''}{name}"
-    place = _AFTER.match(after) if topic.words <= 2 else None
-    if place and _is_noun(place["what"]) and _ends(after[place.end() :]):
+    elif determiner_match := _DETERMINED.search(before):
+        name = (
+            name
+            if topic.is_name or fold(name.partition(" ")[0]) in RELATIVE_WORDS
+            else f"the{determiner_match['kind'] or ''} {name}"
+        )
+    elif indefinite_match := _INDEFINITE.search(before):
+        name = f"the {indefinite_match['kind'] or ''}{name}"
+    place = _AFTER.match(after) if topic.word_count <= 2 else None
+    if place and _is_noun(place["what"]) and _ends_noun_phrase(after[place.end() :]):
         article = "" if not place["the"] else place["the"] if place["the"] in {"a ", "an "} else "the "
         tail = f" {place['link']} {article}{place['kind'] or ''}{place['what']}"
         if len((name + tail).split()) <= MOST_WORDS:
             name += tail
-    return Phrase(name.removeprefix("the ") if leads else name, words_of(name))
+    return Phrase(name.removeprefix("the ") if is_first else name, phrase_words(name))
 
 
-def _ends(rest: str) -> bool:
+def _ends_noun_phrase(rest: str) -> bool:
     """Return whether the noun phrase ends here: no further noun follows."""
     following = re.match(r" (?P<word>[A-Za-z]+)", rest)
-    return following is None or fold(following["word"]) in STOP_WORDS or fold(following["word"]) in DULL
+    return following is None or fold(following["word"]) in STOP_WORDS or fold(following["word"]) in NON_TOPIC_WORDS
 
 
-def _led(before: str, topic: SummaryTopic) -> str:
+def _add_activity(before: str, topic: SummaryTopic) -> str:
     """Return the topic after an activity, if the sentence has one; else an empty string."""
     link = rf"(?:{_LINKS} )?(?:(?:the|a|an|my|our) )?(?:new )?"
-    found = re.search(rf"{_LEADS} (?P<lead>(?P<verb>[a-z]{{2,}}ing) {link})$", before, re.IGNORECASE)
-    if not found or found["verb"].lower() in _NO_LEADS or (topic.is_name and " " not in found["lead"].strip()):
+    found = re.search(rf"{_ACTIVITY_CONTEXTS} (?P<lead>(?P<verb>[a-z]{{2,}}ing) {link})$", before, re.IGNORECASE)
+    if not found or found["verb"].lower() in _NOT_ACTIVITIES or (topic.is_name and " " not in found["lead"].strip()):
         return ""
     return f"{re.sub(r' (?:my|our) ', ' the ', found['lead'])}{topic.spelling}"
 
 
-def _with_capital(topic: SummaryTopic) -> str:
+def _capitalise_name(topic: SummaryTopic) -> str:
     """Return “sister ana” as “sister Ana”."""
     first, _space, rest = topic.spelling.partition(" ")
-    return f"{first} {rest[:1].upper()}{rest[1:]}" if rest and fold(first) in KIN and rest not in DULL else topic.spelling
+    return (
+        f"{first} {rest[:1].upper()}{rest[1:]}"
+        if rest and fold(first) in RELATIVE_WORDS and rest not in NON_TOPIC_WORDS
+        else topic.spelling
+    )
 
 
 def _is_noun(word: str) -> bool:
     folded = fold(word)
-    return folded not in DULL and folded not in VERBS_THIRD and not folded.endswith(("ing", "ly", "ed"))
+    return folded not in NON_TOPIC_WORDS and folded not in VERBS_THIRD and not folded.endswith(("ing", "ly", "ed"))
 
 
-def words_of(text: str) -> frozenset[str]:
+def phrase_words(text: str) -> frozenset[str]:
     """Return the normalised content words of a part of a title."""
     return frozenset(fold(word) for word in re.findall(r"\w+", text) if fold(word) not in STOP_WORDS)

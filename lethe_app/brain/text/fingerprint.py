@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from lethe_app.brain.vocabulary.normalize import fold as plain
+from lethe_app.brain.vocabulary.normalize import normalize_text as plain
 from lethe_app.brain.vocabulary.stems import root
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
@@ -23,50 +23,50 @@ _NUMBERS = {word: str(number) for number, word in enumerate(_COUNTS.split())}
 class TextFingerprint:
     """Content of a text without its stop words."""
 
-    order: tuple[str, ...]
+    stems: tuple[str, ...]
     """Stems of the content words and numbers, in text order; all words if the text has no content words."""
     numbers: frozenset[str]
     """Numbers, in digits, and words that contain digits."""
-    denied: bool
+    is_negated: bool
     """True if the text contains a negation."""
 
     @property
     def words(self) -> frozenset[str]:
         """The stems without the numbers."""
-        return frozenset(self.order) - self.numbers
+        return frozenset(self.stems) - self.numbers
 
 
-def take(text: str) -> TextFingerprint:
+def compute_fingerprint(text: str) -> TextFingerprint:
     """Compute the fingerprint of a text. Contractions are expanded first, so that “isn’t” is a negation and “Mara’s” counts
     as Mara.
     """
-    folded = _folded(text)
+    folded = _fold_words(text)
     # Never empty, so that texts without content words are distinguished as well.
-    order = tuple(_carrying(folded)) or tuple(folded) or (fold(text).strip(),)
-    return TextFingerprint(order, frozenset(filter(_is_number, order)), denied=not _DENIALS.isdisjoint(folded))
+    order = tuple(_content_stems(folded)) or tuple(folded) or (fold(text).strip(),)
+    return TextFingerprint(order, frozenset(filter(_is_number, order)), is_negated=not _DENIALS.isdisjoint(folded))
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of the content words, numbers included; empty if the text has none."""
-    return frozenset(_carrying(_folded(text)))
+    return frozenset(_content_stems(_fold_words(text)))
 
 
-def digest(text: str) -> str:
+def fingerprint_digest(text: str) -> str:
     """Return a hash of the fingerprint, 32 hexadecimal digits. Texts with the same words and negation get the same hash,
     whatever the order and inflection of their words. Deleted facts are stored as such hashes, so the function must not
     change its results.
     """
-    gist = take(text)
-    told = "\0".join([*sorted({*gist.order}), "not" if gist.denied else ""])
+    fingerprint = compute_fingerprint(text)
+    payload = "\0".join([*sorted({*fingerprint.stems}), "not" if fingerprint.is_negated else ""])
     # Imported text may contain lone surrogates, which UTF-8 refuses to encode by default.
-    return hashlib.blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(payload.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-def _folded(text: str) -> list[str]:
+def _fold_words(text: str) -> list[str]:
     return [fold(word) for word in WORD.findall(_NOT.sub(" not ", plain(text, keep_case=False)))]
 
 
-def _carrying(folded: list[str]) -> list[str]:
+def _content_stems(folded: list[str]) -> list[str]:
     words = (_NUMBERS.get(word, word) for word in folded if word not in STOP_WORDS | _DENIALS)
     return [word if _is_number(word) else root(word) for word in words]
 

@@ -23,22 +23,22 @@ class ScanWindow:
     """The text being sent and the messages before it, newest first. Index 0 is the text being sent, 1 the newest message."""
 
     pending: WindowLine
-    spoken: tuple[WindowLine, ...] = ()
+    messages: tuple[WindowLine, ...] = ()
 
     @classmethod
-    def of(cls, history: Sequence[Message], pending: str | Message = "") -> ScanWindow:
+    def from_history(cls, history: Sequence[Message], pending: str | Message = "") -> ScanWindow:
         """Build the window. `history` is oldest first and without the text being sent; hidden messages and those of tools do
         not count towards the scan depth.
         """
-        lines = (_line(message) for message in reversed(history) if is_spoken(message))
+        lines = (_line(message) for message in reversed(history) if is_visible_speech(message))
         return cls(WindowLine(pending) if isinstance(pending, str) else _line(pending), tuple(lines))
 
     def lines(self, depth: int) -> list[WindowLine]:
         """Return the text being sent and the `depth` newest messages."""
-        return [self.pending, *self.spoken[:depth]]
+        return [self.pending, *self.messages[:depth]]
 
 
-def is_spoken(message: Message) -> bool:
+def is_visible_speech(message: Message) -> bool:
     """Return whether the message is a visible message of the user or a persona."""
     return not message.hidden and message.role in {Role.USER, Role.ASSISTANT}
 

@@ -9,14 +9,14 @@ from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
-from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS, VERBS_ALSO_NOUNS, is_adverb, is_past, third_person_form
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 from lethe_app.retrieval.query_terms import MONTHS, SPACELESS, WORD, fold
 
-_UNSAID = re.compile(
+_NOT_SPEECH = re.compile(
     r"```[\s\S]*?(?:```|\Z)|^>.*$|https?://\S+|\*[^*\n]*\*+|(?<!\w)_[^_\n]+_(?!\w)|~~[^~\n]*~~|^\*.*$|<[^>\n]*>", re.MULTILINE
 )
 """Code, quoted lines, URLs, and actions between asterisks."""
@@ -39,7 +39,7 @@ _EMOJI = re.compile(
     r"(?<=[\w!?.)'\"])\s*[\u2600-\u27bf\u2b50\U0001f300-\U0001faff][\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff\s]*(?=[\w'])"
 )
 """Emoji between two words, which end a sentence."""
-_ELSE = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
+_UNUSUAL_CHARACTERS = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
 _NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|Sr)\.$")
 
@@ -70,7 +70,7 @@ _SUBJECT = (
     r"(?:I|I'm|I've|I'd|I'll|my|our|we|we're|we've|he|he's|she|she's|it|it's|they|they're|you|you're|there|this|that|"
     r"that's|(?:her|his) name|their names?)\b"
 )
-_CUT = re.compile(
+_CLAUSE_BOUNDARY = re.compile(
     r"(?:\s*,\s*|\s+)(?:(?:and|but|so)(?: now| then| also)?|because|though|although|while|whereas|plus|yet|or|"
     rf"even though|cause|except|then)\s+(?={_SUBJECT})|\s*,\s*(?:(?:since|as) )?(?={_SUBJECT})|\s*,?\s+(?:but|"
     rf"because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
@@ -84,7 +84,7 @@ _FINITE = re.compile(
     r"'(?:s|re|ve|ll|m) ",
     re.IGNORECASE,
 )
-_THIRD = frozenset(map(third, BASE))
+_THIRD = frozenset(map(third_person_form, BASE_VERBS))
 _ASIDE = re.compile(
     r"\s*,\s*(?:by the way|btw|actually|you know|honestly|of course|for example|to be honest|tbh|in fact|obviously|"
     r"believe it or not)\s*,",
@@ -108,7 +108,7 @@ _SECOND = (
 )
 _FRONTED = re.compile(rf"^(?P<time>{_WHEN}(?: {_SECOND})?),? (?P<rest>(?:I|I'm|I've|my)\b.*)$", re.IGNORECASE)
 """Clause with its time in front: “Last weekend I climbed …”, to be rewritten as “I climbed … last weekend”."""
-_BEFORE_US = re.compile(r"^(?!.*\bI\b.*\bmy\b)[A-Za-z][a-z]+(?: [a-z]+){1,4}, (?=my [a-z]+ and I\b)")
+_INTRODUCTION = re.compile(r"^(?!.*\bI\b.*\bmy\b)[A-Za-z][a-z]+(?: [a-z]+){1,4}, (?=my [a-z]+ and I\b)")
 """Introductory phrase, as in “Speaking of special moments, my wife and I …”."""
 _TIME_FIRST = re.compile(rf"^{_WHEN},? ", re.IGNORECASE)
 _ALSO_WHEN = re.compile(rf",? {_SECOND}(?=,)", re.IGNORECASE)
@@ -117,7 +117,7 @@ _TWO_TIMES = re.compile(rf"^(?P<first>{_WHEN}),?(?P<second> {_SECOND})?,? (?=(?:
 _SELF_LIST = re.compile(r"I(?:'m| am) (?P<parts>[\w' -]+,(?: and)? (?:\d\d\b|from [A-Z]|an? [a-z]+).*)\Z")
 _SELF_PART = re.compile(r"(?:\d\d\b|from [A-Z]|an? [a-z]+|(?:living|working|based) )")
 """Part of a list about the speaker: “I'm Tom, 34, from Leeds” states each of its parts."""
-_KEPT = re.compile(
+_CONTINUATION = re.compile(
     r"(?:from|near|in|at|with|as|especially|mostly|mainly|particularly|named|called|and|or|off|on|between|by|plus|not|just|"
     r"where|who|whose|half|aged)\b",
     re.IGNORECASE,
@@ -125,13 +125,13 @@ _KEPT = re.compile(
 
 
 @lru_cache(maxsize=256)  # a line is read for itself, as an answer and as a question
-def sentences(message: str) -> tuple[str, ...]:
+def extract_sentences(message: str) -> tuple[str, ...]:
     """Return the sentences the speaker utters, each with its end mark, without actions, quotations, code and emoji."""
-    text = _BOLD.sub(r"\1", tidy(message))
-    text = _UNSAID.sub("\n", text)
+    text = _BOLD.sub(r"\1", correct_spelling(message))
+    text = _NOT_SPEECH.sub("\n", text)
     text = _TITLE.sub(r"\g<before> \g<title>", text)
     text = _WORK.sub(r"\g<title>", text)
-    text = _ELSE.sub(" ", _EMOJI.sub("\n", _QUOTED.sub("\n", text)))
+    text = _UNUSUAL_CHARACTERS.sub(" ", _EMOJI.sub("\n", _QUOTED.sub("\n", text)))
     parts: list[str] = []
     text = _TAG.sub(".", text)
     for part in filter(None, map(str.strip, (piece for piece in _END.split(text) if piece))):
@@ -142,49 +142,53 @@ def sentences(message: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def clauses(sentence: str) -> list[str]:
+def extract_clauses(sentence: str) -> list[str]:
     """Return the clauses of a sentence that have a subject of their own, without fillers and end marks. A clause such as
     “and work …” gets its “I” back.
     """
     found: list[str] = []
-    whole = _TWO_TIMES.sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip(sentence))
-    for piece in _pieces(_ASIDE.sub(",", _BEFORE_US.sub("", whole))):
-        if listed := _SELF_LIST.match(strip(piece)):
+    whole = _TWO_TIMES.sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip_fillers(sentence))
+    for piece in _split_at_subjects(_ASIDE.sub(",", _INTRODUCTION.sub("", whole))):
+        if self_list := _SELF_LIST.match(strip_fillers(piece)):
             found += [
-                f"I'm {part}" for part in re.split(r",(?: and)? | and (?=from )", listed["parts"]) if _SELF_PART.match(part)
+                f"I'm {part}" for part in re.split(r",(?: and)? | and (?=from )", self_list["parts"]) if _SELF_PART.match(part)
             ]
             continue
-        fronted = _FRONTED.match(strip(piece))
-        whole = strip(_shorten(_FRONTED.sub(_time_last, strip(piece))))
+        fronted = _FRONTED.match(strip_fillers(piece))
+        whole = strip_fillers(_cut_at_other_subject(_FRONTED.sub(_move_time_to_end, strip_fillers(piece))))
         first = whole.split(" ", 1)[0]
         if first in {"I", "I'm", "I've"}:
-            found += _timed(_with_subject(whole), fronted["time"] if fronted else "")
+            found += _add_time_to_first(_split_compound(whole), fronted["time"] if fronted else "")
         elif whole:
-            found.append(_without_other(whole))
+            found.append(_remove_unrelated_tail(whole))
     return [clause for clause in found if clause]
 
 
-def _timed(parts: list[str], time: str) -> list[str]:
+def _add_time_to_first(parts: list[str], time: str) -> list[str]:
     """Append a time from the front of the sentence to the first clause as well: “Last May I ran and won”."""
     if not time or any(time[1:] in part for part in parts[:1]) or (len(parts) == 1 and _ALSO_WHEN.search(f"{parts[0]},")):
         return parts
     return [f"{parts[0]} {time[0].lower()}{time[1:]}", *parts[1:]]
 
 
-def _time_last(found: re.Match[str]) -> str:
+def _move_time_to_end(match: re.Match[str]) -> str:
     """Move the time behind the clause, beside a second time if there is one, because a text behind it may be cut off later."""
-    time = f" {found['time'][:1].lower()}{found['time'][1:]}"
-    rest = found["rest"]
-    again = _ALSO_WHEN.search(rest)
-    place = again.start() if again else len(rest)
-    return rest[:place] + time + rest[place:]
+    time = f" {match['time'][:1].lower()}{match['time'][1:]}"
+    rest = match["rest"]
+    second_time = _ALSO_WHEN.search(rest)
+    position = second_time.start() if second_time else len(rest)
+    return rest[:position] + time + rest[position:]
 
 
-def _pieces(sentence: str) -> list[str]:
+def _split_at_subjects(sentence: str) -> list[str]:
     """Split before every new subject. “and my cat” without a verb stays in its clause; “but moved” gets its “I” back."""
-    places = [(0, 0), *((found.start(), found.end()) for found in _CUT.finditer(sentence)), (len(sentence), len(sentence))]
+    boundaries = [
+        (0, 0),
+        *((found.start(), found.end()) for found in _CLAUSE_BOUNDARY.finditer(sentence)),
+        (len(sentence), len(sentence)),
+    ]
     pieces: list[str] = []
-    for (before, start), (end, _next) in pairwise(places):
+    for (before, start), (end, _next) in pairwise(boundaries):
         piece = sentence[start:end]
         first = piece.split(" ", 1)[0].lower()
         is_mine = first in {"my", "our"}
@@ -192,18 +196,18 @@ def _pieces(sentence: str) -> list[str]:
             (is_mine or first in {"i", "i'm"})
             and " and " in sentence[before : start + 1]
             and bool(pieces)
-            and _is_half(pieces[-1])
+            and _is_partial_subject(pieces[-1])
         )
         if pieces and (is_shared or (is_mine and not _has_verb(piece))):
             pieces[-1] += sentence[before:end]
-        elif pieces and (first in BASE or is_past(first)) and re.match(r"I\b", pieces[-1]):
+        elif pieces and (first in BASE_VERBS or is_past(first)) and re.match(r"I\b", pieces[-1]):
             pieces.append("I " + piece)
         else:
             pieces.append(piece)
     return pieces
 
 
-def _is_half(piece: str) -> bool:
+def _is_partial_subject(piece: str) -> bool:
     """Return whether the piece is only the first part of a subject: “My wife” of “My wife and I”, “Samantha” of “Samantha
     and I”.
     """
@@ -215,63 +219,67 @@ def _is_half(piece: str) -> bool:
 
 def _has_verb(text: str) -> bool:
     words = text.lower().split()[1:]
-    return bool(_FINITE.search(text)) or any(word in _THIRD or word in BASE or is_past(word) for word in words)
+    return bool(_FINITE.search(text)) or any(word in _THIRD or word in BASE_VERBS or is_past(word) for word in words)
 
 
-def strip(text: str) -> str:
+def strip_fillers(text: str) -> str:
     """Remove fillers at both ends of the text."""
-    before = ""
-    bare = text.strip(" \t,.!?;:-–—")
-    while bare and bare != before:
-        before = bare
-        bare = _TAIL.sub("", _LEAD.sub("", bare)).strip(" \t,.!?;:-–—'")
-    return bare
+    previous = ""
+    stripped = text.strip(" \t,.!?;:-–—")
+    while stripped and stripped != previous:
+        previous = stripped
+        stripped = _TAIL.sub("", _LEAD.sub("", stripped)).strip(" \t,.!?;:-–—'")
+    return stripped
 
 
-def _shorten(clause: str) -> str:
+def _cut_at_other_subject(clause: str) -> str:
     """Cut the clause at the first comma after which the subject changes. Enumerations and appositions stay."""
     head, *rest = re.split(r"\s*,\s*", clause)
     if re.fullmatch(r"I(?:'m| am) \d{1,3}", head):
         return head
     kept = [head]
-    for place, part in enumerate(rest):
+    for index, part in enumerate(rest):
         words = part.split()
         is_named = bool(words) and all(word[:1].isupper() or word in {"and", "or"} for word in words)
-        is_listed = len(words) <= 7 and any(re.search(r"\b(?:and|or)\b", later) for later in rest[place:])
+        is_listed = len(words) <= 7 and any(re.search(r"\b(?:and|or)\b", later) for later in rest[index:])
         is_other = bool(_FINITE.search(part)) and not part.startswith(("who", "where"))
         is_after_who = kept[-1].startswith("who ")  # “My aunt, who raised me, died”
-        if not is_after_who and (is_other or not (is_named or is_listed or _KEPT.match(part))):
+        if not is_after_who and (is_other or not (is_named or is_listed or _CONTINUATION.match(part))):
             break
         kept.append(part)
     return ", ".join(kept)
 
 
-def _with_subject(clause: str) -> list[str]:
+def _split_compound(clause: str) -> list[str]:
     """Split “I live in Leeds and work at a bank” into two clauses."""
     parts: list[str] = []
-    start, lead = 0, ""
+    start, subject = 0, ""
     for found in _AND_VERB.finditer(clause):
-        if _is_joined(lead + clause[start : found.start()], found["verb"].lower(), clause[found.end() :]):
-            parts.append(lead + clause[start : found.start()])
-            start, lead = found.start("verb"), "I "
-    parts.append(lead + clause[start:])
-    return [_without_other(part) for part in parts]
+        if _is_second_verb(subject + clause[start : found.start()], found["verb"].lower(), clause[found.end() :]):
+            parts.append(subject + clause[start : found.start()])
+            start, subject = found.start("verb"), "I "
+    parts.append(subject + clause[start:])
+    return [_remove_unrelated_tail(part) for part in parts]
 
 
-def _is_joined(before: str, verb: str, after: str) -> bool:
+def _is_second_verb(before: str, verb: str, after: str) -> bool:
     """Return whether “and” joins a second finite verb of the speaker, rather than two nouns or two infinitives."""
     if re.search(r"\b(?:to|not|can|will|who|that|which|how|where|like|love|enjoy|hate) [a-z]+(?: \w+)?$", before):
         return False
-    main = next((word for word in before.split()[1:] if not is_adverb(word)), "")
+    main_verb = next((word for word in before.split()[1:] if not is_adverb(word)), "")
     if is_past(verb):
-        return is_past(main) or before.startswith(("I've", "I'm", "I have", "I am"))
-    if verb not in BASE or not (main in BASE or before.startswith(("I'm", "I am", "I've"))) or re.search(r"\bto \w+", before):
+        return is_past(main_verb) or before.startswith(("I've", "I'm", "I have", "I am"))
+    if (
+        verb not in BASE_VERBS
+        or not (main_verb in BASE_VERBS or before.startswith(("I'm", "I am", "I've")))
+        or re.search(r"\bto \w+", before)
+    ):
         return False
     is_used = verb in {"live", "work", "play", "study"} and re.match(r" (?:in|at|as|for|on|with|from|the|an?|my) ", after)
-    return verb not in NOUNS_TOO or bool(is_used)
+    return verb not in VERBS_ALSO_NOUNS or bool(is_used)
 
 
-def _without_other(clause: str) -> str:
+def _remove_unrelated_tail(clause: str) -> str:
     """Remove a tail such as “… and every shop was closed”, whose subject is unrelated to the clause."""
     for found in re.finditer(r"\s*,?\s+and\s+(?!I\b)", clause):
         after = re.split(r"\b(?:who|which|that|where)\b| and ", clause[found.end() :], maxsplit=1)[0]
@@ -280,9 +288,9 @@ def _without_other(clause: str) -> str:
     return clause
 
 
-MOST_READ = 6000
+MAX_CHARACTERS_READ = 6000
 """Maximum characters of one message that are read."""
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 """Maximum characters of a speaker's name."""
 
 _MARKUP = re.compile(
@@ -352,9 +360,9 @@ class MessagePart:
     narrates: bool
 
 
-def plain(text: str) -> str:
+def remove_markup(text: str) -> str:
     """Remove code, markup, links and invisible characters. Asterisks of actions stay. Reads at most `MOST_READ` characters."""
-    text = text[:MOST_READ]
+    text = text[:MAX_CHARACTERS_READ]
     # Fast path: most messages have nothing to remove.
     if text.isascii() and text.isprintable() and not _MARKED.search(text):
         return text
@@ -363,27 +371,27 @@ def plain(text: str) -> str:
     return _MARKUP.sub(lambda found: "\n" if found[0].startswith("```") else "", _LINK.sub(r"\1", text))
 
 
-def name_of(line: Utterance) -> str:
+def display_name(line: Utterance) -> str:
     """Return the speaker's name for display, at most `LONGEST_NAME` characters, without double quotes and line breaks."""
     # The name is cut before it is searched, because it may be very long.
-    visible = " ".join(_INVISIBLE.sub("", line.name[: 4 * LONGEST_NAME].translate(_BREAKS)).split())
+    visible = " ".join(_INVISIBLE.sub("", line.name[: 4 * MAX_NAME_LENGTH].translate(_BREAKS)).split())
     # Double quotes delimit quotations in reported speech.
-    name = visible.replace('"', "")[:LONGEST_NAME].strip()
+    name = visible.replace('"', "")[:MAX_NAME_LENGTH].strip()
     return name or ("User" if line.role is Role.USER else "Persona")
 
 
-def words(text: str) -> tuple[str, ...]:
+def normalized_words(text: str) -> tuple[str, ...]:
     """Return the normalised words of a text; where a script has no spaces, pairs of adjacent characters."""
     found: list[str] = []
     for word in WORD.findall(text):
         if word.isascii() or not SPACELESS.search(word):
             found.append(_folded(word))
         else:
-            found += _pairs(word)
+            found += _character_pairs(word)
     return tuple(found)
 
 
-def parts(text: str) -> list[MessagePart]:
+def split_narration(text: str) -> list[MessagePart]:
     """Split a plain text into actions between asterisks and speech. A single emphasised word is no action."""
     if "*" not in text:
         return [MessagePart(text, is_prose(text))] if WORD.search(text) else []
@@ -392,7 +400,7 @@ def parts(text: str) -> list[MessagePart]:
     for action in _ACTION.finditer(text):
         spoken += text[cursor : action.start()]
         cursor = action.end()
-        if len(action[1].split()) < 2 and not _stands_alone(text, action):
+        if len(action[1].split()) < 2 and not _is_lone_action(text, action):
             spoken += action[1]
             continue
         found += [MessagePart(spoken, narrates=False), MessagePart(action[1], narrates=True)]
@@ -412,7 +420,7 @@ def is_prose(text: str) -> bool:
     return bool(_THIRD_QUOTABLE.search(around)) or (text.lstrip()[0] in '"“«' and bool(_FIRST.search(around)))
 
 
-def _stands_alone(text: str, action: re.Match[str]) -> bool:
+def _is_lone_action(text: str, action: re.Match[str]) -> bool:
     """Return whether a single word such as *smiles* is an action (at the edge of a sentence) and not emphasis (within one)."""
     before, after = text[: action.start()].rstrip(" \t")[-1:], text[action.end() : action.end() + 20].lstrip(" \t")[:1]
     if not text[: action.start()].strip() and _VERB.fullmatch(action[1]):
@@ -422,19 +430,19 @@ def _stands_alone(text: str, action: re.Match[str]) -> bool:
 
 def split_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text, each on one line. An abbreviation does not end a sentence."""
-    held = ""
+    pending = ""
     for piece in (part for end in SENTENCE_END.split(text) for part in _SMALL_BEGINNING.split(end)):
-        held = " ".join(f"{held} {piece}".split())
+        pending = " ".join(f"{pending} {piece}".split())
         # The length limit keeps a text made of abbreviations from becoming one endless sentence.
-        if len(held) > LONGEST_NAME * 10 or not _ABBREVIATED.search(held[-8:]):
-            if held:
-                yield held
-            held = ""
-    if held:
-        yield held
+        if len(pending) > MAX_NAME_LENGTH * 10 or not _ABBREVIATED.search(pending[-8:]):
+            if pending:
+                yield pending
+            pending = ""
+    if pending:
+        yield pending
 
 
-def _pairs(word: str) -> Iterator[str]:
+def _character_pairs(word: str) -> Iterator[str]:
     if len(word) == 1:
         yield word
     for left, right in pairwise(word):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from lethe_app.brain.vocabulary.kin_words import plainly
+from lethe_app.brain.vocabulary.kin_words import standardize_relations
 
 SPELLINGS = {
     "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "didnt": "didn't", "doesnt": "doesn't", "isnt": "isn't",
@@ -72,19 +72,19 @@ _IS = re.compile(r"(?<=\bname)'s\b|(?<=\bbirthday)'s\b|'s(?= (?:called|named)\b)
 
 
 @lru_cache(maxsize=1024)  # every reader of a message begins with it
-def tidy(text: str) -> str:
+def correct_spelling(text: str) -> str:
     """Normalise apostrophes and quotation marks and correct chat spelling: “im” → “I'm”, “i” → “I”."""
     plain = _ACUTE.sub("'", text).replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
-    typed = SPELLINGS.keys() & set(_LETTERS.findall(plain.lower()))  # far quicker than a pattern of all of them
+    misspelled = SPELLINGS.keys() & set(_LETTERS.findall(plain.lower()))  # far quicker than a pattern of all of them
     plain = _DATE.sub(r"\g<day>", plain)
     plain = _AGED.sub(r", \g<age>,", plain)
-    fixed = _SPELLED.sub(lambda found: SPELLINGS[found[0].lower()], plain) if typed else plain
-    if not plain.isascii() or "ll" in fixed or "ts" in fixed or "ere" in fixed:
-        fixed = _WERE.sub(r"\g<we>e're", _ITS.sub(r"\g<it>t's", _ILL.sub("I'll", fixed)))
-    if "eggie" in fixed:
-        fixed = _VEGGIE.sub(r"\g<before>vegetarian", fixed)
-    fixed = _RELATIVE_IS.sub(r"\g<who>'s", fixed)
+    corrected = _SPELLED.sub(lambda found: SPELLINGS[found[0].lower()], plain) if misspelled else plain
+    if not plain.isascii() or "ll" in corrected or "ts" in corrected or "ere" in corrected:
+        corrected = _WERE.sub(r"\g<we>e're", _ITS.sub(r"\g<it>t's", _ILL.sub("I'll", corrected)))
+    if "eggie" in corrected:
+        corrected = _VEGGIE.sub(r"\g<before>vegetarian", corrected)
+    corrected = _RELATIVE_IS.sub(r"\g<who>'s", corrected)
     # Only in a message without capitals may a lowercase word be a name.
     if text.islower():
-        fixed = _SMALL_NAME.sub(lambda found: found["before"] + found["name"].capitalize(), fixed)
-    return _IS.sub(" is", _SMALL_I.sub("I", plainly(fixed)))
+        corrected = _SMALL_NAME.sub(lambda found: found["before"] + found["name"].capitalize(), corrected)
+    return _IS.sub(" is", _SMALL_I.sub("I", standardize_relations(corrected)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.text.scan_window import is_spoken
+from lethe_app.brain.text.scan_window import is_visible_speech
 from lethe_app.domain.chat import Message, Role
 
 
@@ -23,10 +23,10 @@ class Utterance:
     time: datetime
 
 
-def aloud(messages: Sequence[Message]) -> list[Utterance]:
+def to_utterances(messages: Sequence[Message]) -> list[Utterance]:
     """Return the messages that are visible speech as utterances; hidden lines and tool results are left out."""
     return [
         Utterance(message.id, message.role, message.speaker_name, message.content, message.time)
         for message in messages
-        if is_spoken(message) and message.content.strip()
+        if is_visible_speech(message) and message.content.strip()
     ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from lethe_app.retrieval.query_terms import STOP_WORDS
 
 
-def _set(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-FOREIGN = _set(
+FOREIGN_STOP_WORDS = _word_set(
     """
     der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren bin bist hat
     habe haben hatte wird werde werden wurde kann kannst können muss müssen soll will wollen ich du er sie es wir ihr mich
@@ -36,7 +36,7 @@ FOREIGN = _set(
 )
 """Stop words of German, French, Spanish, Italian, Portuguese, Dutch, Russian, Polish and Turkish."""
 
-_VERBS = _set(
+_VERBS = _word_set(
     """
     believe gain post reassure tend
     accept achieve add agree allow appear appreciate arrive ask bet bother bring buy call care carry catch change chat check
@@ -53,7 +53,7 @@ _VERBS = _set(
     become lean nod smile sigh grin whisper mutter murmur shrug frown glance gaze stare pause chuckle giggle blink
     """
 )
-_IRREGULAR = _set(
+_IRREGULAR = _word_set(
     """
     brought bought caught came chose chosen cost did done fell fallen felt found fit forgot forgotten gave given got gotten
     went gone grew grown heard held hung kept knew known led left lay lain lost made meant met paid put quit read ran said
@@ -61,7 +61,7 @@ _IRREGULAR = _set(
     threw thrown tried understood woke woken wore worn wrote written beat began begun became
     """
 )
-_PLAIN = _set(
+_FILLER_WORDS = _word_set(
     """
     mr mrs ms dr pls plz
     others other ourselves yourself yourselves myself himself herself themselves itself oneself overwhelming easier harder
@@ -107,7 +107,7 @@ _PLAIN = _set(
 )
 
 
-def _forms(verb: str) -> set[str]:
+def _inflect(verb: str) -> set[str]:
     """Return the regular inflections of a verb, with doubled and plain consonant. A form that does not exist does no harm
     here.
     """
@@ -122,22 +122,24 @@ def _forms(verb: str) -> set[str]:
 
 VERBS_THIRD = frozenset(f"{verb}s" for verb in _VERBS if not verb.endswith(("s", "y", "ch", "sh")))
 """Common verbs in the third person, as they follow a name: starts, works."""
-DULL = STOP_WORDS | _PLAIN | _IRREGULAR | frozenset(form for verb in _VERBS for form in _forms(verb)) | {"lying", "dying"}
+NON_TOPIC_WORDS = (
+    STOP_WORDS | _FILLER_WORDS | _IRREGULAR | frozenset(form for verb in _VERBS for form in _inflect(verb)) | {"lying", "dying"}
+)
 """English words that are never the topic of a conversation."""
 
-DETERMINERS = _set(
+DETERMINERS = _word_set(
     "a an the my your his her its our their this that these those some any every each another no new old "
     "in on at of for with from about into by during after before and "
     "mein meine meinen dein der die das den dem ein eine einen im am zum zur le la les un une mon ma mes el los las una mi mis"
 )
 """Words that precede a noun more often than not, some of them German, French or Spanish."""
-VERBAL = _set(
+VERB_CUES = _word_set(
     "i you we they he she to ll not don didn doesn can could will would should never always d gonna wanna let lets who "
     "is are was were be been am so very really too feel feels felt more most as how super being stay by"
 )
 """Words that precede a verb or an adjective more often than not."""
 
-FEELINGS = _set(
+FEELINGS = _word_set(
     """
     love loved adore hate hated afraid scared terrified worried anxious nervous stressed stressful stress sad lonely
     depressed depressing cry cried crying tears heartbroken grief grieving angry furious upset hurt ashamed guilty
@@ -146,7 +148,7 @@ FEELINGS = _set(
     glucklich freue triste heureux heureuse peur feliz miedo felice paura
     """
 )
-GRAVE = _set(
+LIFE_EVENT_WORDS = _word_set(
     """
     dies died dying death dead funeral cancer ill illness sick hospital surgery operation diagnosed diagnosis accident
     injury injured allergy allergic allergies pregnant pregnancy baby born birthday adopt adopted adopting adoption marry
@@ -157,7 +159,7 @@ GRAVE = _set(
     """
 )
 """Words of life events, such as illness, birth, work and moving, some of them in other languages."""
-GRAVE_PAIRS = frozenset(
+LIFE_EVENT_PAIRS = frozenset(
     {
         ("passed", "away"), ("broke", "up"), ("broken", "up"), ("breaking", "up"), ("laid", "off"), ("new", "job"),
         ("lost", "my"), ("lost", "his"), ("lost", "her"), ("left", "my"), ("leave", "my"), ("leaving", "my"), ("quit", "my"),
@@ -167,7 +169,7 @@ GRAVE_PAIRS = frozenset(
     }
 )  # fmt: skip
 """Pairs of adjacent words that name a life event or ask to be remembered."""
-KIN = _set(
+RELATIVE_WORDS = _word_set(
     """
     mother mom mum father dad parent parents sister sisters brother brothers son sons daughter daughters kid kids child
     children wife husband partner girlfriend boyfriend fiance fiancee grandmother grandma granny gran grandfather grandpa
@@ -177,7 +179,7 @@ KIN = _set(
     """
 )
 """Relatives, close people and pets, some of them in other languages."""
-WHEN = _set(
+TIME_WORDS = _word_set(
     """
     yesterday today tonight tomorrow ago weekend last next monday tuesday wednesday thursday friday saturday sunday mondays
     tuesdays wednesdays thursdays fridays saturdays sundays january february april june july august september october

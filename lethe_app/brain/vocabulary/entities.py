@@ -45,7 +45,7 @@ JOBS = (
     r"line cook|sous chef|curator|analyst|dj|ceo|hermit|witch|wizard|mage|bard|elf|dwarf|vampire|android|robot|\w+(?:person|"
     r"people)|\w+ fan|\w{3,}(?:man|woman|ist|eer|smith|wright|monger|maker|keeper|arian|holic))"
 )
-NOT_CALLINGS = frozenset(
+NOT_OCCUPATIONS = frozenset(
     """
     beginner bother danger disaster finger goner human joker killer later letter liar loser matter monster mother's murder
     number offer order other outsider player reminder stranger sucker summer trooper wanderer winner winter wonder wreck
@@ -80,7 +80,7 @@ EVENTS = (
     r"performance|holiday|vacation|due date|anniversary|dentist(?: appointment)?|check-?up|presentation|exhibition|move|"
     r"ceremony|thesis defen[cs]e|viva|scan|court date|hearing|play|show|premiere|match)"
 )
-DEEDS = (
+LIFE_EVENT_VERBS = (
     r"(?:adopted|became|bought(?= an?\b| my\b| our\b| two\b| three\b| tickets)|broke(?= my)|built(?= an?\b| my\b| our\b)|"
     r"climbed|completed|divorced|donated|failed|finished(?= school| university| college| my | writing| building| a )|flew|"
     r"founded|graduated|handed in(?= my)|hiked|inherited|joined|launched|learn(?:ed|t)|left(?= home| my (?:wife|husband|job|"

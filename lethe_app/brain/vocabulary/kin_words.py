@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.vocabulary.common_words import DULL, FEELINGS, GRAVE, KIN, VERBAL, WHEN
+from lethe_app.brain.vocabulary.common_words import (
+    FEELINGS,
+    LIFE_EVENT_WORDS,
+    NON_TOPIC_WORDS,
+    RELATIVE_WORDS,
+    TIME_WORDS,
+    VERB_CUES,
+)
 from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
-from lethe_app.brain.vocabulary.verbs import BASE, is_adverb, is_past, third
+from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_adverb, is_past, third_person_form
 from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, fold
 from lethe_app.retrieval.time_expressions import WEEKDAYS
 
@@ -40,18 +47,20 @@ _COLLOQUIAL = {
     "dog": "doggo|pup|pooch|mutt",
     "cat": "kitty|moggy|moggie",
 }
-_PLAIN = {word: plain for plain, words in _COLLOQUIAL.items() for word in words.split("|")}
-_ALWAYS = "missus|missis|wifey|hubby|hubs|mam|mammy|momma|mumma|bff|bestie|bf|gf|better half|other half|best mate|best bud"
-_SLANG = re.compile(
-    rf"\b(?P<whose>my|our|me|the|his|her) (?P<who>{_ALWAYS}|oma|nani|dadi|nonna|abuela|yiayia|babcia|ajji|halmoni|"
+_STANDARD_WORDS = {word: plain for plain, words in _COLLOQUIAL.items() for word in words.split("|")}
+_UNAMBIGUOUS_WORDS = (
+    "missus|missis|wifey|hubby|hubs|mam|mammy|momma|mumma|bff|bestie|bf|gf|better half|other half|best mate|best bud"
+)
+_COLLOQUIAL_RELATION = re.compile(
+    rf"\b(?P<whose>my|our|me|the|his|her) (?P<who>{_UNAMBIGUOUS_WORDS}|oma|nani|dadi|nonna|abuela|yiayia|babcia|ajji|halmoni|"
     r"opa|nonno|abuelo|dziadek|pops|"
     r"daddy|folks)(?P<of>'s|s)?(?![\w-])",
     re.IGNORECASE,
 )
-_THE_WIFE = re.compile(
+_RELATION_WITH_THE = re.compile(
     r"\b(?:the|me) (?P<who>wife|husband|mother|father|mum|dad|mother-in-law|in-laws)\b(?! of\b)", re.IGNORECASE
 )
-_BARE_KIN = re.compile(
+_RELATION_WITHOUT_MY = re.compile(
     r"(?:(?<=^)|(?<=[.!?] )|(?<=\n))(?P<who>(?:mum|mom|mam|dad|mother|father|wife|husband|missus|hubby|boss|sister|"
     r"brother|sis|bro|gran|grandma|grandad|"
     r"nan|mother-in-law|father-in-law|bf|gf|girlfriend|boyfriend|flatmate|roommate|landlord|landlady))(?= (?:is|has|was|"
@@ -61,7 +70,7 @@ _BARE_KIN = re.compile(
     re.IGNORECASE,
 )
 """Relative without a possessive at the beginning of a sentence, as in “Mum works nights”."""
-_MY = frozenset(("my", "our", "me", "the"))
+_MY_WORDS = frozenset(("my", "our", "me", "the"))
 
 DOGS = (
     r"(?:(?:border |golden |english |springer |cocker |king charles |black |yellow |chocolate |miniature )?(?:springer|"
@@ -73,21 +82,21 @@ DOGS = (
 CATS = r"(?:tabby|tomcat|siamese|persian cat|maine coon|ragdoll|bengal cat|ginger tom|calico|british shorthair)"
 SNAKES = r"(?:ball python|python|corn snake|boa)"
 PETS = rf"(?:{DOGS}|{CATS}|{SNAKES}|{ANIMALS})"
-_OTHERS = (
+_OTHER_ROLES = (
     r"(?:boss|landlady|landlord|coach|doctor|gp|therapist|dentist|vet|manager|supervisor|co-?worker|workmate|classmate|"
     r"teammate|"
     r"tutor|instructor|midwife|hairdresser|barber|priest|pastor|baby|partner in crime|bandmate|training partner|pen ?pal|"
     r"carer|nanny|childminder|babysitter|professor|advisor|ex-(?:wife|husband))"
 )
-_WORDS = "|".join(sorted(map(re.escape, _PLAIN), key=len, reverse=True))
-ROLES = rf"(?:{_OTHERS}|(?:{RELATIVES})|{_WORDS}|{PETS})"
-AGED = (
+_COLLOQUIAL_PATTERN = "|".join(sorted(map(re.escape, _STANDARD_WORDS), key=len, reverse=True))
+ROLES = rf"(?:{_OTHER_ROLES}|(?:{RELATIVES})|{_COLLOQUIAL_PATTERN}|{PETS})"
+AGE_ADJECTIVE = (
     r"(?:older|younger|big|little|lil|elder|twin|late|oldest|youngest|eldest|new|old|other|baby|kid|former|first|second|"
     r"third|ex|"
     r"good|dear|great|elderly|middle|half|closest|oldest|favou?rite|black|white|ginger|rescue|tabby|wee|crazy|beautiful|"
     r"lovely)"
 )
-WHO = rf"(?:{AGED} ){{0,2}}?{ROLES}"
+PERSON_PHRASE = rf"(?:{AGE_ADJECTIVE} ){{0,2}}?{ROLES}"
 
 _FEMALE = re.compile(
     r"(?:mother|mum|mom|grandma|gran|granny|nan|nana|grandmother|sister|daughter|granddaughter|wife|girlfriend|fiancée|"
@@ -98,18 +107,18 @@ _MALE = re.compile(
     r"(?:father|dad|grandpa|grandad|granddad|grandfather|brother|son|grandson|husband|boyfriend|uncle|nephew|landlord|boy)"
     r"(?:-in-law)?\Z"
 )
-_NO_NAME = frozenset(
+_NOT_NAMES = frozenset(
     fold(word)
     for word in (
         *STOP_WORDS,
-        *DULL,
+        *NON_TOPIC_WORDS,
         *FEELINGS,
-        *GRAVE,
-        *KIN,
-        *VERBAL,
-        *WHEN,
-        *BASE,
-        *map(third, BASE),
+        *LIFE_EVENT_WORDS,
+        *RELATIVE_WORDS,
+        *VERB_CUES,
+        *TIME_WORDS,
+        *BASE_VERBS,
+        *map(third_person_form, BASE_VERBS),
         *WEEKDAYS,
         *MONTHS,
         *"""
@@ -139,75 +148,75 @@ _NO_NAME = frozenset(
         """.split(),  # noqa: SIM905 - a list of quoted words cannot be read
     )
 )
-_LIKE_WORDS = frozenset(
+_NAMES_LIKE_WORD_FORMS = frozenset(
     """
     emily kelly holly sally billy molly polly lily milly willy carly shelly nelly ally elly kimberly beverly ted fred jared ed
     ned reed zed mohammed ahmed drew rose hope joy
     """.split()  # noqa: SIM905
 )
 """Names that look like an adverb or a past form."""
-_ALSO_WORDS = frozenset(
+_NAMES_ALSO_WORDS = frozenset(
     """
     will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl precious
     """.split()  # noqa: SIM905
 )
 """Names that are an everyday word as well. They count with a capital and where nothing but a name is possible."""
-_BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))
+_ADJECTIVES_BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))
 _TITLE = r"(?:(?:mr|mrs|ms|miss|dr|prof|pastor|father|sister|auntie?|uncle|big|little|wee|old|young|baby|lil) )"
 NAME = rf"(?:{_TITLE}\.?)?[^\W\d_][^\W\d_'’-]+(?:-[^\W\d_]+)?"
 
 
-def plainly(text: str) -> str:
+def standardize_relations(text: str) -> str:
     """Replace colloquial words for relatives by standard ones: “the missus” by “my wife”, “me mam” by “my mother”."""
-    found = _SLANG.sub(_as_plain, _BARE_KIN.sub(r"my \g<who>", text))
-    return _THE_WIFE.sub(r"my \g<who>", found)
+    replaced = _COLLOQUIAL_RELATION.sub(_standardize_match, _RELATION_WITHOUT_MY.sub(r"my \g<who>", text))
+    return _RELATION_WITH_THE.sub(r"my \g<who>", replaced)
 
 
-def _as_plain(found: re.Match[str]) -> str:
-    whose = found["whose"].lower()
-    mine = ("My" if found["whose"][0].isupper() else "my") if whose in _MY else found["whose"]
-    return f"{mine} {_PLAIN[found['who'].lower()]}{chr(39) + 's' if found['of'] else ''}"
+def _standardize_match(match: re.Match[str]) -> str:
+    whose = match["whose"].lower()
+    my_word = ("My" if match["whose"][0].isupper() else "my") if whose in _MY_WORDS else match["whose"]
+    return f"{my_word} {_STANDARD_WORDS[match['who'].lower()]}{chr(39) + 's' if match['of'] else ''}"
 
 
-def plain_role(who: str) -> str:
+def standardize_role(role: str) -> str:
     """Return the standard form of a role: “best friend” for “bestie”, “dog” for “springer”. Adjectives that distinguish two
     relatives, such as “older”, stay.
     """
-    who = who.lower().strip()
+    role = role.lower().strip()
     # Longest first, so that “best mate” is not replaced as “mate”.
-    for word in sorted(_PLAIN, key=len, reverse=True):
-        if re.search(rf"(?:^| ){re.escape(word)}\Z", who):
-            who = who.removesuffix(word) + _PLAIN[word]
+    for word in sorted(_STANDARD_WORDS, key=len, reverse=True):
+        if re.search(rf"(?:^| ){re.escape(word)}\Z", role):
+            role = role.removesuffix(word) + _STANDARD_WORDS[word]
             break
     for breeds, animal in ((DOGS, "dog"), (CATS, "cat"), (SNAKES, "snake")):
-        if re.search(rf"(?:^|\b){breeds}\Z", who):
+        if re.search(rf"(?:^|\b){breeds}\Z", role):
             return animal
-    who = re.sub(
-        r"\b(?:new|good|dear|great|crazy|beautiful|lovely|wee|other|old|black|white|elderly|favou?rite|ex) (?=\w)", "", who
+    role = re.sub(
+        r"\b(?:new|good|dear|great|crazy|beautiful|lovely|wee|other|old|black|white|elderly|favou?rite|ex) (?=\w)", "", role
     )
-    return re.sub(r"\b(?:lil|baby|kid) (?=brother|sister)", "little ", who)
+    return re.sub(r"\b(?:lil|baby|kid) (?=brother|sister)", "little ", role)
 
 
-def is_kin(who: str) -> bool:
+def is_own_relation(role: str) -> bool:
     """Return whether “a … called Tom” belongs to the speaker, such as a brother or a cat, and not a vet."""
-    return not re.search(rf"(?:^|\b){_OTHERS}\Z", who.lower())
+    return not re.search(rf"(?:^|\b){_OTHER_ROLES}\Z", role.lower())
 
 
-def breed_of(who: str) -> str:
+def find_breed(pet_word: str) -> str:
     """Return the breed named by a word for a pet, such as “springer”; empty for other words."""
-    found = re.search(rf"(?:{DOGS}|{CATS}|{SNAKES})\Z", who.lower())
-    return found[0] if found and found[0] not in {"lab", "rescue mutt"} else ""
+    match = re.search(rf"(?:{DOGS}|{CATS}|{SNAKES})\Z", pet_word.lower())
+    return match[0] if match and match[0] not in {"lab", "rescue mutt"} else ""
 
 
-def fits(who: str) -> frozenset[str]:
+def fitting_pronouns(relation: str) -> frozenset[str]:
     """Return which of “he” and “she” can refer to this relative or pet."""
-    last = who.rsplit(" ", 1)[-1]
-    if _FEMALE.match(last):
+    last_word = relation.rsplit(" ", 1)[-1]
+    if _FEMALE.match(last_word):
         return frozenset(("she",))
-    return frozenset(("he",)) if _MALE.match(last) else frozenset(("she", "he"))
+    return frozenset(("he",)) if _MALE.match(last_word) else frozenset(("she", "he"))
 
 
-def as_name(word: str, *, sure: bool = False) -> str:
+def parse_name(word: str, *, is_certain: bool = False) -> str:
     """Return the word as a name, with capitals; empty if it is more likely an everyday word.
 
     A lowercase word counts as a name only if it is not known as a word. `sure` states that its position allows no other
@@ -216,13 +225,15 @@ def as_name(word: str, *, sure: bool = False) -> str:
     parts = word.strip(" '’").split()
     if not parts:
         return ""
-    parts = parts[1:] if len(parts) > 1 and parts[0].lower() in _BEFORE_NAME else parts
-    last = parts[-1]
-    plain = fold(last)
-    is_also_word = plain in _NO_NAME and plain not in _LIKE_WORDS
-    if len(last) < 2 or (is_also_word and not (sure and last[0].isupper() and plain in _ALSO_WORDS)):
+    parts = parts[1:] if len(parts) > 1 and parts[0].lower() in _ADJECTIVES_BEFORE_NAME else parts
+    last_word = parts[-1]
+    folded = fold(last_word)
+    is_also_word = folded in _NOT_NAMES and folded not in _NAMES_LIKE_WORD_FORMS
+    if len(last_word) < 2 or (is_also_word and not (is_certain and last_word[0].isupper() and folded in _NAMES_ALSO_WORDS)):
         return ""
-    is_word = plain not in _LIKE_WORDS and (is_adverb(plain) or is_past(plain) or plain.endswith(("ing", "ness", "tion")))
-    if is_word and not last[0].isupper():
+    is_word = folded not in _NAMES_LIKE_WORD_FORMS and (
+        is_adverb(folded) or is_past(folded) or folded.endswith(("ing", "ness", "tion"))
+    )
+    if is_word and not last_word[0].isupper():
         return ""
     return " ".join(part if part[0].isupper() else part.capitalize() for part in parts)

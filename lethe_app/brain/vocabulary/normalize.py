@@ -5,16 +5,16 @@ from __future__ import annotations
 import unicodedata
 from enum import IntEnum
 
-_SAME = {
+_REPLACEMENTS = {
     **dict.fromkeys("‘’‚‛ʼʹ′´`＇", "'"),
     **dict.fromkeys("“”„‟″〝〞＂", '"'),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
     **dict.fromkeys("\u00ad\u200b\u2060\ufeff"),  # soft hyphens and other marks of no width
 }
-_PLAIN = {ord(sign): plain for sign, plain in _SAME.items()}
-_PLAIN_QUOTES = {ord(sign): plain for sign, plain in _SAME.items() if plain in {"'", '"'}}
+_CHARACTER_MAP = {ord(sign): plain for sign, plain in _REPLACEMENTS.items()}
+_QUOTE_MAP = {ord(sign): plain for sign, plain in _REPLACEMENTS.items() if plain in {"'", '"'}}
 
-_UNSPACED = (
+_UNSPACED_SCRIPTS = (
     (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
     (0x1000, 0x109F),  # Burmese
     (0x1780, 0x17FF),  # Khmer
@@ -43,28 +43,30 @@ class CharacterKind(IntEnum):
     """Korean syllables: words begin after a space, but particles are joined to their end."""
 
 
-def _is_in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(first <= code <= last for first, last in ranges)
+def _is_in_ranges(code_point: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code_point <= last for first, last in ranges)
 
 
 class _Kinds(dict[str, CharacterKind]):
     """Cache of the kind of each character, filled on access."""
 
     def __missing__(self, character: str) -> CharacterKind:
-        code = ord(character)
-        if not (character.isalnum() or unicodedata.category(character).startswith("M")) or _is_in(code, _UNSPACED):
+        code_point = ord(character)
+        if not (character.isalnum() or unicodedata.category(character).startswith("M")) or _is_in_ranges(
+            code_point, _UNSPACED_SCRIPTS
+        ):
             kind = CharacterKind.NONE
         else:
-            kind = CharacterKind.HANGUL if _is_in(code, _HANGUL) else CharacterKind.WORD
+            kind = CharacterKind.HANGUL if _is_in_ranges(code_point, _HANGUL) else CharacterKind.WORD
         self[character] = kind
         return kind
 
 
-KINDS = _Kinds()
+CHARACTER_KINDS = _Kinds()
 """Kind of any character, by character."""
 
 
-def fold(text: str, *, keep_case: bool) -> str:
+def normalize_text(text: str, *, keep_case: bool) -> str:
     """Normalise a text: NFKC, plain quotes and dashes, single spaces, no spaces at the ends, and casefolded unless
     `keep_case`.
     """
@@ -72,26 +74,26 @@ def fold(text: str, *, keep_case: bool) -> str:
     if text.isascii():
         text = text.replace("`", "'")
         return " ".join((text if keep_case else text.lower()).split())
-    text = unicodedata.normalize("NFKC", text.translate(_PLAIN))
+    text = unicodedata.normalize("NFKC", text.translate(_CHARACTER_MAP))
     if not keep_case:
         # Casefolding can produce sequences that are no longer normalised, so NFKC is applied a second time.
         text = unicodedata.normalize("NFKC", text.casefold())
-    return " ".join(text.translate(_PLAIN).split())
+    return " ".join(text.translate(_CHARACTER_MAP).split())
 
 
-def soften(text: str) -> str:
+def normalize_quotes(text: str) -> str:
     """Normalise a regular expression or the text it searches: NFC and plain quotes only, so that no character with a meaning
     in the expression changes.
     """
-    return unicodedata.normalize("NFC", text.translate(_PLAIN_QUOTES)) if not text.isascii() else text.replace("`", "'")
+    return unicodedata.normalize("NFC", text.translate(_QUOTE_MAP)) if not text.isascii() else text.replace("`", "'")
 
 
-def edges(folded: str) -> tuple[CharacterKind, CharacterKind]:
+def boundary_kinds(folded: str) -> tuple[CharacterKind, CharacterKind]:
     """Return the character kinds that must not precede and follow a keyword that is to match as a whole word; NONE is no
     condition.
 
     An edge that is not a letter has no condition (“C++”, “@x”, “(king)”), nor has one in a script without spaces. Before a
     Korean word there must be no other syllable; after it a particle may follow.
     """
-    back = KINDS[folded[-1]]
-    return KINDS[folded[0]], CharacterKind.NONE if back is CharacterKind.HANGUL else back
+    last_kind = CHARACTER_KINDS[folded[-1]]
+    return CHARACTER_KINDS[folded[0]], CharacterKind.NONE if last_kind is CharacterKind.HANGUL else last_kind

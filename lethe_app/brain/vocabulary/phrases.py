@@ -12,14 +12,14 @@ AGE = (
     r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ]\w+)?|ten|eleven|twelve|[a-z]+teen|one|two|"
     r"three|four|five|six|seven|eight|nine|a hundred(?: and \w+)?)(?: (?:years?|months?|weeks?) old)?"
 )
-DET = rf"(?:an?|{NUMBER})"
-BOND = rf"(?:(?:{RELATIVES})|(?:{ANIMALS}))"
-MY_ONE = rf"my (?:[a-z-]+ ){{0,2}}?(?P<who>{BOND})"
-ANY_ONE = rf"my (?:[a-z'-]+ ){{0,2}}?(?P<who>{BOND})"
+DETERMINER = rf"(?:an?|{NUMBER})"
+RELATIVE_OR_ANIMAL = rf"(?:(?:{RELATIVES})|(?:{ANIMALS}))"
+MY_RELATION = rf"my (?:[a-z-]+ ){{0,2}}?(?P<who>{RELATIVE_OR_ANIMAL})"
+MY_EXTENDED_RELATION = rf"my (?:[a-z'-]+ ){{0,2}}?(?P<who>{RELATIVE_OR_ANIMAL})"
 """Like `MY_ONE`, but it also matches “my brother's girlfriend”, whose name must not replace that of the speaker's own
 girlfriend.
 """
-BETWEEN = (
+OPTIONAL_NAME = (
     r"(?:,? (?!me\b|calls\b|says\b|thinks\b|would\b|does\b|did\b|wants\b|always\b|told\b|said\b|just\b|made\b|gave\b|"
     r"looks\b|makes\b|keeps\b|lets\b)[\w'-]+){0,2}?"
 )
@@ -33,24 +33,24 @@ TIME = (
     r"five|six|seven|eight|nine|ten|eleven|twelve)|as an? (?:child|kid|student|teenager|boy|girl|young)|in \w+ (?:days|"
     r"weeks|months|years)|in an? (?:week|month|year)|christmas|easter|new year))"
 )
-SPAN = (
+DURATION = (
     r"\b(?:for|since|over) (?!(?:this|today|yesterday|a (?:minute|while|moment|bit)|hours|\w+ (?:hours?|minutes?|days?)|"
     r"then|ever|once)\b).+"
 )
-OFTEN = (
+FREQUENCY = (
     r"\b(?:every (?:single )?(?:morning|evening|night|day|week|weekend|month|year|summer|winter|spring|autumn|(?:mon|tues|"
     r"wednes|thurs|fri|satur|sun)day|other \w+)|each (?:day|morning|night|week)|on (?:mon|tues|wednes|thurs|fri|satur|"
     r"sun)days|at weekends|(?:once|twice|\w+ (?:times|cups?|hours|miles|books|pages|glasses|days|nights)) a (?:day|week|"
     r"month|year))\b"
 )
-NOT_LIKED = (
+LIKED_OBJECT_GUARD = (
     r"(?!(?:all the|both|not to|to think|it|this|that|these|those|you|your|him|her|them|us|how|when|what|where|who|why|"
     r"to (?:say|think|interrupt|admit|hear|see|know|disappoint|be (?:the|that|a))|being (?:here|with)|hearing|seeing|"
     r"talking|chatting|the (?:way|idea|thought|fact|sound of that|new|photo|picture|look|name|part|plan|story|one)|"
     r"a good \w+ too|my life|here|there|more|one|so|every|nothing|everything|something|myself|me|doing|having this|and|but|"
     r"for|with)\b)(?=[a-z])"
 )
-THE_OF = (
+LIKED_THE_GUARD = (
     r"(?!the (?!\w+ of |sea\b|ocean|beach|mountains?|theat|outdoors|countryside|cold|dark|rain|smell|sound|taste|summer|"
     r"winter|opera|ballet|blues|dentist|thunder|lightning|(?:thunder)?storms|fog|city|forest|stars|piano|cello|snow|woods|desert|moon|sun|night|heat))"
 )

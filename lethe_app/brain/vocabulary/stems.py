@@ -40,9 +40,9 @@ def stem(word: str) -> str:
     low = fold(word)
     if low in IRREGULAR:
         low = IRREGULAR[low]
-    for ending, put in ENDINGS:
+    for ending, replacement in ENDINGS:
         if low.endswith(ending) and len(low) - len(ending) >= 3 and not low.endswith(("ss", "us", "is")):
-            low = low[: -len(ending)] + put
+            low = low[: -len(ending)] + replacement
             break
     if len(low) > 3 and low[-1] == low[-2] and low[-1] in "bdgklmnprt":
         low = low[:-1]
@@ -58,11 +58,11 @@ def root(word: str) -> str:
     """
     if not word.isascii() or len(word) < 4:
         return word
-    left = word if word.endswith(("ss", "us", "is")) else word.removesuffix("s")
+    stripped = word if word.endswith(("ss", "us", "is")) else word.removesuffix("s")
     for ending in ("ing", "ed"):
-        short = left.removesuffix(ending)
-        if short != left and len(short) >= 3 and _VOWEL.search(short) and not left.endswith("eed"):
-            left = short[:-1] if short[-1] == short[-2] and short[-1] not in "lsz" else short
+        shortened = stripped.removesuffix(ending)
+        if shortened != stripped and len(shortened) >= 3 and _VOWEL.search(shortened) and not stripped.endswith("eed"):
+            stripped = shortened[:-1] if shortened[-1] == shortened[-2] and shortened[-1] not in "lsz" else shortened
             break
-    left = left.removesuffix("e")
-    return left[:-1] + "i" if left.endswith("y") else left
+    stripped = stripped.removesuffix("e")
+    return stripped[:-1] + "i" if stripped.endswith("y") else stripped

@@ -17,7 +17,7 @@ ADVERBS = frozenset(
 )
 """Words that may come between the subject and its verb."""
 
-PAST = frozenset(
+PAST_FORMS = frozenset(
     """
     ate became began bent bit bled blew bought broke brought built burnt came caught chose clung crept cut dealt did drank
     drew drove dug dreamt fed fell felt fled flew forgave forgot fought found froze gave got grew had heard held hid hit hung
@@ -28,10 +28,12 @@ PAST = frozenset(
     """.split()  # noqa: SIM905
 )
 """Irregular past forms, and `had`, `was`, `were`. Forms that look like the present are listed by their likelier reading."""
-ED_IN_PRESENT = frozenset(("bleed", "breed", "embed", "exceed", "feed", "heed", "need", "proceed", "shed", "speed", "succeed"))
-LY_VERBS = frozenset(("apply", "bully", "comply", "fly", "imply", "multiply", "rely", "reply", "supply", "tally"))
+PRESENT_FORMS_IN_ED = frozenset(
+    ("bleed", "breed", "embed", "exceed", "feed", "heed", "need", "proceed", "shed", "speed", "succeed")
+)
+VERBS_IN_LY = frozenset(("apply", "bully", "comply", "fly", "imply", "multiply", "rely", "reply", "supply", "tally"))
 
-BASE = frozenset(
+BASE_VERBS = frozenset(
     """
     adore appreciate attend avoid bake believe breed build buy care carry climb coach collect come cook crochet cycle dance
     despise dislike do draw dread dream drink drive eat enjoy fear feed feel fish fix fly follow forget
@@ -44,7 +46,7 @@ BASE = frozenset(
     """.split()  # noqa: SIM905
 )
 """Everyday verbs in the form that follows “I”."""
-NOUNS_TOO = frozenset(
+VERBS_ALSO_NOUNS = frozenset(
     """
     bake care climb coach cook cycle dance draw dread dream drink drive fear feed fish fix fly garden guide hate help hike
     hope hunt look love need order paint plan play practice rent repair ride run sail serve share ski sleep study support surf
@@ -57,13 +59,13 @@ _SIBILANT = re.compile(r"(?:s|sh|ch|x|z|o)$")
 _Y = re.compile(r"(?<=[^aeiou])y$")
 
 
-def third(verb: str) -> str:
+def third_person_form(verb: str) -> str:
     """Return the third-person form of a verb in the form that follows “I”: live → lives, study → studies, have → has."""
-    fixed = {"have": "has", "do": "does", "am": "is", "be": "is", "haven't": "hasn't", "don't": "doesn't", "ain't": "isn't",
+    irregular = {"have": "has", "do": "does", "am": "is", "be": "is", "haven't": "hasn't", "don't": "doesn't", "ain't": "isn't",
              "aren't": "isn't", "were": "was", "weren't": "wasn't"}  # fmt: skip
     low = verb.lower()
-    if low in fixed:
-        return fixed[low]
+    if low in irregular:
+        return irregular[low]
     if _Y.search(verb):
         return _Y.sub("ies", verb)
     return verb + ("es" if _SIBILANT.search(verb) else "s")
@@ -72,25 +74,25 @@ def third(verb: str) -> str:
 def is_past(verb: str) -> bool:
     """Return whether the word is a past form, which is the same in all persons."""
     low = verb.lower().removesuffix("n't")
-    return low in PAST or (low.endswith("ed") and low not in ED_IN_PRESENT) or low in {"did", "was", "had"}
+    return low in PAST_FORMS or (low.endswith("ed") and low not in PRESENT_FORMS_IN_ED) or low in {"did", "was", "had"}
 
 
 def is_adverb(word: str) -> bool:
     """Return whether the word may come between the subject and its verb."""
     low = word.lower()
-    return low in ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in LY_VERBS)
+    return low in ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in VERBS_IN_LY)
 
 
-_BARE_FORMS = {"been": "has been", "gone": "has gone", "done": "has done", "seen": "has seen", "best": "had best",
+_FORMS_WITHOUT_AUXILIARY = {"been": "has been", "gone": "has gone", "done": "has done", "seen": "has seen", "best": "had best",
                "better": "had better"}  # fmt: skip
 """Forms used after “I” without their auxiliary verb, as in “I been waiting”."""
 
 
-def agree(verb: str) -> str:
+def agree_with_name(verb: str) -> str:
     """Return the form of `verb` after a name instead of “I”. Past forms and modal verbs do not change."""
     low = verb.lower()
-    if low in _BARE_FORMS:
-        return _BARE_FORMS[low]
+    if low in _FORMS_WITHOUT_AUXILIARY:
+        return _FORMS_WITHOUT_AUXILIARY[low]
     if low in MODALS or is_past(verb):
-        return third(verb) if low in {"were", "weren't"} else verb
-    return third(verb)
+        return third_person_form(verb) if low in {"were", "weren't"} else verb
+    return third_person_form(verb)

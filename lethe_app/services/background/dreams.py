@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.dreams.consolidation import DREAM, said, signature
+from lethe_app.brain.dreams.consolidation import DREAM, record_text, signature
 from lethe_app.brain.dreams.dislikes import Disliked
 from lethe_app.brain.dreams.preferences import Remark
 from lethe_app.brain.recall.memory_text import one_line
@@ -195,7 +195,7 @@ class DreamServices:
         return [guid for guid, distance in found if distance < limit and guid != record.guid]
 
     async def describe_record(self, record: Kept, most: int) -> str:
-        words = one_line(said(record))[:most]
+        words = one_line(record_text(record))[:most]
         return await self._foreign.quoted_text(record, words) if isinstance(record, MemoryUnit) else words
 
     async def thought_of(self, persona_id: str) -> set[str]:

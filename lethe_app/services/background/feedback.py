@@ -11,9 +11,9 @@ from uuid import UUID
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from lethe_app.brain.dreams.corrections import Strength
-from lethe_app.brain.dreams.dislikes import Disliked, reasons_in
-from lethe_app.brain.dreams.preferences import Remark, remarks_in
-from lethe_app.brain.text.utterance import Utterance, aloud
+from lethe_app.brain.dreams.dislikes import Disliked, parse_explanation
+from lethe_app.brain.dreams.preferences import Remark, find_remarks
+from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.domain.agent_runs import Feedback, ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
@@ -120,7 +120,7 @@ class Feedbacks:
         await self._rows.save_feedback(one.model_copy(update={"words": said, "settled": False}))
         async with self._one_at_a_time:
             kept = await self._kept(one.persona_id)
-            remarks = [*kept.remarks, *reasons_in(said, message_id, message.session_id, now())]
+            remarks = [*kept.remarks, *parse_explanation(said, message_id, message.session_id, now())]
             await self._keep(one.persona_id, kept.model_copy(update={"remarks": remarks[-MOST_REMARKS:]}))
         self.changed.tell(one.persona_id)
 
@@ -153,7 +153,7 @@ class Feedbacks:
 
     async def _asked(self, session: UUID, reply: UUID) -> str:
         """Return the user's message that the reply answers."""
-        above = aloud(await self._chats.tail(session, LOOK_BACK, reply))
+        above = to_utterances(await self._chats.tail(session, LOOK_BACK, reply))
         return next((one.text for one in reversed(above) if one.role is Role.USER and one.id != reply), "")
 
     async def unheard(self, persona_id: str) -> list[list[Utterance]]:
@@ -203,7 +203,7 @@ class Feedbacks:
         self.changed.tell(persona_id)
 
     async def _listen(self, persona_id: str, line: _Line) -> list[Remark]:
-        found = remarks_in(line.said.text, line.said.id, line.session, line.said.time)
+        found = find_remarks(line.said.text, line.said.id, line.session, line.said.time)
         if not found or line.reply is None:
             return found
         reply = line.reply
@@ -226,7 +226,7 @@ class Feedbacks:
 
     async def _lines_of(self, session: UUID, until: datetime | None) -> list[_Line]:
         messages = await self._chats.page(session, 0, len(await self._chats.outline(session)))
-        spoken, reply, found = {one.id: one for one in aloud(messages)}, None, list[_Line]()
+        spoken, reply, found = {one.id: one for one in to_utterances(messages)}, None, list[_Line]()
         for message in messages:
             said = spoken.get(message.id)
             if said is not None and said.role is Role.USER and (until is None or said.time > until):

@@ -14,7 +14,7 @@ from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.task import ChangeRefused, may_change
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.proactive.user_return import UserReturnInsert
-from lethe_app.brain.text.utterance import Utterance, aloud
+from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import ChangeState, Made, MadeKind, RecordedChange, TaskRun
 from lethe_app.domain.chat import ChatSession, SessionSummary
@@ -109,8 +109,8 @@ class Eyes:
 
     async def lines(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         if newest:
-            return aloud(await self._tools.chats.tail(guid, newest))
-        return aloud(await self._tools.chats.page(guid, 0, len(await self._tools.chats.outline(guid))))
+            return to_utterances(await self._tools.chats.tail(guid, newest))
+        return to_utterances(await self._tools.chats.page(guid, 0, len(await self._tools.chats.outline(guid))))
 
     async def state(self) -> dict[str, object]:
         kept = await self._tools.state.get(STATE + self._task, self._id)

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from lethe_app.brain.recall.objections import BROUGHT_BY_WORDS
+from lethe_app.brain.recall.objections import OBJECTIONABLE_WAYS
 from lethe_app.domain.chat import Message
 from lethe_app.domain.recall import BlockReason, NotRecalled, RecallLead, Recollection
 
@@ -75,7 +75,7 @@ class Surfaced:
 
     @property
     def can_be_objected_to(self) -> bool:
-        return self.recollection.way in BROUGHT_BY_WORDS
+        return self.recollection.way in OBJECTIONABLE_WAYS
 
 
 @dataclass(frozen=True)

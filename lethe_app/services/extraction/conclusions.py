@@ -10,10 +10,10 @@ from lethe_app.brain.dates.arithmetic import elapsed
 from lethe_app.brain.dialogue.confirmation import is_confirmed
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
 from lethe_app.brain.fact_guard.claims import Claim
-from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.notebooks import ConclusionAnswer, Conclusions
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.brain.text.fingerprint import digest
+from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
@@ -103,7 +103,7 @@ class ConclusionService:
             facts.sort(key=lambda one: one.first_seen)
         forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
         found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
-        return CameTo([one for one in found if digest(one.text) not in forgotten], subject, foretold, learnt)
+        return CameTo([one for one in found if fingerprint_digest(one.text) not in forgotten], subject, foretold, learnt)
 
     async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Store facts and return those that were not known before in any wording."""
@@ -117,7 +117,7 @@ class ConclusionService:
         found: list[ExtractedFact] = []
         subject = ""
         for part in await self._clerk.portions("conclusions", Conclusions, reading.lines, LINES_AT_ONCE, 0, 0, **names):
-            text = spell_all(part, numbered=True, dated=True)
+            text = format_lines(part, numbered=True, dated=True)
             answer = await self._clerk.ask("conclusions", Conclusions, conversation=text, **names)
             subject = subject or answer.subject
             said = [meant[line.id] for line in part]
@@ -129,9 +129,9 @@ class ConclusionService:
     ) -> ExtractedFact | None:
         """Return a conclusion as a fact if the messages support it and the user stated or confirmed it."""
         quotation = await self._extraction.supports(Claim(one.line - 1, one.quote, one.conclusion), lines, parts)
-        if quotation is None or not is_confirmed(quotation.place, lines):
+        if quotation is None or not is_confirmed(quotation.message_index, lines):
             return None
-        source = lines[quotation.place]
+        source = lines[quotation.message_index]
         return _fact(session, with_dates(one.conclusion, source.time.date(), FactKind.EVENT), source)
 
 

@@ -18,7 +18,7 @@ from lethe_app.brain.llm_schemas.archive import (
     Summary,
     TitleAnswer,
 )
-from lethe_app.brain.llm_schemas.chunking import pack, spell_all
+from lethe_app.brain.llm_schemas.chunking import format_lines, pack_slices
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.prompt.task_prompts import LONG, SHORT, TaskKind
@@ -47,14 +47,14 @@ class ConversationExtraction:
         return await self._merge([await self._sum_up(part, Summary, SHORT) for part in portions], kind, length)
 
     async def _sum_up(self, lines: Sequence[Utterance], kind: type[Summary], length: str) -> str:
-        text = spell_all(lines, dated=True)
+        text = format_lines(lines, dated=True)
         return (await self._clerk.ask(TaskKind.SUMMARY, kind, conversation=text, length=length)).text
 
     async def _merge(self, parts: list[str], kind: type[Summary], length: str) -> str:
         """Merge several summaries into one, neighbours first if they do not fit into the prompt together."""
         room = await self._clerk.room(TaskKind.MERGE, kind, length=length)
         while len(parts) > 1:
-            groups = pack([tokens + 8 for tokens in await self._clerk.count(parts)], room)
+            groups = pack_slices([tokens + 8 for tokens in await self._clerk.count(parts)], room)
             if len(groups) == len(parts):  # no two fit together: side by side is the best there is
                 return "\n\n".join(parts)
             last = len(groups) == 1
@@ -87,7 +87,7 @@ class ConversationExtraction:
     async def is_roleplay(self, lines: Sequence[Utterance]) -> bool:
         """Return whether every portion of the session is roleplay."""
         for part in await self._clerk.portions(TaskKind.ROLEPLAY, Roleplay, lines):
-            if not (await self._clerk.ask(TaskKind.ROLEPLAY, Roleplay, conversation=spell_all(part))).is_roleplay:
+            if not (await self._clerk.ask(TaskKind.ROLEPLAY, Roleplay, conversation=format_lines(part))).is_roleplay:
                 return False
         return bool(lines)
 
@@ -106,13 +106,13 @@ class ConversationExtraction:
     async def recap(self, so_far: str, lines: Sequence[Utterance]) -> str:
         """Return the rolling summary, extended by lines that leave the context window."""
         (told,) = await self._clerk.count([so_far])
-        spare = max(told, Summary.most_tokens)
+        spare = max(told, Summary.max_tokens)
         for part in await self._clerk.portions(TaskKind.RECAP, Summary, lines, spare=spare, length=SHORT):
-            material = {"so_far": so_far or NOTHING, "conversation": spell_all(part, dated=True), "length": SHORT}
+            material = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT}
             so_far = (await self._clerk.ask(TaskKind.RECAP, Summary, **material)).text
         return so_far
 
     async def _whole(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:
         """Ask about all lines if they fit, else about their summary."""
         fits = len(await self._clerk.portions(task, answer, lines)) == 1
-        return await self._clerk.ask(task, answer, conversation=spell_all(lines, dated=True) if fits else summary)
+        return await self._clerk.ask(task, answer, conversation=format_lines(lines, dated=True) if fits else summary)

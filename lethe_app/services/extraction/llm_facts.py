@@ -9,12 +9,12 @@ from itertools import accumulate
 
 from lethe_app.brain.dates import resolve
 from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
-from lethe_app.brain.fact_guard.claims import Claim, Support, place_of
+from lethe_app.brain.fact_guard.claims import Claim, Support, find_name_index
 from lethe_app.brain.fact_guard.guard import check_claim
-from lethe_app.brain.fact_guard.languages import ENGLISH, language_of
+from lethe_app.brain.fact_guard.languages import ENGLISH, detect_language
 from lethe_app.brain.fact_guard.quotations import Quotation
-from lethe_app.brain.llm_schemas.archive import Confirmation, FactsAnswer, StatedFact, stands_alone
-from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.archive import Confirmation, FactsAnswer, StatedFact, is_self_contained
+from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.facts import ExtractedFact, FactKind
@@ -86,7 +86,7 @@ class LlmFactExtraction:
         checked = check_claim(claim, lines, parts)
         if checked.quotation is None or checked.support is Support.NONE:
             return None
-        if checked.support is Support.FULL or await self._confirms(claim.fact, lines, checked.quotation.place):
+        if checked.support is Support.FULL or await self._confirms(claim.fact, lines, checked.quotation.message_index):
             return checked.quotation
         return None
 
@@ -116,24 +116,24 @@ def _read(
 ) -> tuple[SupportedFact | None, Support]:
     """Return a stated fact as it would be stored, and how far its message supports it."""
     checked = check_claim(Claim(stated.line - 1, stated.quote, stated.fact, stated.about), lines, parts)
-    is_english = language_of(stated.fact) in {ENGLISH, None}
-    if checked.quotation is None or checked.support is Support.NONE or (is_english and not stands_alone(stated.fact)):
+    is_english = detect_language(stated.fact) in {ENGLISH, None}
+    if checked.quotation is None or checked.support is Support.NONE or (is_english and not is_self_contained(stated.fact)):
         return None, Support.NONE
-    source = lines[checked.quotation.place]
+    source = lines[checked.quotation.message_index]
     fact = with_dates(stated.fact, source.time.date(), stated.kind)
-    if resolve.MOVING.search(fact):
+    if resolve.RELATIVE_TIME.search(fact):
         return None, Support.NONE  # it would say something else tomorrow
     changed = known[stated.changes - 1] if 0 < stated.changes <= len(known) else None
     return SupportedFact(fact, source, stated.kind, checked.quotation.in_story, changed), checked.support
 
 
 def _shown(lines: Sequence[Utterance]) -> str:
-    return spell_all(lines, numbered=True, dated=True)
+    return format_lines(lines, numbered=True, dated=True)
 
 
 def with_dates(fact: str, day: date, kind: FactKind) -> str:
     """Return a fact with its relative dates spelled out as seen from `day`."""
-    return resolve.resolve(fact, day, event=kind in _DATED)
+    return resolve.resolve_dates(fact, day, event=kind in _DATED)
 
 
 def nearest(lines: Sequence[Utterance], known: Sequence[ExtractedFact], most: int = KNOWN_SHOWN) -> list[ExtractedFact]:
@@ -158,5 +158,5 @@ def is_repeated(noted: SupportedFact, others: Sequence[SupportedFact]) -> bool:
 
 def _is_about(noted: SupportedFact, about: Collection[str], lines: Sequence[Utterance]) -> bool:
     """Return whether the fact names one of the requested speakers, or names no speaker and was said by one of them."""
-    named = {line.name for line in lines if line.name and place_of(line.name, noted.fact) >= 0}
+    named = {line.name for line in lines if line.name and find_name_index(line.name, noted.fact) >= 0}
     return not named.isdisjoint(about) if named else noted.source.name in about

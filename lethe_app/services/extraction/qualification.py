@@ -12,14 +12,14 @@ from typing import TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from lethe_app.brain.llm_schemas.qualification import (
-    LEAST_PRECISION,
+    MIN_PRECISION,
     Dialogue,
     Marks,
     Snippet,
-    as_said,
-    is_lost,
-    mark_facts,
-    mark_summary,
+    has_already_failed,
+    parse_utterances,
+    score_facts,
+    score_summary,
 )
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
@@ -165,7 +165,7 @@ class Qualification:
     ) -> None:
         done = record.sittings[number]
         for text in texts:
-            if text.name in done or is_lost(text, done, *every):
+            if text.name in done or has_already_failed(text, done, *every):
                 continue
             marks = await (self._note(text) if isinstance(text, Snippet) else self._sum_up(text))
             if self._clerk.model is not model:
@@ -174,19 +174,19 @@ class Qualification:
             await self._keep(model, record)
 
     async def _note(self, snippet: Snippet) -> Marks:
-        lines = as_said(snippet.lines, snippet.about)
+        lines = parse_utterances(snippet.lines, snippet.about)
         try:
             noted = await self._minutes.facts(lines, [snippet.about])
         except AnswerUnusable as problem:
             return Marks(failed=problem.message)
-        return mark_facts(snippet, lines, [each.fact for each in noted])
+        return score_facts(snippet, lines, [each.fact for each in noted])
 
     async def _sum_up(self, dialogue: Dialogue) -> Marks:
         try:
-            summary = await self._minutes.summary(as_said(dialogue.lines, dialogue.lines[0].partition(":")[0]))
+            summary = await self._minutes.summary(parse_utterances(dialogue.lines, dialogue.lines[0].partition(":")[0]))
         except AnswerUnusable as problem:
             return Marks(failed=problem.message)
-        return mark_summary(dialogue, summary)
+        return score_summary(dialogue, summary)
 
     def _texts(self) -> tuple[list[Snippet], list[Dialogue]]:
         return _read(self._folder / "facts.json", list[Snippet]), _read(self._folder / "dialogues.json", list[Dialogue])
@@ -239,7 +239,7 @@ def _judge_facts(marks: Mapping[str, Marks], snippets: Sequence[Snippet]) -> tup
     there = sum(len(each.facts) for each in snippets)
     enough = sum(each.found for each in done) >= LEAST_FOUND * there
     tried = f"{len(done)} of {len(snippets)} texts"
-    is_fit = len(done) == len(snippets) and precision >= LEAST_PRECISION and enough
+    is_fit = len(done) == len(snippets) and precision >= MIN_PRECISION and enough
     return is_fit, precision, f"{right} of {right + wrong} facts were right, {there} were there to be found ({tried})"
 
 

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
-from lethe_app.brain.llm_schemas.chunking import portion
+from lethe_app.brain.llm_schemas.chunking import split_into_portions
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.model import LoadedModel, StopReason
 from lethe_app.domain.presets import SamplerPreset
@@ -125,7 +125,7 @@ class StructuredOutput:
         model = self._loaded()
         gaps = dict.fromkeys(self._errand(task).gaps, "")
         (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
-        return min(model.options.quiet_context, model.context) - fixed - answer.most_tokens - MARGIN
+        return min(model.options.quiet_context, model.context) - fixed - answer.max_tokens - MARGIN
 
     async def portions(
         self,
@@ -145,7 +145,7 @@ class StructuredOutput:
         room = await self.room(task, answer, **material) - spare
         if room < LEAST_ROOM:
             raise PromptTooLong("The context size is too small for this task.", "Choose a larger context size.")
-        return await portion(lines, room, self._count, most, overlap)
+        return await split_into_portions(lines, room, self._count, most, overlap)
 
     async def count(self, texts: list[str]) -> list[int]:
         """Return the number of tokens of each text."""
@@ -160,7 +160,7 @@ class StructuredOutput:
                 await asyncio.sleep(WAIT)
                 continue
             try:
-                return answer.read(text)
+                return answer.parse(text)
             except ValueError as problem:
                 LOG.info("errand %s, try %d: %s", self._errand(task).name, tries + 1, type(problem).__name__)
                 tries += 1
@@ -221,7 +221,7 @@ class StructuredOutput:
         said: list[str] = []
         read, written, reason = 0, 0, StopReason.STOPPED
         stream = self._client.generate(
-            prompt, sampler, answer.most_tokens, schema=answer.schema_text(), lane=RequestPriority.QUIET
+            prompt, sampler, answer.max_tokens, schema=answer.schema_text(), lane=RequestPriority.QUIET
         )
         try:
             async with aclosing(stream) as reports:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.text.reported_speech import is_question
+from lethe_app.brain.text.reported_speech import is_reported_question
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
@@ -235,7 +235,7 @@ def of_session(session: ChatSession) -> list[Passage]:
     The title is left out as well if all lines are such, or if there is no summary and the title states nothing.
     """
     summary = [line for line in session.content.splitlines() if line.strip()]
-    told = [line for line in summary if not is_question(line)]
+    told = [line for line in summary if not is_reported_question(line)]
     title = session.name if told or (not summary and states(session.name)) else ""
     return passage_builder.summary(
         session.persona_id, session.guid, "\n".join(filter(None, [title, *told])), local(session.added)

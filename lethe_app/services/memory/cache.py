@@ -47,7 +47,7 @@ class MemoryCache:
         named = self._stale.get(persona_id, set())
         if held is None or len(named) > FEW:
             return await asyncio.to_thread(MemorySet, await self._memories.memories_of(persona_id))
-        return await asyncio.to_thread(held.kept, await self._memories.some(persona_id, named), frozenset(named))
+        return await asyncio.to_thread(held.with_changes, await self._memories.some(persona_id, named), frozenset(named))
 
     async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
         """Store memories; one with a known guid replaces the stored one."""
@@ -93,7 +93,7 @@ class MemoryCache:
     def _retouch(self, persona_id: str, guids: Collection[UUID], moment: datetime) -> None:
         self._changes += bool(guids)
         if guids and persona_id in self._held:  # thousands need not be read again because of a few
-            self._held[persona_id] = self._held[persona_id].touched(guids, moment)
+            self._held[persona_id] = self._held[persona_id].with_recalls(guids, moment)
 
     def _tell(self, persona_id: str, guids: Collection[UUID]) -> None:
         self._changes += 1

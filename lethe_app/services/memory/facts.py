@@ -11,10 +11,10 @@ from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain.facts import merge as facts_merge
-from lethe_app.brain.facts.comparison import is_said_otherwise, may_meet, names_only_one, restates, twins
+from lethe_app.brain.facts.comparison import are_comparable, find_duplicates, is_name_in_only_one, is_paraphrase, restates
 from lethe_app.brain.facts.merge import FactRelation, Nearness
 from lethe_app.brain.facts.updates import Withdrawal, replace_outdated
-from lethe_app.brain.text.fingerprint import digest
+from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.passage import PassageKind
@@ -38,7 +38,7 @@ Judge = Callable[[str, str], Awaitable[FactRelation | None]]
 
 @lru_cache(50_000)
 def _digest(text: str) -> str:
-    return digest(text)
+    return fingerprint_digest(text)
 
 
 @dataclass
@@ -117,7 +117,7 @@ class FactService:
         """Add a fact worded by the user; a known fact with the same words becomes the user's instead."""
         fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
         async with self._changing(persona_id):
-            twin = next(iter(twins(fact, await self._facts.learnt(persona_id))), None)
+            twin = next(iter(find_duplicates(fact, await self._facts.learnt(persona_id))), None)
             if twin is not None:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
                 fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
@@ -132,8 +132,8 @@ class FactService:
             old = await self._facts.get(guid)
             fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
             # A tombstone for the old text, without moving the fact to the trash.
-            if digest(old.fact) != digest(wording) and old.source_messages:
-                await self._facts.forget_facts(persona_id, [], [facts_merge.tombstone(old)])
+            if fingerprint_digest(old.fact) != fingerprint_digest(wording) and old.source_messages:
+                await self._facts.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
             await self._alone(persona_id, fact)
         await self.renew(persona_id)
         return fact
@@ -158,16 +158,16 @@ class FactService:
         async with self._changing(persona_id):
             gone = next((fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid == guid), None)
             if gone is not None:
-                await self._facts.restore(persona_id, guid, digest(gone.fact))
+                await self._facts.restore(persona_id, guid, fingerprint_digest(gone.fact))
             everything = await self._facts.facts_of(persona_id)
             fact = next((fact for fact in everything if fact.guid == guid), None)
             if fact is None:
                 if gone is not None:
-                    await self._facts.forget_facts(persona_id, [guid], [facts_merge.tombstone(gone)])
+                    await self._facts.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(gone)])
                 raise LetheError(
                     "The conversation this fact was learnt from is in the Trash.", "Restore that conversation first."
                 )
-            records = facts_merge.restore(fact, everything, instead=instead) if gone is None else [fact]
+            records = facts_merge.restore_fact(fact, everything, supersede_successor=instead) if gone is None else [fact]
             for record in records[1:]:
                 await self._facts.save_facts(persona_id, record)
             if records:
@@ -179,7 +179,7 @@ class FactService:
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
             fact = await self._facts.get(guid)
-            await self._facts.forget_facts(persona_id, [guid], [facts_merge.tombstone(fact)])
+            await self._facts.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
         await self.renew(persona_id)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
@@ -196,10 +196,10 @@ class FactService:
             kept = next((each for each in several if each.fact == wording), several[0])
             others = [each for each in several if each.guid != kept.guid]
             gone = [each.model_copy(update={"superseded": True, "superseded_by": kept.guid}) for each in others]
-            if digest(kept.fact) != digest(wording) and kept.source_messages:
-                await self._facts.forget_facts(persona_id, [], [facts_merge.tombstone(kept)])
+            if fingerprint_digest(kept.fact) != fingerprint_digest(wording) and kept.source_messages:
+                await self._facts.forget_facts(persona_id, [], [facts_merge.build_tombstone(kept)])
             await self._facts.save_facts(persona_id, *gone)
-            await self._alone(persona_id, facts_merge.merged(kept, others, wording))
+            await self._alone(persona_id, facts_merge.combine_facts(kept, others, wording))
         await self.renew(persona_id)
         return await self._facts.get(kept.guid)
 
@@ -215,7 +215,7 @@ class FactService:
                 were = {fact.guid for fact in hers}
                 forgotten = [fact for fact in await self._facts.facts_of(persona_id, deleted=True) if fact.guid in were]
                 for fact in (*hers, *forgotten):
-                    await self._facts.restore(persona_id, fact.guid, digest(fact.fact))
+                    await self._facts.restore(persona_id, fact.guid, fingerprint_digest(fact.fact))
                 await self._facts.save_facts(persona_id, *hers)
                 await self._facts.forget_facts(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
             await self.renew(persona_id)
@@ -233,9 +233,9 @@ class FactService:
             if book.seen != seen:
                 await self._read(persona_id, book)
                 book.seen = seen
-            if facts_merge.is_forgotten(fact, book.stones) or is_said_otherwise(fact, book.settled_by_user):
+            if facts_merge.is_forgotten(fact, book.stones) or is_paraphrase(fact, book.settled_by_user):
                 return 0
-            peers = {guid: known for guid, known in book.known.items() if may_meet(known, fact)}
+            peers = {guid: known for guid, known in book.known.items() if are_comparable(known, fact)}
             settled = await self._settled(persona_id, fact, peers, judge, book.unindexed)
             records = replace_outdated(settled, fact, peers.values(), ends)
             async with self._writing:
@@ -265,7 +265,7 @@ class FactService:
         unindexed: Mapping[UUID, str],
     ) -> list[ExtractedFact]:
         """Return the records that change because of this fact."""
-        gist = digest(fact.fact)
+        gist = fingerprint_digest(fact.fact)
         near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
         for guid, distance in await self._recall.nearest(persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed):
             if guid in known and guid not in {other.guid for other, _distance in near}:
@@ -275,9 +275,9 @@ class FactService:
         if told is not None and not any(distance == 0.0 for _other, distance in near):
             shorter = fact.model_copy(update={"made_by": told.made_by})  # whoever says less does not word it
             return facts_merge.merge_fact(shorter, [(told, 0.0)], FactRelation.SAME)
-        found = facts_merge.rival(near)
+        found = facts_merge.find_nearest_current(near)
         relation = None
-        if found is not None and 0 < found[1] <= limits.update and not names_only_one(found[0], fact):
+        if found is not None and 0 < found[1] <= limits.update and not is_name_in_only_one(found[0], fact):
             relation = await judge(found[0].fact, fact.fact) if judge is not None else None
             relation = relation or AS_JUDGED[wording.relation(found[0].fact, fact.fact, found[1], limits)]
         return facts_merge.merge_fact(fact, near, relation, Nearness(limits.duplicate, limits.update))
@@ -295,7 +295,7 @@ class FactService:
         """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and
         counts.
         """
-        same = twins(fact, await self._facts.learnt(persona_id)) if not fact.superseded else []
+        same = find_duplicates(fact, await self._facts.learnt(persona_id)) if not fact.superseded else []
         beside = [each for each in same if not each.superseded]
         gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
         lists = {

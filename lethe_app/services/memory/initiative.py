@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from lethe_app.brain.proactive.selection import ProactiveEvidence, waiting
+from lethe_app.brain.proactive.selection import ProactiveEvidence, find_waiting
 from lethe_app.brain.recall.keyword_recall import Pool
 from lethe_app.brain.recall.proactive_rules import ProactiveRules
 from lethe_app.domain.chat import Message
@@ -50,8 +50,8 @@ class InitiativeService:
 
     async def _eureka(self, context: RecallContext, rules: ProactiveRules) -> Initiative:
         held, embedding = context.memories.waiting, context.embedding
-        due = await apart(len(held), partial(waiting, held, context.moment, rules))
-        scan = partial(self._keywords.keywords, due, context.window, context.turn)
+        due = await apart(len(held), partial(find_waiting, held, context.moment, rules))
+        scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
         keywords = await apart(len(due), scan) if due else {}
         compared = [memory.guid for memory in due if memory.category not in rules.silent]
         distances = await self._recall.distances(embedding, compared) if compared and embedding is not None else {}

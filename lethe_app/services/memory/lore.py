@@ -60,13 +60,13 @@ class LoreKeeping:
         """
         lore = await self._lore(bound, turn)
         settings = self._preferences.current
-        limits = LoreLimits(tokens=settings.world_tokens or int(context * SHARE), rounds=settings.world_rounds)
+        limits = LoreLimits(token_budget=settings.world_tokens or int(context * SHARE), max_rounds=settings.world_rounds)
         listen = partial(evaluate, lore, window, lore_state(state), turn, limits)
         return await apart(sum(len(world.entries) for world in bound.worlds.values()), listen)
 
     async def _lore(self, bound: Bound, turn: EvaluationTurn) -> Lore:
         worlds = list(bound.worlds.values())
-        return await apart(sum(len(world.entries) for world in worlds), partial(self._open.of, worlds, turn.expand))
+        return await apart(sum(len(world.entries) for world in worlds), partial(self._open.get_compiled, worlds, turn.expand))
 
 
 def lore_state(stored: object) -> LoreState:
@@ -115,7 +115,7 @@ def reason_of(fired: Fired) -> Reason:
         case ActivationCause.ACTIVE:
             return Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": fired.active_until})
         case ActivationCause.RECURSION:
-            return Reason(kind=ReasonKind.ENTRY, values={"key": fired.key, "entry": fired.woken_by})
+            return Reason(kind=ReasonKind.ENTRY, values={"key": fired.key, "entry": fired.activated_by})
 
 
 def blocked(evaluation: Evaluation) -> Iterator[NotRecalled]:

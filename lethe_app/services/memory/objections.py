@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.recall.objections import Objection, objection, sift, unwanted
+from lethe_app.brain.recall.objections import Objection, apply_objections, create_objection, to_not_recalled
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import BlockReason, NotRecalled, Recollection
@@ -82,7 +82,7 @@ class ObjectionService:
 
     async def make(self, persona_id: str, memory: UUID, asked: Message) -> None:
         """Object to a memory in the turn of the user's message `asked`; regenerated replies do not get it."""
-        await self.repeat(persona_id, objection(memory, asked.id, asked.content, now()))
+        await self.repeat(persona_id, create_objection(memory, asked.id, asked.content, now()))
 
     async def repeat(self, persona_id: str, new: Objection) -> None:
         """Store an objection again, for redo; one for the same memory and message is replaced."""
@@ -101,7 +101,7 @@ class ObjectionService:
             return
         await self._state.set(scope_of(persona_id), _place(memory, asked), taken.model_dump(mode="json"))
         recalled = [one for one in turn.recalled if one is not taken]
-        blocked = [unwanted(taken), *turn.blocked]
+        blocked = [to_not_recalled(taken), *turn.blocked]
         await self._turns.save_turn(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
     async def withdraw(self, persona_id: str, memory: UUID, asked: UUID) -> None:
@@ -131,7 +131,7 @@ class ObjectionService:
     def sifted(self, context: RecallContext, recalled: Sequence[Recollection]) -> tuple[list[Recollection], list[NotRecalled]]:
         """Return the recollections that remain after the user's objections, and those they keep back."""
         kept = objections_in(context.app_state.get(key_of(context.session.persona_id)))
-        return sift(recalled, kept, context.text, now())
+        return apply_objections(recalled, kept, context.text, now())
 
     async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
         await self._state.set(*key_of(persona_id), _KEPT.dump_python(list(objections), mode="json") or None)

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.brain.proactive import selection, user_return
 from lethe_app.brain.proactive.selection import ProactiveEvidence
 from lethe_app.brain.proactive.user_return import UserAbsence, UserReturnInsert
-from lethe_app.brain.proactive.wording import wording
-from lethe_app.brain.recall.decay import faded, over
+from lethe_app.brain.proactive.wording import build_hidden_line
+from lethe_app.brain.recall.decay import find_expired, find_faded
 from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.proactive_rules import Pace, ProactiveRules
 from lethe_app.config.settings import Settings
@@ -111,12 +111,12 @@ class ProactiveMemory:
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
         """Queue a note for the user's return."""
-        notes = user_return.with_note(await self.notes(persona_id), note)
+        notes = user_return.add_note(await self.notes(persona_id), note)
         await self._app_state.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json"))
 
     async def drop_note(self, persona_id: str, note_id: UUID) -> None:
         """Remove a note from the queue; nothing happens if it was announced already."""
-        notes = user_return.without(await self.notes(persona_id), {note_id})
+        notes = user_return.remove_notes(await self.notes(persona_id), {note_id})
         await self._app_state.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json") or None)
 
     async def notes(self, persona_id: str) -> list[UserReturnInsert]:
@@ -132,7 +132,7 @@ class ProactiveMemory:
     ) -> Announced | None:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, cast, moment = context.session, context.participants, context.moment.astimezone()
-        memories = context.memories.returning
+        memories = context.memories.awaiting_return
         quoted = await self._foreign.told_of(memories)
         absence = UserAbsence(
             last_message=standing.heard_before,
@@ -146,7 +146,7 @@ class ProactiveMemory:
             mood=felt.sentence if felt is not None else "",
             quoted=quoted,
         )
-        note = user_return.greet(absence, rules)
+        note = user_return.build_return_note(absence, rules)
         if note is None:
             return None
         told_memories = [memory for memory in memories if memory.guid in note.used]
@@ -157,7 +157,7 @@ class ProactiveMemory:
         return Announced(
             hidden_line(session, short_line(note.text, quoted.values()), moment, RETURN),
             tuple(recalled) or (_bare(session, note.text, note.because),),
-            tuple(user_return.after_return(memory, moment) for memory in told_memories),
+            tuple(user_return.mark_announced(memory, moment) for memory in told_memories),
             told=note.used,
         )
 
@@ -172,21 +172,21 @@ class ProactiveMemory:
     ) -> Initiative:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
         session, cast, moment = context.session, context.participants, context.moment
-        text, pace = unaddressed(context.text, context.present), pace_in(context.states.get(PACE), moment).counted()
-        chosen = await apart(len(waiting), partial(selection.choose, waiting, evidence, text, pace, rules, moment))
+        text, pace = unaddressed(context.text, context.present), pace_in(context.states.get(PACE), moment).count_message()
+        chosen = await apart(len(waiting), partial(selection.choose_memory, waiting, evidence, text, pace, rules, moment))
         if chosen is None:
             return Initiative(pace=pace)
         memory = chosen.memory
         quoted = await self._foreign.quoted_text(memory) if memory.is_from_web else ""
-        line = wording(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
-        after = selection.used(memory, moment)
+        line = build_hidden_line(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
+        after = selection.mark_used(memory, moment)
         announced = Announced(
             hidden_line(session, line, moment, f"{MEMORY} {memory.guid}"),
             (recollected(memory, line, chosen.way, chosen.because),),
             (after,) if after is not None else (),
             () if after is not None else (memory.guid,),
         )
-        return Initiative(announced, Pace.fresh(moment))
+        return Initiative(announced, Pace.start(moment))
 
     async def faded(self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
         """Return the memories that have decayed or ended. Decay takes days, so unchanged memories are scanned at most once
@@ -196,7 +196,7 @@ class ProactiveMemory:
         if known is not None:
             before, at, by = known
             # Recall counters change every turn and do not make the scan necessary.
-            if memories.is_same_but_touched(before) and by == rules and abs(moment - at) < LOOK_THROUGH:
+            if memories.differs_only_in_recalls(before) and by == rules and abs(moment - at) < LOOK_THROUGH:
                 return ()
         look = partial(to_forget, memories, moment, rules)
         found = await apart(len(memories), look)
@@ -210,7 +210,7 @@ class ProactiveMemory:
         app_state: dict[tuple[str, str], object] = {}
         if initiative.announced is not None and initiative.announced.told:
             # Read again, because a note that came while this one was announced still waits.
-            left = user_return.without(await self.notes(persona_id), set(initiative.announced.told))
+            left = user_return.remove_notes(await self.notes(persona_id), set(initiative.announced.told))
             app_state[NOTES, persona_id] = _NOTES.dump_python(left, mode="json") or None
         if initiative.pace is not None:
             states[PACE] = initiative.pace.model_dump(mode="json")
@@ -232,7 +232,7 @@ def pace_in(value: object, moment: datetime) -> Pace:
     try:
         return Pace.model_validate(value)
     except ValidationError:
-        return Pace.fresh(moment)
+        return Pace.start(moment)
 
 
 def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
@@ -256,8 +256,8 @@ def rules_of(settings: Settings, natural_limit: float) -> ProactiveRules:
 
 def to_forget(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
     """Return the memories that have decayed or ended."""
-    mortal = memories.mortal
-    return tuple({memory.guid: None for memory in (*faded(mortal, moment, rules), *over(mortal, moment))})
+    mortal = memories.prunable
+    return tuple({memory.guid: None for memory in (*find_faded(mortal, moment, rules), *find_expired(mortal, moment))})
 
 
 def hidden_line(session: ChatSession, text: str, moment: datetime, note: str) -> Message:

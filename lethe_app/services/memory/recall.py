@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from lethe_app.brain.recall.session_notes import block, learn
-from lethe_app.brain.text.utterance import aloud
+from lethe_app.brain.recall.session_notes import build_notes_block, update_notes
+from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import TurnMemory
@@ -89,7 +89,7 @@ class RecallService:
             return Remembered(memory)
         initiative = await self._initiative.take(context, question, turn.rows.standing)
         if initiative.faded:
-            context = replace(context, memories=context.memories.without(initiative.faded))
+            context = replace(context, memories=context.memories.exclude(initiative.faded))
         result = await self._selected(context)
         return await whole(self._stored(context, question, initiative, result))
 
@@ -118,8 +118,8 @@ class RecallService:
         scratch = ""
         if self._preferences.current.scratch:
             known = notes_in(context.states.get(SCRATCH))
-            learnt = learn(aloud([*context.history[-1:], question]), known)
-            scratch, states = block(learnt), {SCRATCH: learnt} if learnt != known else {}
+            learnt = update_notes(to_utterances([*context.history[-1:], question]), known)
+            scratch, states = build_notes_block(learnt), {SCRATCH: learnt} if learnt != known else {}
         if line is not None:
             recalled = [one.memory for one in initiative.recalled]
             states[ANNOUNCED] = with_announced(context.states.get(ANNOUNCED), recalled, line.id)

@@ -12,11 +12,11 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.dreams.preferences import firm
+from lethe_app.brain.dreams.preferences import strong_pattern_ids
 from lethe_app.brain.lore.evaluation import Evaluation
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, recollection
-from lethe_app.brain.recall.memory_text import form_of, snippet
+from lethe_app.brain.recall.keyword_recall import KeywordRecallResult, Pool, build_recollection
+from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
 from lethe_app.domain.recall import NotRecalled, Reason, ReasonKind, RecallWay, Recollection
 from lethe_app.services.memory import lore
@@ -103,11 +103,11 @@ class KeywordRecaller:
 
         def scan() -> KeywordRecallResult:
             most = settings.keyword_max_entries
-            return self._pool.listen(triggers, sessions, context.window, state, context.turn, most=most)
+            return self._pool.find_mentioned(triggers, sessions, context.window, state, context.turn, max_recalled=most)
 
         async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
             found = await apart(len(context.memories) + len(sessions), scan)
-        recalled = [short(recollection(one, dates=context.dates, session_depth=DEPTH)) for one in found.mentioned]
+        recalled = [short(build_recollection(one, dates=context.dates, session_depth=DEPTH)) for one in found.mentioned]
         return RecallCandidates(recalled, found.blocked, {POOL: found.state.model_dump(mode="json")})
 
 
@@ -148,10 +148,10 @@ class ConstantRecaller:
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         why = [Reason(kind=ReasonKind.ALWAYS)]
-        firm_ones = firm(context.memories.standing)  # what must never happen again
+        firm_ones = strong_pattern_ids(context.memories.sticky_or_filed)  # what must never happen again
         memories = [
             shown(memory, RecallWay.CONSTANT, why)
-            for memory in context.memories.standing
+            for memory in context.memories.sticky_or_filed
             if (memory.sticky or memory.guid in firm_ones) and is_open(memory, context.moment)
         ]
         sessions = [
@@ -172,7 +172,7 @@ class StayingRecaller:
         if not spans:
             return RecallCandidates()
         why = [Reason(kind=ReasonKind.STAYS)]
-        held = context.memories.some(spans)
+        held = context.memories.select(spans)
         memories = [shown(memory, RecallWay.ACTIVE, why) for memory in held if is_open(memory, context.moment)]
         found = [entry for guid in spans if (entry := context.bound.entry(guid)) is not None]
         entries = [lore.entry_recollection(*one, RecallWay.ACTIVE, why) for one in found if is_open(one[1], context.moment)]
@@ -216,7 +216,9 @@ def still_there(context: RecallContext, recalled: Iterable[Recollection]) -> dic
 def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evaluation) -> set[UUID]:
     """Return the entries that a rule of their world keeps back: the blocked ones, and those in their cooldown."""
     number = context.turn.number
-    resting = {guid for guid, record in stored.entries.items() if record.counts_in(number) and record.is_resting(number)}
+    resting = {
+        guid for guid, record in stored.entries.items() if record.is_relevant_in(number) and record.is_cooling_down(number)
+    }
     return {blocked.entry.guid for blocked in evaluation.blocked} | resting
 
 
@@ -226,7 +228,7 @@ def shown(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> Recollec
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=shortened(snippet(memory, form_of(memory.category, dates=True)), LONGEST_MEMORY),
+        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), LONGEST_MEMORY),
         way=way,
         because=because,
         priority=memory.priority,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.recall.explicit_requests import topic
-from lethe_app.brain.recall.memory_text import form_of, one_line, snippet
+from lethe_app.brain.recall.explicit_requests import find_requested_topic
+from lethe_app.brain.recall.memory_text import format_memory, one_line, text_form
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -97,7 +97,7 @@ class MemorySearch:
             present=asking.present,
             personas=asking.personas,
         )
-        asked = topic(asking.text, asking.present)
+        asked = find_requested_topic(asking.text, asking.present)
         # Uncertain hits are dropped before their passages are read, unless the message asks about a topic they may contain.
         hits = [hit for hit in found.hits if hit.is_sure or not only_sure or asked]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
@@ -191,7 +191,7 @@ def of_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], lead
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=shortened(snippet(memory, form_of(memory.category, dates=True)), LONGEST_MEMORY),
+        text=shortened(format_memory(memory, text_form(memory.category, dates=True)), LONGEST_MEMORY),
         way=RecallWay.MEANING,
         because=because,
         leads=leads,
@@ -211,7 +211,7 @@ def session_text(session: ChatSession, leads: Sequence[RecallLead], *, dates: bo
     lines = [_line(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
     if told:
         lines = lines or [_line(lead) for lead in leads[:1]]
-    return "\n".join([snippet(head, form_of(MemoryType.CHAT_SESSION, dates=dates)), *lines])
+    return "\n".join([format_memory(head, text_form(MemoryType.CHAT_SESSION, dates=dates)), *lines])
 
 
 def _line(lead: RecallLead) -> str:

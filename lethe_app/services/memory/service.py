@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
 from lethe_app.brain.recall import duplicates
-from lethe_app.brain.recall.duplicates import NAMED, DeduplicatedMemory
-from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.brain.recall.duplicates import TYPES_MERGED_BY_NAME, DeduplicatedMemory
+from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError, StorageError
@@ -121,7 +121,7 @@ class Brain:
 
     def _namesake(self, memory: MemoryUnit, held: dict[UUID, MemoryUnit]) -> MemoryUnit | None:
         """Return the memory of a person or place with the same name; None for other types."""
-        if memory.category not in NAMED:
+        if memory.category not in TYPES_MERGED_BY_NAME:
             return None
         name = memory.name.strip().casefold()
         same = (one for one in held.values() if one.category is memory.category and one.name.strip().casefold() == name)
@@ -155,4 +155,4 @@ def says_another_thing(old: MemoryUnit, new: MemoryUnit, distance: float, limits
 
 def words(memory: MemoryUnit) -> str:
     """Return the content of a memory with case and spacing normalised."""
-    return " ".join(fold(memory.content, keep_case=False).split())
+    return " ".join(normalize_text(memory.content, keep_case=False).split())

@@ -11,9 +11,9 @@ from uuid import UUID
 from lethe_app.brain.dates.arithmetic import local_date
 from lethe_app.brain.dates.day_ranges import Range
 from lethe_app.brain.dates.past_times import PastTime
-from lethe_app.brain.recall.time_requests import Edge, TimeRequest, time_request
+from lethe_app.brain.recall.time_requests import Edge, TimeRequest, find_time_request
 from lethe_app.brain.summary import digest
-from lethe_app.brain.text.utterance import aloud
+from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.chat import ChatSession, Message, SessionSummary
 from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryType
@@ -75,7 +75,7 @@ class TimeSearch:
 
         If the message asks for single days, sessions of other days are left out.
         """
-        request = time_request(asking.text, asking.moment.astimezone().date(), asking.present)
+        request = find_time_request(asking.text, asking.moment.astimezone().date(), asking.present)
         if request is None or count == 0:
             return TimeSearchResult(await self._reminding.search(asking, count, only_sure=only_sure))
         here = session or ChatSession(persona_id=asking.persona_id, added=asking.moment)
@@ -189,11 +189,11 @@ class TimeSearch:
         is_long = days is not None and one.last_activity - one.started > timedelta(days=1)
         said = await self._said(one, days) if is_long and days is not None else []
         if said:
-            summary = await asyncio.to_thread(digest.summary, aloud(said))
+            summary = await asyncio.to_thread(digest.build_summary, to_utterances(said))
             return record.model_copy(update={"content": summary, "added": said[0].time, "end_time": said[-1].time})
         if not record.content.strip():
-            lines = aloud(await self._chats.page(one.guid, 0, one.messages))
-            record = record.model_copy(update={"content": await asyncio.to_thread(digest.summary, lines)})
+            lines = to_utterances(await self._chats.page(one.guid, 0, one.messages))
+            record = record.model_copy(update={"content": await asyncio.to_thread(digest.build_summary, lines)})
         return record
 
     def _remark(

@@ -20,12 +20,12 @@ from lethe_app.brain.notebooks.matching import (
     DistanceLimits,
     NotebookSigns,
     NotebookVocabulary,
-    chosen,
-    goes_on,
-    signs,
-    vocabulary,
+    build_vocabulary,
+    choose_notebook,
+    find_evidence,
+    is_continuation,
 )
-from lethe_app.brain.text.fingerprint import digest
+from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
@@ -106,12 +106,12 @@ class Subjects:
 
     async def about(self, books: Sequence[Notebook], persona_id: str, text: str, names: Sequence[str]) -> str:
         """Return the name of the notebook that a text is about by its words; empty if none is."""
-        return chosen(signs(text, await self._vocabulary(persona_id, books), names), await self._limits())
+        return choose_notebook(find_evidence(text, await self._vocabulary(persona_id, books), names), await self._limits())
 
     async def _signs(self, books: Sequence[Notebook], context: RecallContext) -> dict[str, NotebookSigns]:
         """Return the evidence for each notebook in a message, by name."""
         words = await self._vocabulary(context.session.persona_id, books)
-        found = signs(context.text, words, context.present)
+        found = find_evidence(context.text, words, context.present)
         if context.embedding is None:
             return found
         return {book.name: replace(found[book.name], distances=self._near(context.embedding, book)) for book in books}
@@ -131,18 +131,18 @@ class Subjects:
             return RecallCandidates()
         opened, untouched = opened_in(context.states.get(SUBJECT))
         found, limits = await self._signs(books, context), await self._limits()
-        name = chosen(found, limits, opened)
+        name = choose_notebook(found, limits, opened)
         book = next((one for one in books if one.name == name), None)
         if book is None:
             return RecallCandidates()
-        if name == opened and not goes_on(context.text, found[name], limits):
+        if name == opened and not is_continuation(context.text, found[name], limits):
             state = {"name": "" if untouched + 1 >= UNTOUCHED else name, "untouched": untouched + 1}
             return RecallCandidates(states={SUBJECT: state})
         first: list[Recollection] = []
         room, prefix = int(context.context * SHARE), context.prefix
         if prefix is None or not prefix.notebook or prefix.notebook != await self._told(book, room):
-            known = {digest(one.text) for one in prefix.facts} if prefix is not None else set()
-            left = tuple(line for line in book.lines if digest(line.text) not in known)
+            known = {fingerprint_digest(one.text) for one in prefix.facts} if prefix is not None else set()
+            left = tuple(line for line in book.lines if fingerprint_digest(line.text) not in known)
             if text := await self._told(replace(book, lines=left), room):
                 first = [opening(persona_id, book, text, is_new=name != opened)]
         return RecallCandidates(states={SUBJECT: {"name": name}}, first=first, covers=lambda one: is_said(one, book))
@@ -161,7 +161,7 @@ class Subjects:
         rows = [row_of(one, books[one.name]) for one in recents[:MOST_LISTED] if one.name in books]
         lately = "\n".join([LATELY, *rows]) if rows else ""
         tokens = sum(await self._counting.count([one for one in (text, lately) if one])) + 4
-        says = partial(writing.says, book) if book is not None and text else None
+        says = partial(writing.contains_statement, book) if book is not None and text else None
         return NotebookSections(text, lately, tokens, says) if says is not None else NotebookSections(text, lately, tokens)
 
     def vectors_of(self, texts: Sequence[str]) -> list[bytes] | None:
@@ -187,7 +187,7 @@ class Subjects:
         known = self._words.get(persona_id)
         # Identity is enough: a notebook is parsed again only if its text changed, and the list here keeps the objects alive.
         if known is None or list(map(id, known[0])) != list(map(id, books)):
-            known = self._words[persona_id] = (list(books), await asyncio.to_thread(vocabulary, books))
+            known = self._words[persona_id] = (list(books), await asyncio.to_thread(build_vocabulary, books))
         return known[1]
 
     def _near(self, meaning: TextEmbedding, book: Notebook) -> tuple[float, ...]:
@@ -235,7 +235,7 @@ def opened_in(state: object) -> tuple[str, int]:
 
 def row_of(one: Recent, book: Notebook) -> str:
     """Return a line of the list of recent subjects."""
-    row = f"- {book.title} ({writing.ago(one.when, now().astimezone())})"
+    row = f"- {book.title} ({writing.format_days_ago(one.when, now().astimezone())})"
     return f"{row}: {one.summary}" if one.summary else row
 
 
@@ -246,7 +246,7 @@ def texts_of(book: Notebook) -> list[str]:
 
 def is_said(one: Recollection, book: Notebook) -> bool:
     """Return whether a recollection is a fact or short memory that a line of the notebook contains."""
-    return not one.world and one.category is not MemoryType.CHAT_SESSION and writing.says(book, one.text)
+    return not one.world and one.category is not MemoryType.CHAT_SESSION and writing.contains_statement(book, one.text)
 
 
 def opening(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> Recollection:

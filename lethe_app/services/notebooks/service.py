@@ -15,7 +15,7 @@ from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks import splitting as parting
 from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent
 from lethe_app.brain.notebooks.splitting import NotebookPiece
-from lethe_app.brain.text.fingerprint import digest
+from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
@@ -64,7 +64,7 @@ class Notebooks:
         """Return the notebooks that can be read, the most recently written first."""
 
         def work() -> list[NotebookListItem]:
-            recents = {one.name: one.when for one in writing.read_index(self._files.index(persona_id))}
+            recents = {one.name: one.when for one in writing.parse_index(self._files.index(persona_id))}
             return [NotebookListItem(one, recents.get(one.name)) for one in self.read_all(persona_id)]
 
         found = await self._database.aside(work)
@@ -91,7 +91,7 @@ class Notebooks:
 
         def work() -> list[Recent]:
             there = self._files.all(persona_id).texts
-            return [one for one in writing.read_index(self._files.index(persona_id)) if one.name in there]
+            return [one for one in writing.parse_index(self._files.index(persona_id)) if one.name in there]
 
         return await self._database.aside(work)
 
@@ -103,7 +103,7 @@ class Notebooks:
 
         def work() -> str:
             name = self._files.free_name(persona_id, title)
-            text = writing.begun(title, [writing.line_of(one) for one in conclusions])
+            text = writing.render_new_notebook(title, [writing.to_line(one) for one in conclusions])
             self._exchange(persona_id, [], {name: text}, summary)
             return name
 
@@ -115,10 +115,10 @@ class Notebooks:
         """
 
         def work() -> int:
-            before = len(writing.read(name, self._files.text(persona_id, name)).lines)
-            text = self._files.write(persona_id, name, lambda there: writing.added(there, name, conclusions))
+            before = len(writing.parse_notebook(name, self._files.text(persona_id, name)).lines)
+            text = self._files.write(persona_id, name, lambda there: writing.append_conclusions(there, name, conclusions))
             self._index(persona_id, [Recent(now(), name, summary)])
-            return len(writing.read(name, text).lines) - before
+            return len(writing.parse_notebook(name, text).lines) - before
 
         return await self._told(persona_id, work, is_more=True)
 
@@ -128,7 +128,7 @@ class Notebooks:
 
         Return the text of the file now.
         """
-        change: Callable[[str], str] = lambda there: writing.merged(base, text, there)  # noqa: E731 - said in one line
+        change: Callable[[str], str] = lambda there: writing.merge_edits(base, text, there)  # noqa: E731 - said in one line
         return await self._told(persona_id, lambda: self._files.write(persona_id, name, change))
 
     async def rename(self, persona_id: str, name: str, title: str) -> str:
@@ -137,11 +137,11 @@ class Notebooks:
 
         def work() -> str:
             text = self._files.text(persona_id, name)
-            notebook = writing.read(name, text)
+            notebook = writing.parse_notebook(name, text)
             retitled = notebook.head.replace(f"# {notebook.title}", f"# {title}", 1)
             if retitled == notebook.head and notebook.title != title:
                 retitled = f"# {title}\n\n{notebook.head}".rstrip("\n") + "\n"
-            whole = writing.spelled(Notebook(name, title, retitled, notebook.lines))
+            whole = writing.render_notebook(Notebook(name, title, retitled, notebook.lines))
             new = self._files.free_name(persona_id, title)
             self._exchange(persona_id, [name], {new: whole}, self._summary(persona_id, name))
             return new
@@ -174,11 +174,11 @@ class Notebooks:
             raise LetheError("At least two notebooks are needed to merge them.")
 
         def work() -> str:
-            books = [writing.read(name, self._files.text(persona_id, name)) for name in dict.fromkeys(names)]
+            books = [writing.parse_notebook(name, self._files.text(persona_id, name)) for name in dict.fromkeys(names)]
             first, *_others = books
             lines = [line for book in books for line in book.lines]
             dated = sorted(lines, key=lambda line: (line.day is not None, line.day.isoformat() if line.day else ""))
-            text = parting.texts(first, [NotebookPiece(title or first.title, tuple(dated))])[0]
+            text = parting.render_pieces(first, [NotebookPiece(title or first.title, tuple(dated))])[0]
             for book in books[1:]:
                 above = "\n".join(row for row in book.head.split("\n") if not row.startswith("# ")).strip()
                 text += f"\n{above}\n" if above else ""
@@ -195,10 +195,10 @@ class Notebooks:
         """
 
         def work() -> list[str]:
-            if self._files.text(persona_id, notebook.name) != writing.spelled(notebook):
+            if self._files.text(persona_id, notebook.name) != writing.render_notebook(notebook):
                 raise LetheError(f"“{notebook.title}” was changed in the meantime.", "Split it again.")
             new: dict[str, str] = {}
-            for piece, text in zip(pieces, parting.texts(notebook, pieces), strict=True):
+            for piece, text in zip(pieces, parting.render_pieces(notebook, pieces), strict=True):
                 name = self._files.free_name(persona_id, piece.title)
                 while name in new:
                     name += "-2"
@@ -224,10 +224,10 @@ class Notebooks:
             struck = 0
             for name, text in self._files.all(persona_id).texts.items():
                 notebook = self._read(persona_id, name, text)
-                left = tuple(line for line in notebook.lines if digest(line.text) not in digests)
+                left = tuple(line for line in notebook.lines if fingerprint_digest(line.text) not in digests)
                 if len(left) < len(notebook.lines):
                     struck += len(notebook.lines) - len(left)
-                    whole = writing.spelled(replace(notebook, lines=left)).rstrip("\n") + "\n"
+                    whole = writing.render_notebook(replace(notebook, lines=left)).rstrip("\n") + "\n"
                     self._files.write(persona_id, name, partial(_instead, whole))
             return struck
 
@@ -242,24 +242,24 @@ class Notebooks:
         """Return the parsed notebook; the same object as long as its text is the same."""
         known = self._parsed.get((persona_id, name))
         if known is None or known[0] != text:
-            known = self._parsed[persona_id, name] = (text, writing.read(name, text))
+            known = self._parsed[persona_id, name] = (text, writing.parse_notebook(name, text))
         return known[1]
 
     def _exchange(self, persona_id: str, gone: Sequence[str], new: dict[str, str], summary: str) -> None:
-        recents = writing.read_index(self._files.index(persona_id))
+        recents = writing.parse_index(self._files.index(persona_id))
         were = [one.when for one in recents if one.name in gone]
         when = max(were) if were else now()
         fresh = [Recent(when, name, summary) for name in new]
-        self._files.exchange(persona_id, gone, new, writing.spelled_index(writing.indexed(recents, fresh, gone)))
+        self._files.exchange(persona_id, gone, new, writing.render_index(writing.update_index(recents, fresh, gone)))
 
     def _index(self, persona_id: str, new: Sequence[Recent]) -> None:
-        recents = writing.read_index(self._files.index(persona_id))
+        recents = writing.parse_index(self._files.index(persona_id))
         there = self._files.all(persona_id).texts
         gone = [one.name for one in recents if one.name not in there]
-        self._files.set_index(persona_id, writing.spelled_index(writing.indexed(recents, new, gone)))
+        self._files.set_index(persona_id, writing.render_index(writing.update_index(recents, new, gone)))
 
     def _summary(self, persona_id: str, name: str) -> str:
-        return next((one.summary for one in writing.read_index(self._files.index(persona_id)) if one.name == name), "")
+        return next((one.summary for one in writing.parse_index(self._files.index(persona_id)) if one.name == name), "")
 
     async def _told(self, persona_id: str, work: Callable[[], T], *, is_more: bool = False) -> T:
         """Do the work in the storage thread and notify listeners. With `is_more` nothing was removed, so prompts need not be

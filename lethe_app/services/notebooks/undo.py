@@ -57,7 +57,9 @@ class NotebookUndo:
         state = ChangeState.APPLIED if names else ChangeState.DECLINED
         await self._changes.save_changes(change.model_copy(update={**told, "state": state}))
         self._begun.discard(change.id)
-        return [Made(kind=MadeKind.NOTEBOOK, id=name, title=writing.read(name, text).title) for name, text in new.items()]
+        return [
+            Made(kind=MadeKind.NOTEBOOK, id=name, title=writing.parse_notebook(name, text).title) for name, text in new.items()
+        ]
 
     async def complete(self, persona_id: str) -> None:
         """Complete the records of writes that the end of the program interrupted, so that they are listed and can be undone."""
@@ -120,9 +122,9 @@ def taken_out(text: str, before: str | None, after: str) -> str | None:
     """
     if text == after:
         return before
-    then, now_there = (writing.read("", one) for one in (before or "", after))
+    then, now_there = (writing.parse_notebook("", one) for one in (before or "", after))
     new = Counter(_rows(now_there)) - Counter(_rows(then))
-    book, kept = writing.read("", text), []
+    book, kept = writing.parse_notebook("", text), []
     for line in book.lines:
         if new[line.raw.strip()] > 0:
             new[line.raw.strip()] -= 1
@@ -130,7 +132,7 @@ def taken_out(text: str, before: str | None, after: str) -> str | None:
             kept.append(line)
     if before is None and not kept and book.head.strip() == now_there.head.strip():
         return None
-    left = writing.spelled(Notebook("", book.title, book.head, tuple(kept))).rstrip("\n")
+    left = writing.render_notebook(Notebook("", book.title, book.head, tuple(kept))).rstrip("\n")
     return f"{left}\n"
 
 

@@ -18,11 +18,11 @@ from uuid import UUID
 from lethe_app.agents.task import Result
 from lethe_app.brain.llm_schemas.notebooks import SplitAnswer
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
-from lethe_app.brain.notebooks.filing import MAKE_ONE, by_matter, filed
-from lethe_app.brain.notebooks.matching import elected
-from lethe_app.brain.notebooks.splitting import NotebookPiece, clustered, proposed
+from lethe_app.brain.notebooks.filing import MIN_CONCLUSIONS, assign_conclusions, split_by_subject
+from lethe_app.brain.notebooks.matching import majority_notebook
+from lethe_app.brain.notebooks.splitting import NotebookPiece, pieces_from_proposal, split_without_model
 from lethe_app.brain.notebooks.subjects import Matters
-from lethe_app.brain.text.utterance import aloud
+from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import PartState, Role, SessionPart, SessionSummary
 from lethe_app.errors import FileError, LetheError, ModelError
@@ -163,7 +163,7 @@ class Notekeeping:
     async def digest(self, session_id: UUID, doing: Doing | None = None) -> list[str]:
         """Write the conclusions of one session; return the names of the notebooks that were written."""
         session = await self._chats.session(session_id)
-        lines = aloud(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
+        lines = to_utterances(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
         reading = FinishedConversation(session, await self._casting.of_session(session), lines)
         if not lines:
             return []
@@ -190,12 +190,12 @@ class Notekeeping:
             return []
         books = [kept.notebook for kept in await self._notebooks.notebooks_of(session.persona_id)]
         votes = [await self._about(reading, books, one.text) for one in found]
-        sorted_out = filed(found, votes, await self._home(reading, books, votes), books, self._matters)
+        sorted_out = assign_conclusions(found, votes, await self._home(reading, books, votes), books, self._matters)
         names = list[str]()
-        for name, conclusions in sorted_out.into.items():
+        for name, conclusions in sorted_out.by_notebook.items():
             await self._notebooks.add(session.persona_id, name, conclusions, session.name or conclusions[0].text)
             names.append(name)
-        for conclusions in sorted_out.new:
+        for conclusions in sorted_out.new_groups:
             subject = came_to.subject if len(conclusions) == len(found) else ""
             title, summary = self._title(reading, conclusions, subject), session.name or conclusions[0].text
             names.append(await self._notebooks.create(session.persona_id, title, conclusions, summary))
@@ -215,8 +215,8 @@ class Notekeeping:
         book = next((kept.notebook for kept in await self._notebooks.notebooks_of(persona_id) if kept.name == name), None)
         if book is None:
             raise LetheError(f"The notebook “{name}” no longer exists.")
-        if len(book.lines) < 2 * MAKE_ONE:
-            raise LetheError(f"“{book.title}” is too short to be split.", f"At least {2 * MAKE_ONE} lines are needed.")
+        if len(book.lines) < 2 * MIN_CONCLUSIONS:
+            raise LetheError(f"“{book.title}” is too short to be split.", f"At least {2 * MIN_CONCLUSIONS} lines are needed.")
         return await self._notebooks.part(persona_id, book, await self._pieces(book))
 
     # Choice of the notebook
@@ -232,14 +232,14 @@ class Notekeeping:
         if any(book.name == opened for book in books):
             return opened
         said = " ".join(said.text for said in reading.lines if said.role is Role.USER)
-        return elected(votes) or await self._about(reading, books, said)
+        return majority_notebook(votes) or await self._about(reading, books, said)
 
     def _title(self, reading: FinishedConversation, found: Sequence[Conclusion], subject: str) -> str:
         """Return a title: the subject by a model, common words of the conclusions, or else a keyword or the title of the
         session.
         """
         keywords = [word.capitalize() for word in reading.session.keywords_main[:1]]
-        common = self._matters.title([one.text for one in found], self._names(reading))
+        common = self._matters.build_title([one.text for one in found], self._names(reading))
         others = (subject, common, *keywords, reading.session.name, f"Notes of {found[0].day.isoformat()}")
         return next(title for title in map(str.strip, others) if title)
 
@@ -254,16 +254,16 @@ class Notekeeping:
             with suppress(ModelError):  # too long for it, or it could not say: by rules, then
                 if (await self._clerk.count([lines]))[0] <= await self._clerk.room("split", SplitAnswer, title=book.title):
                     answer = await self._clerk.ask("split", SplitAnswer, title=book.title, lines=lines)
-                    pieces = proposed(book, [(part.title, part.lines) for part in answer.parts])
+                    pieces = pieces_from_proposal(book, [(part.title, part.lines) for part in answer.parts])
                     if pieces is not None:
                         return pieces
-        if pieces := proposed(book, by_matter(book, longest, self._matters)):
+        if pieces := pieces_from_proposal(book, split_by_subject(book, longest, self._matters)):
             return pieces
         vectors = self._subjects.vectors_of([line.text for line in book.lines])
         if vectors is None:
-            return clustered(book, longest)
+            return split_without_model(book, longest)
         alike = likeness(vectors)
-        return clustered(book, longest, lambda one, other: alike[one][other])
+        return split_without_model(book, longest, lambda one, other: alike[one][other])
 
     async def _is_ready(self, one: SessionSummary) -> bool:
         """Return whether fact extraction of the session is done, or none is due."""

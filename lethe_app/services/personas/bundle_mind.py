@@ -62,7 +62,7 @@ class Minds:
         for name in sorted(shelved.texts, key=lambda name: not may_be_packed(name)):
             names[name] = name if may_be_packed(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
         lately = _renamed(self._files.index(persona_id), names)
-        return {names[name]: text for name, text in shelved.texts.items()}, writing.spelled_index(lately)
+        return {names[name]: text for name, text in shelved.texts.items()}, writing.render_index(lately)
 
     async def _mind(self, persona_id: str) -> KeptMind:
         """Return the persona's mood and goal requests; values of a format this version does not know are left out."""
@@ -91,11 +91,11 @@ class Minds:
         names: dict[str, str] = {}
         for name in past.notebooks:
             names[name] = stem_for(name, [*there, *names.values()])
-        recents = writing.indexed(writing.read_index(self._files.index(persona_id)), _renamed(past.lately, names))
+        recents = writing.update_index(writing.parse_index(self._files.index(persona_id)), _renamed(past.lately, names))
         texts = {names[name]: text for name, text in past.notebooks.items()}
         folder = self._files.folder(persona_id)
         written += [folder / f"{name}{ENDING}" for name in texts] if folder.exists() else [folder]
-        self._files.exchange(persona_id, (), texts, writing.spelled_index(recents))
+        self._files.exchange(persona_id, (), texts, writing.render_index(recents))
 
 
 def places(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
@@ -111,7 +111,7 @@ def places(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
 
 def _renamed(index: str, names: Mapping[str, str]) -> list[Recent]:
     """Return the entries of the notebook index under the new names. Entries of notebooks that no longer exist are dropped."""
-    return [replace(one, name=names[one.name]) for one in writing.read_index(index) if one.name in names]
+    return [replace(one, name=names[one.name]) for one in writing.parse_index(index) if one.name in names]
 
 
 def _without_talks(mind: KeptMind) -> KeptMind:

@@ -9,7 +9,7 @@ from math import ceil
 
 from lethe_app.brain.dates.arithmetic import days_since
 from lethe_app.brain.recall.decay import days_to_live, is_prunable
-from lethe_app.brain.recall.proactive_rules import WAITING
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import LetheError
@@ -75,7 +75,7 @@ class InnerLife:
             return None
         rules = rules_of(self._preferences.current, 0.0)
         ends = [-days_since(memory.end_time, present)] if memory.end_time is not None else []
-        if memory.insertion in WAITING:
+        if memory.insertion in WAITING_INSERTIONS:
             ends.append(rules.eureka_cut_off_days - days_since(memory.added, present))
         elif memory.insertion is MemoryInsertion.TRIGGER:
             last = memory.last_trigger if memory.trigger_count else memory.added

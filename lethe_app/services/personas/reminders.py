@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
-from lethe_app.brain.dates.future import When, read
+from lethe_app.brain.dates.future import When, parse_future_date
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import LetheError
@@ -72,7 +72,7 @@ class Reminders:
         """Parse a date such as “tomorrow at 9” or “24 December”, relative to now in the local time zone; None if it is not
         understood.
         """
-        return read(words, now().astimezone())
+        return parse_future_date(words, now().astimezone())
 
     async def look(self) -> None:
         """Notify `due` of the reminders that have become due since the last check."""

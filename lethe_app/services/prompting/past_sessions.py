@@ -11,10 +11,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.facts import core_facts
-from lethe_app.brain.recall.memory_text import MemoryTextForm, TitleStyle, one_line, snippet
+from lethe_app.brain.recall.memory_text import MemoryTextForm, TitleStyle, format_memory, one_line
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.reported_speech import shorten
-from lethe_app.brain.text.utterance import aloud
+from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
@@ -139,9 +139,9 @@ class PastSessions:
             if (session in fact.source_memories if fact.in_story else True)
             and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
         ]
-        facts = core_facts.candidates(facts, now(), MOST_OF_A_KIND)
+        facts = core_facts.select_candidates(facts, now(), MOST_OF_A_KIND)
         budget = min(settings.core_facts_tokens, most)
-        chosen = core_facts.choose_core(facts, now(), budget, await self._sizes(facts))
+        chosen = core_facts.select_core_facts(facts, now(), budget, await self._sizes(facts))
         return [Frozen(guid=fact.guid, text=told_fact(fact)) for fact in chosen]
 
     async def _sizes(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
@@ -171,8 +171,8 @@ class PastSessions:
         try:
             record = await self._chats.session(one.guid)
             if not record.content.strip() and one.messages > TOO_SHORT:
-                lines = aloud(await self._chats.page(one.guid, 0, one.messages))
-                made = await asyncio.to_thread(digest.summary, lines)
+                lines = to_utterances(await self._chats.page(one.guid, 0, one.messages))
+                made = await asyncio.to_thread(digest.build_summary, lines)
                 record = record.model_copy(update={"content": made})
         except StorageError:
             return None  # deleted meanwhile
@@ -187,4 +187,4 @@ def told_fact(fact: ExtractedFact) -> str:
 
 def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:
     """Return the summary of a session as it is in the prompt."""
-    return snippet(session, MemoryTextForm(TitleStyle.H2, dated=dated), until=until)
+    return format_memory(session, MemoryTextForm(TitleStyle.H2, dated=dated), ended_at=until)

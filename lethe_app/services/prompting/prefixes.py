@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
 from lethe_app.brain.summary import digest
-from lethe_app.brain.text.utterance import Utterance, aloud
+from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.config.options import SessionHandling
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
@@ -121,7 +121,7 @@ class StablePrefixes:
             gone = {message.session_id for message in left}
             return await self._make(turn, model, prefix, [guid for guid in prefix.earlier if guid not in gone])
         lines = await self.between(session.guid, prefix.first, stays.id)
-        rolling = await asyncio.to_thread(digest.rolling, lines, prefix.summaries_before, longest(model.context))
+        rolling = await asyncio.to_thread(digest.extend_rolling_summary, lines, prefix.summaries_before, longest(model.context))
         shorter = prefix.model_copy(update={"first": stays.id, "rolling": rolling})
         made = await self._make(turn, model, shorter, [], was=prefix.first)
         self.cuts.tell(session.guid)
@@ -131,7 +131,7 @@ class StablePrefixes:
         """Return the utterances from one message on, or from the beginning, up to but not including `end`."""
         places = {entry.id: place for place, entry in enumerate(await self._chats.outline(session_id))}
         begin = places.get(first, 0) if first is not None else 0
-        return aloud(await self._chats.page(session_id, begin, max(places.get(end, 0) - begin, 0)))
+        return to_utterances(await self._chats.page(session_id, begin, max(places.get(end, 0) - begin, 0)))
 
     async def set_recap(self, session_id: UUID, reaches: UUID, text: str) -> None:
         """Store a qualified model's summary of the messages before `reaches`. It enters the prompt with the next cut."""
@@ -182,7 +182,7 @@ class StablePrefixes:
             return StablePrefix(context=model.context)
         first = outline[-most].id
         lines = await self.between(session.guid, None, first)
-        rolling = await asyncio.to_thread(digest.rolling, lines, "", longest(model.context))
+        rolling = await asyncio.to_thread(digest.extend_rolling_summary, lines, "", longest(model.context))
         return StablePrefix(context=model.context, first=first, rolling=rolling)
 
     async def _chosen(self, session: ChatSession, model: LoadedModel) -> list[UUID]:

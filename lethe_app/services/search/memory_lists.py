@@ -50,7 +50,7 @@ NEAREST = 50
 
 def weight_of(fact: ExtractedFact) -> float:
     """Return the fact's current rank, from its kind, the number of times it was stated and its age."""
-    return core_facts.rank_of(fact, now())
+    return core_facts.calculate_rank(fact, now())
 
 
 @dataclass(frozen=True)

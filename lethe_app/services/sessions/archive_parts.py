@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.brain.dialogue.dialogue_acts import read_parts
-from lethe_app.brain.fact_rules.extractor import Statement, extract
+from lethe_app.brain.fact_rules.extractor import Statement, extract_statements
 from lethe_app.brain.facts.merge import FactRelation
-from lethe_app.brain.facts.updates import withdraw
+from lethe_app.brain.facts.updates import withdraw_facts
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.brain.text.utterance import Utterance, aloud
+from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.domain.chat import ChatSession, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
@@ -71,7 +71,7 @@ class Archivist:
     async def lines(self, session_id: UUID) -> list[Utterance]:
         """Return all utterances of the session, without hidden messages."""
         count = len(await self._chats.outline(session_id))
-        return aloud(await self._chats.page(session_id, 0, count))
+        return to_utterances(await self._chats.page(session_id, 0, count))
 
     async def renew(self, persona_id: str) -> None:
         """Have the persona's facts indexed and prompts made again, because a session was deleted, restored or summarised
@@ -88,7 +88,7 @@ class Archivist:
             await self._extract(session, lines)
         if not FIELDS.keys() & set(parts):
             return {}
-        made = await asyncio.to_thread(lambda: digest.digest(lines, longest=LONGEST_SUMMARY))
+        made = await asyncio.to_thread(lambda: digest.build_digest(lines, max_length=LONGEST_SUMMARY))
         values: dict[SessionPart, object] = {
             SessionPart.TITLE: made.title,
             SessionPart.SUMMARY: made.summary,
@@ -126,15 +126,15 @@ class Archivist:
         story = await self._story(session, lines)
         ends: dict[UUID, tuple[str, ...]] = {}
         produced: list[ExtractedFact] = []
-        for statement in await asyncio.to_thread(extract, lines):
-            fact = _fact(session, statement, in_story=statement.in_story or statement.messages[-1] in story)
-            ends[fact.guid] = statement.ends
+        for statement in await asyncio.to_thread(extract_statements, lines):
+            fact = _fact(session, statement, in_story=statement.in_story or statement.message_ids[-1] in story)
+            ends[fact.guid] = statement.ended_statements
             produced.append(fact)
         produced = self._wanted(lines, produced)
         ids = [line.id for line in lines]
         # Facts by a model that changed between plain and in-story are removed here and learnt again below.
         moved = await self._knowing.withdraw(
-            session.persona_id, lambda known: withdraw(known, session.guid, ids, produced, story)
+            session.persona_id, lambda known: withdraw_facts(known, session.guid, ids, produced, story)
         )
         read = {
             message
@@ -196,7 +196,7 @@ class Archivist:
             return
         held = [fact for fact in await self._knowing.all(session.persona_id) if not fact.superseded and not fact.in_story]
         noted = await self._minutes.facts(lines, about, held)
-        keys = keys_by_rules(noted, await asyncio.to_thread(extract, lines))
+        keys = keys_by_rules(noted, await asyncio.to_thread(extract_statements, lines))
         changed = {(each.changes.fact, each.fact) for each in noted if each.changes is not None}
 
         async def judge(old: str, new: str) -> FactRelation | None:
@@ -231,7 +231,7 @@ def keys_by_rules(noted: Sequence[SupportedFact], statements: Sequence[Statement
 
 def _key(noted: SupportedFact, statements: Sequence[Statement]) -> str:
     words = content_words(noted.fact)
-    same = [each for each in statements if each.key and noted.source.id in each.messages]
+    same = [each for each in statements if each.key and noted.source.id in each.message_ids]
     return next((each.key for each in same if 2 * len(words & content_words(each.text)) > len(words)), "")
 
 
@@ -241,7 +241,7 @@ def _fact(session: ChatSession, statement: Statement, *, in_story: bool) -> Extr
         first_seen=statement.time,
         last_seen=statement.time,
         source_memories=[session.guid],
-        source_messages=list(statement.messages),
+        source_messages=list(statement.message_ids),
         kind=statement.kind,
         key=statement.key,
         subject=statement.subject,

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from lethe_app.brain.dates.future import comes_again
+from lethe_app.brain.dates.future import is_recurring
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
@@ -228,7 +228,7 @@ class MemoryTools:
         if any((one.content, one.added) == (wanted.content, wanted.added) for one in waiting):
             return ToolOutput(f"That reminder was set before, for {when}.", f"found an existing reminder for {when}")
         await self.reminders.remind(occasion.persona_id, wish.text, moment, made_by=TOOL, sources=[said_in(occasion)])
-        once = " It comes once and does not repeat; say so." if comes_again(wish.when) else ""
+        once = " It comes once and does not repeat; say so." if is_recurring(wish.when) else ""
         return ToolOutput(f"The reminder is set for {when}.{once}", f"set a reminder for {when}")
 
     def moment_of(self, wish: Remind) -> datetime | date:
@@ -236,7 +236,7 @@ class MemoryTools:
         when = self.reminders.understood(wish.when)
         if when is None:
             raise LetheError(f"“{wish.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30.")
-        return when.moment()
+        return when.to_datetime()
 
     async def would_keep(self, _occasion: ToolContext, wish: Save) -> str:
         """Return the whole text for the permission request, so that nothing is saved that the user could not read before."""

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from pydantic import BaseModel, Field
 
-from lethe_app.brain.dates.future import read
+from lethe_app.brain.dates.future import parse_future_date
 from lethe_app.domain.clock import now
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import LetheError
@@ -115,7 +115,7 @@ def _day(words: str) -> date:
     try:
         return datetime.fromisoformat(text).date()
     except ValueError:
-        found = read(text, now().astimezone())
+        found = parse_future_date(text, now().astimezone())
     if found is None:
         raise LetheError(f"“{text[:60]}” is no day.", "Days are written as 2026-12-24.")
     return found.day

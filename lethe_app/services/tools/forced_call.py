@@ -31,7 +31,7 @@ class AnswerModel(Protocol):
 class _Filled(LlmAnswer):
     """Arguments of one tool."""
 
-    most_tokens: ClassVar[int] = 220
+    max_tokens: ClassVar[int] = 220
 
 
 def likely(tools: Sequence[Tool], text: str) -> list[Tool]:

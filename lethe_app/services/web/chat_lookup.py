@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.agents.web_reading import Gathering, Merge, ReadingRequest, ReadPage, TaskModel, sites
-from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.web import WantsSearch
-from lethe_app.brain.text.utterance import aloud
-from lethe_app.brain.web_intent import WebIntent, topic_in, wanted
+from lethe_app.brain.text.utterance import to_utterances
+from lethe_app.brain.web_intent import WebIntent, detect_web_intent, extract_query
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
@@ -68,7 +68,7 @@ class LookingUp:
         self, session: ChatSession, cast: Participants, message: Message
     ) -> AsyncGenerator[Searching | NoteAdded]:
         """Search for what the user's message asks for, and insert the result before it as a hidden message."""
-        if not self.is_on(cast) or wanted(message.content) is WebIntent.NO:
+        if not self.is_on(cast) or detect_web_intent(message.content) is WebIntent.NO:
             return
         topic = await self._topic(session, cast, message)
         if not topic:
@@ -86,18 +86,18 @@ class LookingUp:
 
     async def _topic(self, session: ChatSession, cast: Participants, message: Message) -> str:
         """Return the topic to search for; empty if there is none."""
-        plainly = wanted(message.content) is WebIntent.PLAINLY
+        plainly = detect_web_intent(message.content) is WebIntent.PLAINLY
         if not self._is_trusted():
-            return topic_in(message.content) if plainly else ""
-        lines = aloud(await self._chats.tail(session.guid, LINES, message.id))
+            return extract_query(message.content) if plainly else ""
+        lines = to_utterances(await self._chats.tail(session.guid, LINES, message.id))
         gaps = {"user": cast.user.name, "message": message.content[:LONGEST_LINES]}
         try:
             answer = await self._asker.ask(
-                "wants_search", WantsSearch, conversation=spell_all(lines)[-LONGEST_LINES:] or "(nothing yet)", **gaps
+                "wants_search", WantsSearch, conversation=format_lines(lines)[-LONGEST_LINES:] or "(nothing yet)", **gaps
             )
         except ModelError:  # no usable answer: then the user's own words decide
-            return topic_in(message.content) if plainly else ""
-        return (answer.topic or topic_in(message.content)) if answer.search else ""
+            return extract_query(message.content) if plainly else ""
+        return (answer.topic or extract_query(message.content)) if answer.search else ""
 
     async def _merged(self, cast: Participants, message: Message, topic: str, pages: Sequence[ReadPage]) -> Merge:
         name = cast.user.name

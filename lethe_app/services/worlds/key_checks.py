@@ -10,8 +10,8 @@ from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain.lore.keyword_matcher import Keyword, KeywordMatcher
-from lethe_app.brain.lore.regex_keywords import read_expression
-from lethe_app.brain.vocabulary.normalize import KINDS, CharacterKind, fold
+from lethe_app.brain.lore.regex_keywords import parse_expression
+from lethe_app.brain.vocabulary.normalize import CHARACTER_KINDS, CharacterKind, normalize_text
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
@@ -122,7 +122,7 @@ def check(entry: WorldEntry, index: Index, said: Sequence[str] = ()) -> list[Key
 
 def objection_to(key: str) -> str:
     """Return why a key of the form `/pattern/flags` is invalid; empty if it is valid or not a regular expression."""
-    if read_expression(key.strip()) is None:
+    if parse_expression(key.strip()) is None:
         return "has no closing slash" if key.strip().startswith("/") and key.count("/") == 1 else ""
     return KeywordMatcher([Keyword(key.strip())]).problems.get(0, "")
 
@@ -142,7 +142,7 @@ def _of_entry(entry: WorldEntry) -> Iterator[KeyIssue]:
 def _holder(key: str, entry: WorldEntry) -> str:
     """Return the secondary key that matches wherever this key matches and blocks the entry; empty if there is none."""
     others = [one for one in entry.keywords_secondary if one.strip()]
-    if entry.word_link not in HOLDING or not others or read_expression(key.strip()) is not None:
+    if entry.word_link not in HOLDING or not others or parse_expression(key.strip()) is not None:
         return ""
     said = KeywordMatcher([Keyword(one.strip(), entry.whole_word, entry.case_sensitive) for one in others]).find([key])[0]
     is_held = bool(said) if entry.word_link is WordLink.NOT else len(said) == len(others)
@@ -155,8 +155,8 @@ def _is_everywhere(key: str) -> bool:
 
 
 def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIssue | None:
-    is_expression = read_expression(key.strip()) is not None
-    folded = fold(key, keep_case=entry.case_sensitive)
+    is_expression = parse_expression(key.strip()) is not None
+    folded = normalize_text(key, keep_case=entry.case_sensitive)
     is_main = key in entry.keywords_main
     found: KeyIssue | None = None
     if problem:
@@ -185,7 +185,7 @@ def _is_in_many_words(folded: str, entry: WorldEntry) -> bool:
     """Return whether the key is a single letter as a whole word, or a few letters anywhere; not in scripts that write words
     with one or two characters.
     """
-    if SPACELESS.search(folded) or any(KINDS[character] is CharacterKind.HANGUL for character in folded):
+    if SPACELESS.search(folded) or any(CHARACTER_KINDS[character] is CharacterKind.HANGUL for character in folded):
         return False
     return len(folded) == 1 if entry.whole_word else len(folded) <= SHORT
 
@@ -197,4 +197,4 @@ def _shared(key: str, entry: WorldEntry, index: Index) -> KeyIssue | None:
 
 @lru_cache(65_536)
 def _folded(key: str) -> str:
-    return fold(key, keep_case=False)
+    return normalize_text(key, keep_case=False)

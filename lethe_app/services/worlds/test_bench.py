@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
 from lethe_app.brain.lore.evaluation import ActivationCause, Blocked, Evaluation, EvaluationTurn, Fired
-from lethe_app.brain.lore.keyword_matcher import Keyword, Span, spots
+from lethe_app.brain.lore.keyword_matcher import Keyword, Span, find_spans
 from lethe_app.brain.text.scan_window import ScanWindow
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
@@ -119,7 +119,7 @@ class WorldTrials:
         """
         bound = await self._bound(trial)
         turn, history = await self._turn(trial, bound)
-        window = ScanWindow.of(history, trial.text)
+        window = ScanWindow.from_history(history, trial.text)
         stored = await self._state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
         context = self._context(self._models.state)
         first = await self._keeping.listen(bound, window, stored, turn, context)
@@ -204,7 +204,7 @@ def _coming(fired: Fired, tokens: int, text: str, turn: int) -> Tried:
         cause=fired.reason,
         key=fired.key,
         before=fired.message_index,
-        woken_by=fired.woken_by,
+        woken_by=fired.activated_by,
         until=fired.active_until if fired.active_until > turn else 0,
         tokens=tokens,
         spans=_spans(fired.entry, fired.key, text) if fired.message_index == 0 else (),
@@ -225,4 +225,4 @@ def _kept_back(blocked: Blocked, text: str) -> Tried:
 
 
 def _spans(entry: WorldEntry, key: str, text: str) -> Sequence[Span]:
-    return spots(Keyword(key, entry.whole_word, entry.case_sensitive), text) if key else ()
+    return find_spans(Keyword(key, entry.whole_word, entry.case_sensitive), text) if key else ()

@@ -236,7 +236,7 @@ class MindPage(Page):
 
     def _understood(self, words: str) -> datetime | date | None:
         when = self._services.mind.reminders.understood(words)
-        return when.moment() if when is not None else None
+        return when.to_datetime() if when is not None else None
 
     def _remind(self, text: str, when: datetime | date) -> None:
         try:
